@@ -1,0 +1,61 @@
+# Two commands set everything up: make demo, make test.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := .venv-peers
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:
+	@echo "make demo    install and evaluate three systems on sample data"
+	@echo "make test    install and run all tests"
+	@echo "make check   the tests, and format, lint and types"
+	@echo "make format  format and mend what can be mended"
+	@echo "make bench   rankine and its peers on the same work"
+	@echo "make clean   remove what was made"
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+$(PEERS)/installed: pyproject.toml benchmarks/peers.in benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --only-binary :all: \
+		--requirement benchmarks/peers.in --constraint benchmarks/peers.txt
+	$(PEERS)/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+.PHONY: demo
+demo: $(VENV)/installed
+	@$(BIN)/rankine demo
+
+.PHONY: test
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q -n auto
+
+.PHONY: check
+check: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n auto
+
+.PHONY: format
+format: $(VENV)/installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: $(PEERS)/installed
+	$(PEERS)/bin/python benchmarks/run.py
+
+.PHONY: clean
+clean:
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,118 @@
+"""rankine: how good is a ranking or a recommender, and how sure is that.
+
+    import rankine as rk
+
+    ev = rk.evaluate(qrels, run, ["nDCG@10", "AP", "RR@10"])
+    ev["nDCG@10"], ev.interval("nDCG@10"), ev.per_query, ev.notes
+
+Names are loaded when they are first used, so that the import itself costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Bound at once: the first import of the package `rankine.conventions`, by anybody,
+# would put the package where the function belongs.
+from rankine.conventions import Convention, conventions
+
+if TYPE_CHECKING:
+    from rankine.evaluation import Evaluation, evaluate
+    from rankine.io import read_qrels, read_run
+    from rankine.io.mappings import from_ranked, from_scores
+    from rankine.metric import Metric
+    from rankine.names import metrics, parse
+    from rankine.ranking import (
+        AP,
+        AR,
+        AUC,
+        CG,
+        DCG,
+        ERR,
+        LAUC,
+        MCC,
+        NCG,
+        RBP,
+        RR,
+        Accuracy,
+        Bpref,
+        ElevenPoint,
+        F,
+        FallOut,
+        G,
+        HitCount,
+        IPrec,
+        NumNonrelJudgedRet,
+        NumQ,
+        NumRel,
+        NumRelRet,
+        NumRet,
+        P,
+        R,
+        RBPResidual,
+        RelP,
+        Rndcg,
+        Rprec,
+        RprecMult,
+        RScore,
+        SetAP,
+        SetF,
+        SetP,
+        SetR,
+        SetRelP,
+        Success,
+        Unjudged,
+        Utility,
+        binG,
+        gm_AP,
+        gm_Bpref,
+        infAP,
+        nDCG,
+        nDCGrel,
+    )
+    from rankine.ranking import Judged_ as Judged
+    from rankine.stats.intervals import Interval
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Evaluation": "rankine.evaluation",
+    "Interval": "rankine.stats.intervals",
+    "Metric": "rankine.metric",
+    "evaluate": "rankine.evaluation",
+    "from_ranked": "rankine.io.mappings",
+    "from_scores": "rankine.io.mappings",
+    "metrics": "rankine.names",
+    "parse": "rankine.names",
+    "read_qrels": "rankine.io",
+    "read_run": "rankine.io",
+}
+
+__all__ = [
+    "AP", "AR", "AUC", "CG", "DCG", "ERR", "LAUC", "MCC", "NCG", "RBP", "RR",
+    "Accuracy", "Bpref", "Convention", "ElevenPoint", "Evaluation", "F", "FallOut", "G",
+    "HitCount", "IPrec", "Interval", "Judged", "Metric", "NumNonrelJudgedRet", "NumQ",
+    "NumRel", "NumRelRet", "NumRet", "P", "R", "RBPResidual", "RScore", "RelP", "Rndcg",
+    "Rprec", "RprecMult", "SetAP", "SetF", "SetP", "SetR", "SetRelP", "Success",
+    "Unjudged", "Utility", "binG", "conventions", "evaluate", "from_ranked",
+    "from_scores", "gm_AP", "gm_Bpref", "infAP", "metrics", "nDCG", "nDCGrel", "parse",
+    "read_qrels", "read_run",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in __all__:
+        ranking = import_module("rankine.ranking")
+        value = ranking.Judged_ if name == "Judged" else getattr(ranking, name)
+    else:
+        msg = f"module 'rankine' has no attribute {name!r}"
+        raise AttributeError(msg)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,20 @@
+"""Names for the array types that the whole package uses."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+"""One float64 per row or per query."""
+
+Ints: TypeAlias = NDArray[np.int64]
+"""One int64 per row or per query."""
+
+Bools: TypeAlias = NDArray[np.bool_]
+"""One truth value per row or per query."""
+
+AnyArray: TypeAlias = NDArray[Any]
+"""An array whose type is the user's."""

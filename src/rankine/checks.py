@@ -1,0 +1,81 @@
+"""Checks of parameters: each says the value it got and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def check_k(k: object) -> None:
+    """Accept None and positive integers, of Python or NumPy; refuse bools.
+
+    >>> check_k(10)
+    >>> check_k(0)
+    Traceback (most recent call last):
+    ...
+    rankine.errors.ParameterError: k must be a positive integer or None, got 0
+    """
+    if k is None:
+        return
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 1:
+        msg = f"k must be a positive integer or None, got {k!r}"
+        raise ParameterError(msg)
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Accept one of a few words.
+
+    >>> check_choice("gain", "linaer", ["linear", "binary"])
+    Traceback (most recent call last):
+    ...
+    rankine.errors.ParameterError: gain must be one of linear, binary, got 'linaer'; did you mean 'linear'?
+    """  # noqa: E501 - the message stands on one line, as the user sees it
+    if isinstance(value, str) and value in choices:
+        return
+    hint = nearest(value, choices) if isinstance(value, str) else ""
+    msg = f"{name} must be one of {', '.join(choices)}, got {value!r}{hint}"
+    raise ParameterError(msg)
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> None:
+    """Accept a finite number within bounds; `above` and `below` are exclusive.
+
+    >>> check_number("p", 1.5, above=0, below=1)
+    Traceback (most recent call last):
+    ...
+    rankine.errors.ParameterError: p must be a number above 0 and below 1, got 1.5
+    """
+    if not isinstance(value, (bool, np.bool_)) and isinstance(value, Real):
+        number = float(value)
+        inside = above < number < below and least <= number <= most
+        if math.isfinite(number) and inside:
+            return
+    bounds = [
+        f"{word} {bound:g}"
+        for word, bound in (
+            ("above", above),
+            ("below", below),
+            ("at least", least),
+            ("at most", most),
+        )
+        if math.isfinite(bound)
+    ]
+    wanted = "a number " + " and ".join(bounds) if bounds else "a finite number"
+    msg = f"{name} must be {wanted}, got {value!r}"
+    raise ParameterError(msg)

@@ -1,0 +1,121 @@
+"""rankine metrics [NAME]."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rankine.metric import Fact
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
+    """List the metrics with their parameters, or explain the metric NAME."""
+    from rankine.names import metrics, parse  # noqa: PLC0415 - --help stays fast
+
+    chosen = [parse(name).fact] if name else [m.fact for m in metrics().values()]
+    if as_json:
+        import json  # noqa: PLC0415
+
+        click.echo(json.dumps([_record(fact) for fact in chosen], indent=2))
+    elif name:
+        click.echo(explain(chosen[0]))
+    else:
+        click.echo("\n".join(listing(chosen)))
+
+
+def sections(fact: Fact) -> dict[str, str]:
+    """Cut a docstring into its sections; the words before them are ``summary``."""
+    found: dict[str, list[str]] = {"summary": []}
+    here = "summary"
+    for line in inspect.cleandoc(fact.kernel.__doc__ or "").splitlines():
+        if line.endswith(":") and line[:-1] in {
+            "Formula", "Args", "Returns", "References", "Examples",
+        }:  # fmt: skip
+            here = line[:-1]
+            found[here] = []
+        else:
+            found[here].append(line)
+    return {
+        key: textwrap.dedent("\n".join(lines)).strip() for key, lines in found.items()
+    }
+
+
+def signature(fact: Fact) -> str:
+    """Return the metric with its parameters as one writes it."""
+    inside = ", ".join(
+        f"{key}={value!r}" for key, value in fact.parameters.items() if key != fact.at
+    )
+    text = f"{fact.name}({inside})" if inside else fact.name
+    return f"{text}@{fact.at}" if fact.at else text
+
+
+def _range(fact: Fact) -> str:
+    low, high = fact.bounds
+    return f"{low:g} to {high:g}".replace("inf", "∞")
+
+
+def listing(facts: list[Fact]) -> list[str]:
+    """Return a few lines per metric."""
+    lines = []
+    for fact in facts:
+        text = sections(fact)
+        summary = text["summary"].splitlines()[0]
+        aliases = f"  (also {', '.join(fact.aliases)})" if fact.aliases else ""
+        lines += [
+            f"{signature(fact)}{aliases}",
+            f"    {summary}",
+            *(f"    {line.strip()}" for line in text["Formula"].splitlines()),
+            f"    range {_range(fact)}; {' '.join(text['References'].split())}",
+            "",
+        ]
+    return lines
+
+
+def explain(fact: Fact) -> str:
+    """Return everything that is known about a metric."""
+    text = sections(fact)
+    parts = [
+        signature(fact),
+        "",
+        text["summary"],
+        "",
+        "Formula",
+        textwrap.indent(text["Formula"], "  "),
+    ]
+    if fact.aliases:
+        parts += ["", f"Also read as {', '.join(fact.aliases)}"]
+    for title in ("Args", "Returns", "References", "Examples"):
+        heading = {"Args": "Parameters"}.get(title, title)
+        body = text[title]
+        if title == "Args":
+            body = body.partition("\n")[2] or "none"
+        parts += ["", heading, textwrap.indent(body, "  ")]
+    parts += ["", f"Range {_range(fact)}"]
+    return "\n".join(parts)
+
+
+def _record(fact: Fact) -> dict[str, object]:
+    text = sections(fact)
+    return {
+        "name": fact.name,
+        "aliases": list(fact.aliases),
+        "parameters": {key: _plain(value) for key, value in fact.parameters.items()},
+        "at": fact.at,
+        "summary": text["summary"],
+        "formula": " ".join(text["Formula"].split()),
+        "range": [
+            None if abs(bound) == float("inf") else bound for bound in fact.bounds
+        ],
+        "references": " ".join(text["References"].split()),
+    }
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

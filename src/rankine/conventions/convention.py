@@ -1,0 +1,135 @@
+"""Convention: every choice on which evaluation tools differ, as one frozen record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+from rankine.errors import ParameterError, nearest
+from rankine.frozen import Frozen, freeze
+
+Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """How a tool turns a ranking and judgements into a number.
+
+    The defaults are rankine's own, which are those of trec_eval 10 with ``-c``.
+    Fields say what holds for all metrics; `overrides` says, per metric, what is
+    different there: a field of this class or a parameter of the metric.
+
+    Attributes:
+        order: where the ranking comes from: the score, the order given, or a rank
+            column.
+        tie: who comes first among equal scores: the larger or the smaller id (in
+            byte order of its text), the first or the last of the input; or the
+            expected value over all orders, or the best or the worst order.
+        score_bits: precision in which scores are compared.
+        duplicates: an item twice in a list is an error, the last one counts, both
+            count, or it counts once and keeps its places.
+        threshold: an item is relevant when its grade is at least this.
+        score_floor: retrieved items with this score or less are never relevant.
+        unjudged: unjudged items count as not relevant, or are removed before ranking.
+        pool: the relevant items and the ideal list come from all judgements, or only
+            from the items in the list.
+        p_den: what precision divides by.
+        r_den: what recall divides by.
+        ap_den: what average precision divides by.
+        ap_terms: average precision sums over hits, or over all ranks.
+        gain: what a grade is worth in DCG; a mapping gives a table.
+        gain_below_threshold: grades below the threshold keep their gain.
+        negative: negative grades gain nothing, are refused, or count as they are.
+        discount: the discount of rank r in DCG.
+        ideal: the list that nDCG divides by.
+        queries: who is averaged: the judged queries, those of the run, or both.
+        missing_run: a judged query that the run misses counts 0, or is an error.
+        empty_truth: a query without relevant items counts 0, is left out, counts 1,
+            is undefined, or is an error.
+        aggregate: mean over queries, or pooled numerators over pooled denominators.
+        nothing: the result when no query is left.
+        decimals: decimals to which the tool rounds its result.
+        overrides: metric name -> {field or parameter: value}.
+
+    >>> Convention(ap_den="min_k_R").ap_den
+    'min_k_R'
+    >>> Convention(ap_den="R").replace(tie="average").tie
+    'average'
+    """
+
+    order: Literal["score", "given", "rank"] = "score"
+    tie: Tie = "id_desc"
+    score_bits: Literal[64, 32] = 64
+    duplicates: Literal["error", "last", "count", "set"] = "error"
+    threshold: float = 1
+    score_floor: float | None = None
+    unjudged: Literal["nonrel", "removed"] = "nonrel"
+    pool: Literal["qrels", "list"] = "qrels"
+    p_den: Literal["k", "list", "min_k_R"] = "k"
+    r_den: Literal["R", "min_k_R"] = "R"
+    ap_den: Literal["R", "min_k_R", "min_R_list", "hits", "k", "none"] = "R"
+    ap_terms: Literal["hits", "all_ranks"] = "hits"
+    gain: Literal["binary", "linear", "exp2", "exp2_thr"] | Mapping[float, float] = (
+        "linear"
+    )
+    gain_below_threshold: bool = True
+    negative: Literal["zero", "error", "keep"] = "zero"
+    discount: Literal["log2(r+1)", "log2(max(r,b))"] = "log2(r+1)"
+    ideal: Literal["judged@k", "judged_all", "k_ones", "given_order@k"] = "judged@k"
+    queries: Literal["qrels", "run", "both"] = "qrels"
+    missing_run: Literal["zero", "error"] = "zero"
+    empty_truth: Literal["zero", "skip", "one", "nan", "error"] = "zero"
+    aggregate: Literal["macro", "micro"] = "macro"
+    nothing: Literal["nan", "zero", "none", "error"] = "nan"
+    decimals: int | None = None
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=Frozen)
+
+    def __post_init__(self) -> None:
+        """Refuse values outside the choices, and make the mappings hashable."""
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if name == "gain" and isinstance(value, Mapping):
+                continue
+            if value not in choices:
+                hint = nearest(str(value), [str(choice) for choice in choices])
+                allowed = ", ".join(str(choice) for choice in choices)
+                msg = f"{name} must be one of {allowed}, got {value!r}{hint}"
+                raise ParameterError(msg)
+        object.__setattr__(self, "gain", freeze(self.gain))
+        object.__setattr__(self, "overrides", freeze(self.overrides))
+
+    def replace(self, **changes: Any) -> Convention:
+        """Return a copy with some fields changed; unknown fields are an error."""
+        for name in changes:
+            if name not in FIELDS:
+                msg = (
+                    f"a convention has no field {name!r}{nearest(name, FIELDS)}; "
+                    f"it has {', '.join(FIELDS)}"
+                )
+                raise ParameterError(msg)
+        return replace(self, **changes)
+
+    def for_metric(self, name: str) -> Convention:
+        """Return the convention as it holds for one metric: its overrides applied."""
+        own = {
+            key: value
+            for key, value in self.overrides.get(name, {}).items()
+            if key in FIELDS
+        }
+        return replace(self, **own) if own else self
+
+
+FIELDS = tuple(item.name for item in fields(Convention))
+
+
+def _choices() -> dict[str, tuple[object, ...]]:
+    found: dict[str, tuple[object, ...]] = {}
+    for name, hint in get_type_hints(Convention).items():
+        literal = get_args(hint)[0] if name == "gain" else hint
+        if getattr(literal, "__origin__", None) is Literal:
+            found[name] = get_args(literal)
+    return found
+
+
+_CHOICES = _choices()

@@ -1,0 +1,92 @@
+"""Everything rankine raises on purpose.
+
+    RankineError
+    ├── UsageError (ValueError)            the request cannot be met: exit code 2
+    │   ├── UnknownMetricError             no metric of that name
+    │   ├── MetricSyntaxError              a metric that cannot be read
+    │   ├── ParameterError                 a parameter with a value it cannot have
+    │   └── UnknownConventionError         no convention of that name
+    ├── DataError (ValueError)             the data cannot be used: exit code 3
+    │   ├── FormatError                    a file or object that cannot be read
+    │   ├── ColumnNotFoundError            a column that is needed and not there
+    │   └── DuplicateItemError             an item twice for one query
+    └── MissingExtraError (ImportError)    an optional package is not installed
+
+Each message says what is wrong with the value, what is allowed or nearest, and, for
+files, where.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class RankineError(Exception):
+    """Base of all errors that rankine raises on purpose."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class UsageError(RankineError, ValueError):
+    """The request cannot be met, whatever the data."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UnknownMetricError(UsageError):
+    """No metric has that name."""
+
+
+class MetricSyntaxError(UsageError):
+    """The text is not a metric."""
+
+
+class ParameterError(UsageError):
+    """A parameter does not exist or has a value it cannot have."""
+
+
+class UnknownConventionError(UsageError):
+    """No convention has that name."""
+
+
+class DataError(RankineError, ValueError):
+    """The data cannot be evaluated as they are."""
+
+
+class FormatError(DataError):
+    """A file or an object cannot be read as judgements or as a run."""
+
+
+class ColumnNotFoundError(DataError):
+    """A column that is needed is not there."""
+
+
+class DuplicateItemError(DataError):
+    """An item stands twice for one query."""
+
+
+class MissingExtraError(RankineError, ImportError):
+    """An optional package is needed and not installed."""
+
+    exit_code: ClassVar[int] = 2
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which known name is meant, as the tail of an error message.
+
+    Compares without regard to case, so that ``NDGC`` finds ``nDCG``.
+
+    >>> nearest("NDGC", ["nDCG", "AP"])
+    "; did you mean 'nDCG'?"
+    >>> nearest("xyz", ["nDCG", "AP"])
+    ''
+    """
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
+    found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[found[0]]!r}?" if found else ""

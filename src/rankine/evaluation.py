@@ -1,0 +1,415 @@
+"""evaluate: judgements, a run and metrics in; one number per query and metric out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine import io
+from rankine.checks import check_k, check_number
+from rankine.conventions.bind import bind
+from rankine.conventions.presets import convention as named
+from rankine.errors import DataError, MetricSyntaxError, ParameterError, UsageError
+from rankine.io.sources import Source, Stream
+from rankine.metric import Metric
+from rankine.names import parse_all
+from rankine.notes import notes_of
+from rankine.stats.intervals import Interval, interval
+from rankine.stats.summary import Summary, summarize
+from rankine.table.align import align
+from rankine.table.policy import Aligned, cut
+from rankine.table.truth import Truth
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankine.conventions.convention import Convention
+
+_DEFAULT = ("nDCG@10", "AP", "RR@10")
+# Fields that decide the table; metrics for which they agree share one.
+_OF_TABLE = (
+    "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
+    "negative", "queries", "missing_run",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Group:
+    """Metrics that are computed on the same table."""
+
+    rule: Convention
+    members: tuple[tuple[int, Metric, Convention], ...]
+    depth: int | None
+    keep_scores: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed, checked before any data is read."""
+
+    asked: tuple[Metric, ...]
+    labels: tuple[str, ...]
+    bound: tuple[Metric, ...]
+    groups: tuple[Group, ...]
+    rule: Convention
+
+
+class Evaluation:
+    """The values of metrics for every query, and what they come to.
+
+    ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
+    means of, `interval` how sure they are, `notes` what was dropped or undefined.
+
+    >>> import rankine as rk
+    >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
+    >>> ev["RR"], ev.mean
+    (0.5, {'RR': 0.5, 'P@1': 0.0})
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        summaries: tuple[Summary, ...],
+        tables: tuple[Aligned, ...],
+        name: str,
+    ) -> None:
+        self._plan = plan
+        self._tables = tables
+        self.summaries = dict(zip(plan.labels, summaries, strict=True))
+        self.name = name
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked."""
+        return self._plan.asked
+
+    @property
+    def convention(self) -> Convention:
+        """The convention that the numbers follow."""
+        return self._plan.rule
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """The number of each metric, by its canonical name, in the order asked."""
+        return {label: found.value for label, found in self.summaries.items()}
+
+    def __getitem__(self, metric: str | Metric) -> float:
+        """Return the number of a metric, under any spelling of its name."""
+        return self.summaries[self._label(metric)].value
+
+    def _label(self, metric: str | Metric) -> str:
+        text = str(metric)
+        if text not in self.summaries:
+            text = str(parse_all(text)[0])
+        if text not in self.summaries:
+            msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
+            raise KeyError(msg)
+        return text
+
+    @cached_property
+    def queries(self) -> list[Any]:
+        """The ids of the queries that were evaluated."""
+        return list(self._tables[0].ids)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """The values as they entered the means: query, then a column per metric.
+
+        A query that was left out of a mean has null there.
+        """
+        import polars as pl  # noqa: PLC0415 - not needed for the means
+
+        frames: dict[int, pl.DataFrame] = {}
+        for at, group in enumerate(self._plan.groups):
+            ids = self._tables[at].ids
+            columns = [pl.Series("query", ids)]
+            for number, _, _ in group.members:
+                label = self._plan.labels[number]
+                values = self.summaries[label].values
+                columns.append(pl.Series(label, values, nan_to_null=True))
+            frames[at] = pl.DataFrame(columns)
+        joined = frames[0]
+        for at in range(1, len(frames)):
+            joined = joined.join(
+                frames[at], on="query", how="full", coalesce=True, maintain_order="left"
+            )
+        return joined.select("query", *self._plan.labels)
+
+    def interval(
+        self,
+        metric: str | Metric,
+        confidence: float = 0.95,
+        method: str = "bootstrap",
+        *,
+        n_resamples: int = 2000,
+        seed: int = 0,
+    ) -> Interval:
+        """Return a confidence interval of a metric over queries.
+
+        Args:
+            metric: one of the metrics that were evaluated.
+            confidence: how often such an interval holds the true value.
+            method: ``bootstrap``, percentiles over resampled queries; or ``t``.
+            n_resamples: how many times queries are drawn.
+            seed: of the random numbers; the same seed gives the same interval.
+
+        Returns:
+            Low and high; nan with fewer than two queries.
+        """
+        label = self._label(metric)
+        found = self.summaries[label]
+        how = self._plan.asked[self._plan.labels.index(label)].fact.summary
+        return interval(
+            found.values,
+            confidence=confidence,
+            method=method,
+            how=how,
+            parts=found.parts,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped, undefined or tied, in sentences; empty if nothing was."""
+        return notes_of(self._tables, self.summaries, self._plan.bound)
+
+    @property
+    def table(self) -> Aligned:
+        """The joined table, for those who want to look below the numbers."""
+        return self._tables[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the values per query, ready for JSON."""
+        from rankine.report.export import to_dict  # noqa: PLC0415
+
+        return to_dict(self)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON; what is undefined is null."""
+        from rankine.report.export import to_json  # noqa: PLC0415
+
+        return to_json(self, indent)
+
+    def to_markdown(self) -> str:
+        """Return the means as a Markdown table."""
+        from rankine.report.export import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the means as a LaTeX table in booktabs style."""
+        from rankine.report.export import to_latex  # noqa: PLC0415
+
+        return to_latex(self)
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Return the values per query as a frame: ``polars``, ``pandas``, ``arrow``."""
+        from rankine.report.export import to_frame  # noqa: PLC0415
+
+        return to_frame(self.per_query, library)
+
+    def __str__(self) -> str:
+        """Return the means with their intervals, and the notes, as text."""
+        from rankine.report.text import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """Return the numbers in one line."""
+        inside = ", ".join(f"{key}={value:.4f}" for key, value in self.mean.items())
+        return f"Evaluation({inside})"
+
+    def _repr_html_(self) -> str:
+        from rankine.report.export import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    metrics: str | Metric | Iterable[str | Metric] = _DEFAULT,
+    *,
+    convention: str | Convention = "rankine",
+    ties: str | None = None,
+    rel: float | None = None,
+    catalog: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    depth: int | None = None,
+    name: str | None = None,
+) -> Evaluation:
+    """Evaluate a run against judgements.
+
+    Args:
+        qrels: the judgements: a path, {query: {item: grade}}, {query: {items}}, a
+            frame, a sparse matrix, or `from_scores`.
+        run: the retrieved items: a path, {query: {item: score}}, {query: [items in
+            order]}, a frame, a sparse matrix, `from_scores` or `from_ranked`.
+        metrics: names or metrics.
+        convention: whose choices the numbers follow.
+        ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
+            convention's order.
+        rel: the smallest relevant grade, instead of the convention's.
+        catalog: number of items in the catalogue, for the metrics that need it.
+        columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
+            "score": ...}; recognised by their names if not given.
+        grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
+        depth: look at the first items of each list only, as trec_eval's ``-M`` does.
+        name: what to call the run.
+
+    Returns:
+        The values of all queries, their means, intervals and notes.
+
+    Raises:
+        UsageError: a metric or an option is not right.
+        DataError: the data cannot be used.
+
+    >>> import rankine as rk
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 2}}
+    >>> run = {"q1": {"a": 0.9, "x": 0.8, "b": 0.7}, "q2": {"x": 0.5, "c": 0.4}}
+    >>> rk.evaluate(qrels, run, ["AP", "RR"]).mean
+    {'AP': 0.6666666666666666, 'RR': 0.75}
+    """
+    asked = (metrics,) if isinstance(metrics, (str, Metric)) else tuple(metrics)
+    plan = plan_of(asked, convention, ties, rel, catalog)
+    truth = truth_of(qrels, columns=columns, grades=grades)
+    source = io.read(run, "run", columns=columns)
+    check_k(depth)
+    return evaluate_source(plan, truth, source, name or source.name, depth=depth)
+
+
+def truth_of(
+    qrels: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+) -> Truth:
+    """Read judgements, to be used for one run or for many."""
+    source = io.read(qrels, "qrels", columns=columns, grades=grades, format=format)
+    if isinstance(source, Stream):
+        msg = "judgements cannot be read as a stream"
+        raise DataError(msg)
+    return Truth(source)
+
+
+def evaluate_source(
+    plan: Plan,
+    truth: Truth,
+    source: Source,
+    name: str,
+    *,
+    depth: int | None = None,
+) -> Evaluation:
+    """Evaluate a run that has been read, by a plan that has been checked."""
+    _refuse_fractions(plan, truth)
+    found: list[Summary | None] = [None] * len(plan.asked)
+    tables = []
+    for group in plan.groups:
+        aligned = align(
+            truth, source, group.rule, depth=group.depth, keep_scores=group.keep_scores
+        )
+        if depth is not None:
+            aligned = cut(aligned, depth)
+        tables.append(aligned)
+        for number, metric, rule in group.members:
+            found[number] = summarize(metric, aligned.table, rule)
+    return Evaluation(plan, tuple(found), tuple(tables), name)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=256)
+def plan_of(
+    asked: tuple[Any, ...],
+    convention: str | Convention,
+    ties: str | None,
+    rel: float | None,
+    catalog: int | None,
+) -> Plan:
+    """Check everything that can be checked without data."""
+    rule = named(convention)
+    if ties is not None:
+        rule = rule.replace(tie=ties)
+    if rel is not None:
+        check_number("rel", rel)
+        rule = rule.replace(threshold=rel)
+    metrics: dict[Metric, None] = {}
+    for entry in asked:
+        if isinstance(entry, Metric):
+            metrics[entry] = None
+        elif isinstance(entry, str):
+            metrics.update(dict.fromkeys(parse_all(entry)))
+        else:  # what Python lets a caller pass all the same
+            msg = f"a metric is a name or a Metric, got {entry!r}"
+            raise MetricSyntaxError(msg)
+    if not metrics:
+        msg = "no metrics were asked for; name at least one, such as nDCG@10"
+        raise UsageError(msg)
+    bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
+    groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
+    for number, metric in enumerate(bound):
+        own = rule.for_metric(metric.name)
+        key = tuple(getattr(own, field) for field in _OF_TABLE)
+        groups.setdefault(key, []).append((number, metric, own))
+    return Plan(
+        tuple(metrics),
+        tuple(str(metric) for metric in metrics),
+        bound,
+        tuple(_group(members) for members in groups.values()),
+        rule,
+    )
+
+
+def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
+    depths = [metric.depth for _, metric, _ in members]
+    needs_scores = any(
+        "scores" in metric.fact.needs or metric.get("min_score") is not None
+        for _, metric, _ in members
+    )
+    deepest = None if None in depths else max(depth for depth in depths if depth)
+    return Group(members[0][2], tuple(members), deepest, needs_scores)
+
+
+def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
+    if not metric.takes("catalog") or metric.get("catalog") is not None:
+        return metric
+    if catalog is not None:
+        return metric(catalog=catalog)
+    optional = metric.name == "Utility" or (
+        metric.name == "AUC" and metric.get("universe") != "catalogue"
+    )
+    if not optional:
+        msg = (
+            f"{metric} needs the size of the catalogue; give catalog=, or "
+            f"write {metric(catalog=1000)}"
+        )
+        raise ParameterError(msg)
+    return metric
+
+
+def _refuse_fractions(plan: Plan, truth: Truth) -> None:
+    """Refuse grades like 0.5 for a metric that was not told what is relevant."""
+    grade = truth.pool.grade
+    if not (grade != np.floor(grade)).any():
+        return
+    default = next(
+        item.default for item in fields(plan.rule) if item.name == "threshold"
+    )
+    if plan.rule.threshold != default:
+        return
+    for asked in plan.asked:
+        by_threshold = asked.fact.binary or asked.get("gain") == "binary"
+        if asked.takes("rel") and by_threshold and not asked.binds("rel"):
+            example = float(grade[np.flatnonzero(grade % 1)[0]])
+            told = asked(rel=example)
+            msg = (
+                f"grades have fractions, such as {example:g}, and {asked} must know "
+                f"which are relevant; write {told}, or give rel={example:g} for all "
+                "metrics"
+            )
+            raise DataError(msg)

@@ -1,0 +1,25 @@
+"""A mapping that can be hashed, for tables inside frozen records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Frozen(dict[Any, Any]):
+    """A dict that is hashed by its entries and never changed after it was made."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Hash by the entries."""
+        return hash(frozenset(self.items()))
+
+
+def freeze(value: Any) -> Any:
+    """Make mappings hashable, also inside mappings; leave the rest as it is.
+
+    >>> hash(freeze({"a": {"b": 1}})) == hash(freeze({"a": {"b": 1}}))
+    True
+    """
+    if isinstance(value, Mapping):
+        return Frozen({key: freeze(item) for key, item in value.items()})
+    return value

@@ -1,0 +1,245 @@
+"""Mappings, matrices and sparse matrices: what people hold in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import DataError, DuplicateItemError, FormatError
+from rankine.io.frames import ids
+from rankine.io.sources import Dense, Lists, Rows
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats
+    from rankine.io.roles import Role
+    from rankine.io.sources import Source
+
+
+def grades(source: Lists) -> dict[Any, dict[Any, float]]:
+    """Return judgements as {query: {item: grade}}; sets and lists get grade 1."""
+    data = source.data
+    if not data:
+        msg = f"{source.name}: no judgements in it"
+        raise DataError(msg)
+    made: dict[Any, dict[Any, float]] = {}
+    for query, entry in data.items():
+        if isinstance(entry, dict):
+            made[query] = entry
+        elif isinstance(entry, Mapping):
+            made[query] = dict(entry)
+        else:
+            made[query] = _ones(query, entry)
+    return made
+
+
+def numbers(values: list[Any], what: str = "grade") -> Floats:
+    """Return grades or scores as floats; refuse what is not a number."""
+    try:
+        made = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        made = np.full(len(values), np.nan)
+    words = [value for value in values if isinstance(value, (str, bytes))]
+    if words or np.isnan(made).any():
+        bad = words or [value for value in values if not _is_number(value)]
+        hint = ""
+        if words and what == "grade":
+            hint = f"; give what each word is worth, grades={{{bad[0]!r}: 1, ...}}"
+        msg = f"a {what} is {bad[0]!r}, not a number{hint}"
+        raise DataError(msg)
+    return made
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not np.isnan(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _ones(query: Any, entry: Any) -> dict[Any, float]:
+    if isinstance(entry, np.ndarray):
+        entry = entry.tolist()
+    plain = isinstance(entry, (AbstractSet, Sequence))
+    if not plain or isinstance(entry, (str, bytes)):
+        msg = (
+            f"the judgements of query {query!r} are a {type(entry).__name__}; expected "
+            "{item: grade}, or a set of relevant items"
+        )
+        raise FormatError(msg)
+    ones = dict.fromkeys(entry, 1.0)
+    if len(ones) < len(entry):
+        twice = next(item for item in entry if list(entry).count(item) > 1)
+        msg = f"item {twice!r} is judged twice for query {query!r}"
+        raise DuplicateItemError(msg)
+    return ones
+
+
+def as_rows(source: Source, role: Role) -> Rows:
+    """Turn a mapping or a matrix into a frame."""
+    if isinstance(source, Rows):
+        return source
+    if isinstance(source, Lists):
+        return _rows_of_lists(source, role)
+    if isinstance(source, Dense):
+        return _rows_of_matrix(source, role)
+    parts = [part.frame for part in source.open()]
+    return Rows(pl.concat(parts), source.name, line=1, notes=source.notes)
+
+
+def _rows_of_lists(source: Lists, role: Role) -> Rows:
+    data: Mapping[Any, Any] = grades(source) if role == "qrels" else source.data
+    word = "grade" if role == "qrels" else "score"
+    queries: list[Any] = []
+    items: list[Any] = []
+    values: list[float] = []
+    for query, entry in data.items():
+        if isinstance(entry, Mapping):
+            items.extend(entry.keys())
+            values.extend(entry.values())
+        elif entry is None or isinstance(entry, (str, bytes, AbstractSet)):
+            msg = (
+                f"the run of query {query!r} is {entry!r}; expected a list of items in "
+                "order, or {item: score}"
+            )
+            raise FormatError(msg)
+        else:
+            own = list(entry)
+            items.extend(own)
+            values.extend(-float(place) for place in range(len(own)))
+        queries.extend([query] * (len(items) - len(queries)))
+    frame = {
+        "query": _series("query", queries, source.name),
+        "item": _series("item", items, source.name),
+        "value": pl.Series("value", numbers(values, word)),
+    }
+    return Rows(pl.DataFrame(list(frame.values())), source.name, notes=source.notes)
+
+
+def _series(part: str, values: list[Any], name: str) -> pl.Series:
+    plain = [
+        value.item() if isinstance(value, np.generic) else value for value in values
+    ]
+    try:
+        made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        kinds = sorted({type(value).__name__ for value in plain})
+        msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
+        raise DataError(msg) from None
+    checked, _ = ids(made, part, name)
+    return checked
+
+
+def _rows_of_matrix(source: Dense, role: Role) -> Rows:
+    matrix = source.matrix
+    inside = ~np.isnan(matrix) if role == "qrels" else matrix > -np.inf
+    row, column = np.nonzero(inside)
+    frame = pl.DataFrame(
+        {
+            "query": source.queries.gather(row),
+            "item": source.items.gather(column),
+            "value": matrix[row, column],
+        }
+    )
+    return Rows(frame, source.name, notes=source.notes)
+
+
+def is_sparse(data: Any) -> bool:
+    """Say whether this is a sparse matrix or array of scipy."""
+    return type(data).__module__.startswith("scipy.sparse") and hasattr(data, "tocsr")
+
+
+def from_sparse(data: Any, role: Role) -> Rows:
+    """Read a sparse matrix: rows are queries, columns are items.
+
+    A stored zero is a judged item of grade 0, or a retrieved item with score 0.
+    """
+    matrix = data.tocoo() if data.format == "coo" else data.tocsr().tocoo()
+    frame = pl.DataFrame(
+        {
+            "query": matrix.row.astype(np.int64),
+            "item": matrix.col.astype(np.int64),
+            "value": matrix.data.astype(np.float64),
+        }
+    )
+    return Rows(frame, role)
+
+
+def _axis(values: Any, n: int, what: str) -> pl.Series:
+    if values is None:
+        return pl.Series(what, np.arange(n, dtype=np.int64))
+    made = _series(what, list(values), what)
+    if len(made) != n:
+        msg = f"{len(made)} {what} were given for {n} in the matrix"
+        raise DataError(msg)
+    if made.n_unique() < n:
+        msg = f"the ids of {what} are not all different"
+        raise DuplicateItemError(msg)
+    return made
+
+
+def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:
+    """Take a matrix of queries by items: scores for a run, grades for judgements.
+
+    Args:
+        matrix: one row per query, one column per item. In a run, -inf marks an item
+            that is not retrieved; in judgements, nan marks one that is not judged.
+        queries: the ids of the rows; 0, 1, 2, ... if not given.
+        items: the ids of the columns; 0, 1, 2, ... if not given.
+
+    Returns:
+        What `evaluate` takes for judgements or for a run.
+
+    >>> import rankine as rk
+    >>> grades = rk.from_scores([[1, 0, 0], [0, 1, 0]])
+    >>> scores = rk.from_scores([[0.9, 0.5, 0.1], [0.9, 0.5, 0.1]])
+    >>> rk.evaluate(grades, scores, ["RR"])["RR"]
+    0.75
+    """
+    values = np.asarray(matrix, dtype=np.float64)
+    if values.ndim != 2:  # noqa: PLR2004 - a matrix
+        msg = f"expected a matrix, queries by items, got {values.ndim} dimensions"
+        raise FormatError(msg)
+    return Dense(
+        values,
+        _axis(queries, values.shape[0], "queries"),
+        _axis(items, values.shape[1], "items"),
+    )
+
+
+def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
+    """Take a matrix of queries by ranks: the ids of the items, best first.
+
+    Args:
+        matrix: one row per query, one column per rank.
+        queries: the ids of the rows; 0, 1, 2, ... if not given.
+        pad: the value that fills rows which are shorter than the others.
+
+    Returns:
+        What `evaluate` takes for a run.
+
+    >>> import rankine as rk
+    >>> run = rk.from_ranked([[7, 8, 9], [8, 9, -1]], pad=-1)
+    >>> rk.evaluate({0: {8}, 1: {8}}, run, ["RR"])["RR"]
+    0.75
+    """
+    values = np.asarray(matrix)
+    if values.ndim != 2:  # noqa: PLR2004 - a matrix
+        msg = f"expected a matrix, queries by ranks, got {values.ndim} dimensions"
+        raise FormatError(msg)
+    n_queries, width = values.shape
+    axis = _axis(queries, n_queries, "queries")
+    flat = values.ravel()
+    if flat.dtype.kind in "iu":
+        item = pl.Series("item", flat.astype(np.int64))
+    else:
+        item = _series("item", flat.tolist(), "run")
+    row = np.repeat(np.arange(n_queries, dtype=np.int64), width)
+    place = np.tile(np.arange(width, dtype=np.float64), n_queries)
+    frame = pl.DataFrame({"query": axis.gather(row), "item": item, "value": -place})
+    if pad is not None:
+        frame = frame.filter(pl.col("item") != pad)
+    return Rows(frame, "run")

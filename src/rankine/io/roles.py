@@ -1,0 +1,116 @@
+"""Which column is the query, the item, the grade, the score: by name, or as told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from rankine.errors import ColumnNotFoundError, ParameterError, nearest
+
+Role = Literal["qrels", "run"]
+
+# Names in one tuple are of equal standing: two of them in one table are ambiguous.
+# Later tuples hold names that also have another meaning, and are asked last.
+_QUERY = (
+    (
+        "query", "query_id", "qid", "q_id", "query-id", "user", "user_id", "userid",
+        "uid", "u_id", "session_id", "topic", "topic_id",
+    ),
+)  # fmt: skip
+_ITEM = (
+    (
+        "item", "item_id", "itemid", "iid", "i_id", "doc", "doc_id", "docid", "docno",
+        "did", "d_id", "corpus-id", "corpus_id", "document", "document_id",
+        "document-id", "movieid", "movie_id", "object_id", "pid",
+    ),
+)  # fmt: skip
+_GRADE = (
+    (
+        "grade", "relevance", "rel", "label", "target", "true", "true_rating",
+        "actual", "r_ui",
+    ),
+    ("rating", "score", "click", "weight", "reward"),
+)  # fmt: skip
+_SCORE = (
+    (
+        "score", "sim", "prediction", "pred", "predicted", "predicted_rating", "est",
+        "output",
+    ),
+    ("rating", "weight"),
+)  # fmt: skip
+_RANK = (("rank", "position", "ordinal"),)
+
+ALIASES = {
+    "query": _QUERY,
+    "item": _ITEM,
+    "grade": _GRADE,
+    "score": _SCORE,
+    "rank": _RANK,
+}
+
+
+def resolve(
+    found: Sequence[str], role: Role, columns: Mapping[str, str] | None, name: str
+) -> dict[str, str | None]:
+    """Say which of the columns found plays which part.
+
+    Returns:
+        For qrels the names of query, item and grade; for a run those of query, item,
+        score and rank. A part that may be missing is None.
+    """
+    for part in columns or {}:
+        if part not in ALIASES:
+            msg = (
+                f"columns has no part {part!r}{nearest(part, ALIASES)}; "
+                f"parts are {', '.join(ALIASES)}"
+            )
+            raise ParameterError(msg)
+    parts = ("query", "item", "grade") if role == "qrels" else (
+        "query", "item", "score", "rank",
+    )  # fmt: skip
+    chosen: dict[str, str | None] = {}
+    for part in parts:
+        told = (columns or {}).get(part)
+        if told is not None:
+            if told not in found:
+                msg = (
+                    f"{name} has no column {told!r}{nearest(told, found)}; "
+                    f"it has {_listed(found)}"
+                )
+                raise ColumnNotFoundError(msg)
+            chosen[part] = told
+        else:
+            chosen[part] = _by_alias(found, part, name)
+    for part in ("query", "item"):
+        if chosen[part] is None:
+            known = ", ".join(ALIASES[part][0][:6])
+            msg = (
+                f"{name} has no column for the {part}; it has {_listed(found)}, and "
+                f"names like {known} are known; say which, e.g. "
+                f"columns={{'{part}': {found[0] if found else '...'!r}}} or "
+                f"--col {part}=NAME"
+            )
+            raise ColumnNotFoundError(msg)
+    return chosen
+
+
+def _by_alias(found: Sequence[str], part: str, name: str) -> str | None:
+    folded: dict[str, list[str]] = {}
+    for column in found:
+        folded.setdefault(column.casefold(), []).append(column)
+    for tier in ALIASES[part]:
+        matches = [column for alias in tier for column in folded.get(alias, [])]
+        if len(matches) > 1:
+            msg = (
+                f"{name} has several columns for the {part}: {_listed(matches)}; "
+                f"say which, e.g. columns={{'{part}': {matches[0]!r}}} or "
+                f"--col {part}={matches[0]}"
+            )
+            raise ColumnNotFoundError(msg)
+        if matches:
+            return matches[0]
+    return None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names) if names else "no columns"

@@ -1,0 +1,108 @@
+"""What a reader hands to `align`: the same few shapes, whatever came in.
+
+`Lists` are mappings as the user gave them, `Dense` a matrix, `Rows` a frame with the
+columns query, item and value (a grade, a score, or None where the order is the rank),
+`Stream` the same in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankine.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A frame of judgements or of retrieved items.
+
+    Attributes:
+        frame: the columns query and item, and value unless the order is the rank.
+        name: what to call it in messages: a path, or "run" or "qrels".
+        line: the line of the first row in its file, None if it is not a file.
+        lines: the line of every row, where rows and lines do not run in step.
+        notes: what was inferred or changed while reading.
+    """
+
+    frame: pl.DataFrame
+    name: str
+    line: int | None = None
+    lines: Ints | None = None
+    notes: tuple[str, ...] = ()
+
+    def where(self, row: int) -> str:
+        """Say where a row stands, as ``file:line`` or as a row number from 0."""
+        if self.lines is not None:
+            return f"{self.name}:{int(self.lines[row])}"
+        if self.line is not None:
+            return f"{self.name}:{self.line + row}"
+        return f"{self.name}, row {row}"
+
+    def place(self, row: int) -> str:
+        """Say where a row stands within its source: ``line 7`` or ``row 7``."""
+        if self.lines is not None:
+            return f"line {int(self.lines[row])}"
+        if self.line is not None:
+            return f"line {self.line + row}"
+        return f"row {row}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """A run that is read in parts, each with whole lines; it can be opened again."""
+
+    open: Callable[[], Iterator[Rows]]
+    name: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """A mapping from query to {item: number}, to a list of items, or to a set."""
+
+    data: Mapping[Any, Any]
+    name: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dense:
+    """A matrix of numbers, queries by items.
+
+    Attributes:
+        matrix: scores, where -inf is an item that is not retrieved; or grades, where
+            nan is an item that is not judged.
+        queries: the id of each row.
+        items: the id of each column.
+        name: what to call it in messages.
+    """
+
+    matrix: Floats
+    queries: pl.Series
+    items: pl.Series
+    name: str = "matrix"
+    notes: tuple[str, ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def tie_order(self) -> Ints:
+        """Return each column's place when ids are sorted by their text, descending."""
+        if "tie_order" not in self.memo:
+            import polars as pl  # noqa: PLC0415 - polars is imported when it is used
+
+            text = self.items.cast(pl.String)
+            order = text.arg_sort(descending=True).to_numpy()
+            place = np.empty(len(order), dtype=np.int64)
+            place[order] = np.arange(len(order))
+            self.memo["tie_order"] = place
+        found: Ints = self.memo["tie_order"]
+        return found
+
+
+Source: TypeAlias = Rows | Stream | Lists | Dense

@@ -1,0 +1,185 @@
+"""Metric and its registry: names and parameters, no arithmetic.
+
+A metric is a plain function from the joined table to one number per query; its
+keyword-only signature is the schema for Python, the command line and YAML. `register`
+gives the function a name and declares facts that the rest reads.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from rankine.errors import ParameterError, nearest
+from rankine.frozen import freeze
+from rankine.table.judged import Judged
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats
+
+Kernel: TypeAlias = "Callable[..., Floats]"
+Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
+Summary = Literal["mean", "sum", "geometric", "ratio"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is declared about a metric, once, for all who need to know.
+
+    Attributes:
+        name: the canonical name.
+        kernel: the function from a table to one number per query.
+        aliases: other names, read without regard to case.
+        at: the parameter that ``@`` sets, if any.
+        bounds: the smallest and the largest value.
+        higher_is_better: the direction, None where there is none.
+        summary: how the values of the queries become one: their mean, their sum,
+            their geometric mean, or pooled numerators over pooled denominators.
+        parts: numerator and denominator per query, for metrics that can be pooled.
+        empty: what a query without relevant items is worth to the summary: what the
+            convention says; nothing, where there is no value (``skip``); or its own
+            value, which does not need relevant items (``keep``).
+        needs: what else must be in the table: "scores" of all retrieved items.
+        binary: whether grades are read only through a threshold.
+        ordered: whether the order of tied items can matter.
+    """
+
+    name: str
+    kernel: Kernel
+    aliases: tuple[str, ...] = ()
+    at: str | None = None
+    bounds: tuple[float, float] = (0, 1)
+    higher_is_better: bool | None = True
+    summary: Summary = "mean"
+    parts: Parts | None = None
+    empty: Literal["convention", "skip", "keep"] = "convention"
+    needs: frozenset[str] = frozenset()
+    binary: bool = True
+    ordered: bool = True
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters with their defaults, in the order of the signature."""
+        return {
+            parameter.name: parameter.default
+            for parameter in inspect.signature(self.kernel).parameters.values()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+
+
+REGISTRY: dict[str, Fact] = {}
+
+
+@dataclass(frozen=True, repr=False)
+class Metric:
+    """A metric with some of its parameters bound.
+
+    ``nDCG @ 10`` binds the cutoff, ``nDCG(gain="exponential")`` any parameter; the
+    text of a metric is the expression that makes it. Metrics are equal when name and
+    parameters are, and are checked when they are made.
+
+    >>> from rankine.ranking import nDCG
+    >>> nDCG(gain="exponential") @ 10
+    nDCG(gain='exponential')@10
+    """
+
+    name: str
+    params: tuple[tuple[str, Any], ...] = ()
+    _bound: Mapping[str, Any] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        """Check the parameters by running the kernel on an empty table."""
+        known = self.fact.parameters
+        bound = dict(self.params)
+        for key in bound:
+            if key not in known:
+                takes = ", ".join(known) if known else "none"
+                msg = (
+                    f"{self.name} has no parameter {key!r}{nearest(key, known)}; "
+                    f"it takes {takes}"
+                )
+                raise ParameterError(msg)
+        ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
+        object.__setattr__(self, "params", ordered)
+        object.__setattr__(self, "_bound", dict(ordered))
+        self.values(Judged.empty())
+
+    @property
+    def fact(self) -> Fact:
+        """What is declared about this metric."""
+        return REGISTRY[self.name]
+
+    def get(self, parameter: str) -> Any:
+        """Return the value of a parameter: the bound one, or the default."""
+        return self._bound.get(parameter, self.fact.parameters.get(parameter))
+
+    def binds(self, parameter: str) -> bool:
+        """Say whether the parameter was given."""
+        return parameter in self._bound
+
+    def takes(self, parameter: str) -> bool:
+        """Say whether the metric has such a parameter."""
+        return parameter in self.fact.parameters
+
+    @property
+    def depth(self) -> int | None:
+        """The rank below which nothing matters, None if every rank does."""
+        k = self.get("k")
+        return None if k is None else int(k)
+
+    def values(self, table: Judged) -> Floats:
+        """Compute one number per query of the table; nan where undefined."""
+        return self.fact.kernel(table, **self._bound)
+
+    def __call__(self, **params: Any) -> Metric:
+        """Bind parameters."""
+        return Metric(self.name, (*{**self._bound, **params}.items(),))
+
+    def __matmul__(self, value: Any) -> Metric:
+        """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""
+        at = self.fact.at
+        if at is None:
+            msg = f"{self.name} has no cutoff; write it without @{value}"
+            raise ParameterError(msg)
+        return self(**{at: value})
+
+    def __str__(self) -> str:
+        """Return the expression that makes this metric, like ``P(rel=2)@5``."""
+        at = self.fact.at
+        inside = ",".join(
+            f"{key}={_plain(value)!r}" for key, value in self.params if key != at
+        )
+        text = f"{self.name}({inside})" if inside else self.name
+        cut = self._bound.get(at) if at else None
+        return text if cut is None else f"{text}@{_plain(cut)}"
+
+    __repr__ = __str__
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy scalars into Python's, so that the text can be read back."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def register(name: str, kernel: Kernel, **facts: Any) -> Metric:
+    """Give a kernel its name and return it as a metric.
+
+    `at` defaults to ``k`` where the kernel has that parameter.
+    """
+    parameters = inspect.signature(kernel).parameters
+    facts.setdefault("at", "k" if "k" in parameters else None)
+    facts.setdefault("binary", "rel" in parameters and "gain" not in parameters)
+    facts["needs"] = frozenset(facts.get("needs", ()))
+    REGISTRY[name] = Fact(name, kernel, **facts)
+    return Metric(name)

@@ -1,0 +1,200 @@
+"""Reading metrics from text: our own spelling, trec_eval's, ranx's, and plain words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import Any
+
+import rankine.ranking  # noqa: F401 - fills the registry
+from rankine.errors import MetricSyntaxError, UnknownMetricError, nearest
+from rankine.metric import REGISTRY, Metric
+from rankine.trec_names import FAMILIES, NICKNAMES, Family
+
+_LONGEST = 500
+_SHAPE = re.compile(
+    r"(?P<name>[^()@\s]+)\s*(\((?P<inside>.*)\))?\s*(@(?P<cut>[^@()]+))?"
+)
+_RANX_LEVEL = re.compile(r"(?P<metric>.+)-l(?P<rel>\d+(\.\d+)?)")
+_TREC_CUT = re.compile(r"(?P<family>.+?)[_.](?P<cut>\d+(\.\d+)?)")
+_RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
+_RANX_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ndcg_burges": ("nDCG", {"gain": "exponential"}),
+    "dcg_burges": ("DCG", {"gain": "exponential"}),
+    "r-precision": ("Rprec", {}),
+}
+
+
+def metrics() -> dict[str, Metric]:
+    """Return every metric by its name; `.fact` says all that is known about it.
+
+    >>> metrics()["nDCG"].fact.parameters["gain"]
+    'linear'
+    """
+    return {name: Metric(name) for name in REGISTRY}
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Metric:
+    """Read one metric.
+
+    Our own spelling is ``P(rel=2)@5``. Read are also trec_eval's (``ndcg_cut.10``,
+    ``ndcg_cut_10``, ``map``), ranx's (``ndcg@10-l2``, ``hit_rate@5``), and plain words
+    (``MAP``, ``HitRate@10``), without regard to case where that is unique.
+
+    Args:
+        text: the metric.
+
+    Returns:
+        The metric, whose own text is the canonical spelling.
+
+    >>> parse("ndcg_cut_10")
+    nDCG@10
+    >>> parse("precision@5-l2")
+    P(rel=2)@5
+    """
+    found = parse_all(text)
+    if len(found) != 1:
+        shown = ", ".join(str(metric) for metric in found[:3])
+        msg = f"{text!r} stands for {len(found)} metrics ({shown}, ...); name one"
+        raise MetricSyntaxError(msg)
+    return found[0]
+
+
+@lru_cache(maxsize=4096)
+def parse_all(text: str) -> tuple[Metric, ...]:
+    """Read one or several metrics, as ``P.5,10`` and nicknames stand for several.
+
+    >>> parse_all("P.5,10")
+    (P@5, P@10)
+    >>> parse_all("set")[:3]
+    (NumQ, NumRet, NumRel)
+    """
+    stripped = text.strip()
+    if not stripped or len(stripped) > _LONGEST:
+        msg = f"cannot read metric {text[:80]!r}; write it like nDCG@10 or P(rel=2)@5"
+        raise MetricSyntaxError(msg)
+    if stripped in NICKNAMES:
+        return tuple(
+            metric
+            for family in NICKNAMES[stripped]
+            for _, metric in FAMILIES[family].expand("")
+        )
+    ranx = _ranx(stripped)
+    if ranx is not None:
+        return (ranx,)
+    own = _canonical(stripped)
+    if own is not None:
+        return (own,)
+    several = _trec(stripped)
+    if several:
+        return several
+    shape = _SHAPE.fullmatch(stripped)
+    if shape is None:
+        msg = f"cannot read metric {text!r}; write it like nDCG@10 or P(rel=2)@5"
+        raise MetricSyntaxError(msg)
+    name = shape["name"]
+    msg = f"unknown metric {name!r}{nearest(name, _known())}"
+    raise UnknownMetricError(msg)
+
+
+def _known() -> list[str]:
+    aliases = [alias for fact in REGISTRY.values() for alias in fact.aliases]
+    return [*REGISTRY, *aliases, *FAMILIES, *_RANX_NAMES]
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> tuple[dict[str, str], dict[str, str | None]]:
+    """Return names as written, and folded names, None where several fold alike."""
+    exact: dict[str, str] = {}
+    folded: dict[str, str | None] = {}
+    for name, fact in REGISTRY.items():
+        for alias in (name, *fact.aliases):
+            exact.setdefault(alias, name)
+            key = alias.casefold()
+            folded[key] = name if folded.get(key, name) == name else None
+    return exact, folded
+
+
+def _lookup(name: str) -> str | None:
+    exact, folded = _by_name()
+    return exact.get(name) or folded.get(name.casefold())
+
+
+def _canonical(text: str) -> Metric | None:
+    """Read ``NAME(key=value, ...)@CUT``; None if no metric has that name."""
+    shape = _SHAPE.fullmatch(text)
+    name = _lookup(shape["name"]) if shape else None
+    if shape is None or name is None:
+        return None
+    metric = Metric(name)
+    if shape["inside"]:
+        metric = metric(**_arguments(shape["inside"], text))
+    if shape["cut"]:
+        metric = metric @ _number(shape["cut"], text)
+    return metric
+
+
+def _number(cut: str, text: str) -> float:
+    try:
+        return int(cut)
+    except ValueError:
+        try:
+            return float(cut)
+        except ValueError:
+            msg = f"cannot read the cutoff {cut!r} of {text!r}; write it like nDCG@10"
+            raise MetricSyntaxError(msg) from None
+
+
+def _arguments(inside: str, text: str) -> dict[str, Any]:
+    """Read ``key=value`` pairs; values are literals or bare words, nothing runs."""
+    try:
+        call = ast.parse(f"_({inside})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise SyntaxError  # noqa: TRY301 - one message for all that is odd
+        found: dict[str, Any] = {}
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                raise SyntaxError  # noqa: TRY301
+            value = keyword.value
+            word = isinstance(value, ast.Name)
+            found[keyword.arg] = value.id if word else ast.literal_eval(value)  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        msg = (
+            f"cannot read metric {text!r}; write it like nDCG@10 or "
+            "P(rel=2)@5, with plain values"
+        )
+        raise MetricSyntaxError(msg) from None
+    return found
+
+
+def _trec(text: str) -> tuple[Metric, ...]:
+    """Read trec_eval's ``family.params`` and ``family_cutoff``."""
+    if text in FAMILIES:
+        return tuple(metric for _, metric in FAMILIES[text].expand(""))
+    family, _, params = text.partition(".")
+    if family in FAMILIES and params:
+        return tuple(metric for _, metric in FAMILIES[family].expand(params))
+    shape = _TREC_CUT.fullmatch(text)
+    if shape and shape["family"] in FAMILIES:
+        known: Family = FAMILIES[shape["family"]]
+        if known.cutoffs:
+            return tuple(metric for _, metric in known.expand(shape["cut"]))
+    return ()
+
+
+def _ranx(text: str) -> Metric | None:
+    level = _RANX_LEVEL.fullmatch(text)
+    if level:
+        metric = _canonical(level["metric"]) or _ranx(level["metric"])
+        return None if metric is None else metric(rel=_number(level["rel"], text))
+    shape = _RANX_RBP.fullmatch(text)
+    if shape:
+        return Metric("RBP")(p=float(f"0.{shape['digits']}"))
+    name, _, cut = text.partition("@")
+    if name.casefold() not in _RANX_NAMES:
+        return None
+    canonical, params = _RANX_NAMES[name.casefold()]
+    metric = Metric(canonical)(**params)
+    return metric @ _number(cut, text) if cut else metric

@@ -1,0 +1,151 @@
+"""Shown and relevant as two classes of the catalogue: fall-out, accuracy, MCC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine.checks import check_number
+from rankine.errors import DataError, ParameterError
+from rankine.metric import register
+from rankine.ranking._cutoff import check_binary, found_within, ratio
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats
+    from rankine.table import Judged
+
+
+def _confusion(
+    table: Judged, k: int | None, rel: float, catalog: int | None, name: str
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Count true and false positives, false and true negatives."""
+    check_binary(k, rel, None)
+    if catalog is not None:
+        check_number("catalog", catalog, least=1)
+    elif table.n_queries:
+        msg = f"{name} needs the size of the catalogue, e.g. {name}(catalog=1000)@10"
+        raise ParameterError(msg)
+    found = found_within(table, k, rel)
+    length = table.length()
+    shown = length if k is None else np.minimum(length, k)
+    most = table.n_relevant(rel)
+    size = float(catalog or 0)
+    seen = np.maximum(length, most).max(initial=0)
+    if seen > size:
+        msg = f"the catalogue has {catalog} items, but a query has {int(seen)}"
+        raise DataError(msg)
+    return found, shown - found, most - found, size - shown - most + found
+
+
+def fall_out(
+    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+) -> Floats:
+    """Share of the items that are not relevant which are among the first k.
+
+    Formula:
+        FallOut@k = (shown - hits) / (N - R), with N the size of the catalogue
+
+    Args:
+        table: the joined table.
+        k: cutoff.
+        rel: an item is relevant when its grade is at least this.
+        catalog: number of items in the catalogue.
+
+    Returns:
+        One value per query, 0 to 1, lower is better; nan if all items are relevant.
+
+    References:
+        C. J. van Rijsbergen: Information Retrieval, 2nd ed., chapter 7. 1979.
+
+    Examples:
+        One miss shown, 10 - 2 items not relevant: 1 / 8.
+
+        >>> from rankine.table import judged
+        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
+        >>> fall_out(table, k=2, catalog=10)
+        array([0.125])
+    """
+    _, false, _, true_negative = _confusion(table, k, rel, catalog, "FallOut")
+    return ratio(false, false + true_negative)
+
+
+FallOut = register("FallOut", fall_out, higher_is_better=False)
+
+
+def accuracy(
+    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+) -> Floats:
+    """Share of all items that are rightly shown or rightly not shown.
+
+    Formula:
+        Accuracy@k = (TP + TN) / N, with N the size of the catalogue
+
+    Args:
+        table: the joined table.
+        k: cutoff.
+        rel: an item is relevant when its grade is at least this.
+        catalog: number of items in the catalogue.
+
+    Returns:
+        One value per query, 0 to 1.
+
+    References:
+        D. M. W. Powers: Evaluation: from precision, recall and F-measure to ROC. 2011.
+        https://arxiv.org/abs/2010.16061
+
+    Examples:
+        One hit, one miss shown, one relevant item not shown, 7 rightly left out:
+        (1 + 7) / 10.
+
+        >>> from rankine.table import judged
+        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
+        >>> accuracy(table, k=2, catalog=10)
+        array([0.8])
+    """
+    hit, false, missed, rest = _confusion(table, k, rel, catalog, "Accuracy")
+    return ratio(hit + rest, hit + false + missed + rest)
+
+
+Accuracy = register("Accuracy", accuracy)
+
+
+def mcc(
+    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+) -> Floats:
+    """Correlation of shown and relevant (Matthews correlation coefficient).
+
+    Formula:
+        MCC@k = (TP TN - FP FN) / sqrt((TP+FP) (TP+FN) (TN+FP) (TN+FN))
+
+    Args:
+        table: the joined table.
+        k: cutoff.
+        rel: an item is relevant when its grade is at least this.
+        catalog: number of items in the catalogue.
+
+    Returns:
+        One value per query, -1 to 1; 0 if one of the four sums is 0, nan without
+        relevant items.
+
+    References:
+        B. W. Matthews: Comparison of the predicted and observed secondary structure of
+        T4 phage lysozyme. 1975. https://doi.org/10.1016/0005-2795(75)90109-9
+
+    Examples:
+        TP = FP = FN = 1, TN = 7: (7 - 1) / sqrt(2 * 2 * 8 * 8) = 6 / 16.
+
+        >>> from rankine.table import judged
+        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
+        >>> mcc(table, k=2, catalog=10)
+        array([0.375])
+    """
+    hit, false, missed, rest = _confusion(table, k, rel, catalog, "MCC")
+    product = (hit + false) * (hit + missed) * (rest + false) * (rest + missed)
+    value = ratio(hit * rest - false * missed, np.sqrt(product))
+    value[product == 0] = 0
+    value[table.n_relevant(rel) == 0] = np.nan
+    return value
+
+
+MCC = register("MCC", mcc, bounds=(-1, 1))

@@ -1,0 +1,1 @@
+"""Results in the shapes that people and machines read."""

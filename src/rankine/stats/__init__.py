@@ -1,0 +1,1 @@
+"""From one value per query to a summary with its uncertainty."""

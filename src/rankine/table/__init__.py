@@ -1,0 +1,29 @@
+"""The joined table: which retrieved items are judged, at which rank and grade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankine.table.judged import Judged, Ties
+
+if TYPE_CHECKING:
+    from rankine.conventions.convention import Convention
+
+__all__ = ["Judged", "Ties", "judged"]
+
+
+def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Judged:
+    """Join judgements and a run into the table that metrics read.
+
+    >>> table = judged({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]})
+    >>> table.rank, table.grade
+    (array([2, 3]), array([1., 0.]))
+    """
+    from rankine import io  # noqa: PLC0415 - nothing is read until a table is made
+    from rankine.conventions import presets  # noqa: PLC0415
+    from rankine.table.align import align  # noqa: PLC0415
+    from rankine.table.truth import Truth  # noqa: PLC0415
+
+    truth = Truth(io.read(qrels, "qrels"))  # type: ignore[arg-type]
+    rule = presets.convention(convention)
+    return align(truth, io.read(run, "run"), rule, keep_scores=True).table

@@ -1,0 +1,284 @@
+"""align: one place that decides order, ties, precision, duplicates, who is evaluated.
+
+- Rank comes from the score, descending; equal scores by item id, descending in the byte
+  order of its text (trec_eval's rule), unless the convention says otherwise. A rank
+  column, or the order of a list, is used where there is no score.
+- An item twice for one query is an error, unless the convention says otherwise.
+- Queries are those of the judgements, in their order. The convention decides whether
+  those that the run misses are kept.
+- Ids are the user's own: an int stays an int. Between text and int, see `same_type`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import DataError
+from rankine.io.sources import Dense, Lists, Rows, Source, Stream
+from rankine.table import dense, probe, rows
+from rankine.table.ids import same_type
+from rankine.table.judged import Judged
+from rankine.table.judgements import Judgements
+from rankine.table.policy import SHOWN, Aligned, apply, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine.arrays import Ints
+    from rankine.conventions.convention import Convention
+    from rankine.table.truth import Truth
+
+
+def align(
+    truth: Truth,
+    run: Source,
+    rule: Convention,
+    *,
+    depth: int | None = None,
+    keep_scores: bool = False,
+) -> Aligned:
+    """Join judgements and a run into the table that all metrics read.
+
+    Args:
+        truth: the judgements.
+        run: the retrieved items.
+        rule: the convention that decides order, ties, duplicates and queries.
+        depth: the deepest rank that any metric looks at, if there is one.
+        keep_scores: whether a metric needs the scores of all retrieved items.
+    """
+    source = truth.source
+    if isinstance(source, Lists) and isinstance(run, Lists):
+        probed = _probed(truth, run, rule, keep_scores=keep_scores)
+        if probed is not None:
+            return apply(probed, rule)
+    if isinstance(run, Dense):
+        aligned = _from_matrix(truth, run, rule, depth, keep_scores=keep_scores)
+    else:
+        aligned = _from_rows(truth, run, rule, depth, keep_scores=keep_scores)
+    return apply(aligned, rule)
+
+
+def _probed(
+    truth: Truth, run: Lists, rule: Convention, *, keep_scores: bool
+) -> Aligned | None:
+    """Look the judged items up; None if the ids are of types that never agree."""
+    grades = truth.grades
+    data = run.data
+    if rule.order == "given":
+        data = {query: list(entry) for query, entry in data.items()}
+    found = probe.Probed(grades, data, rule)
+    if len(found.query) == 0 and probe.types_differ(grades, data):
+        return None
+    table = Judged(
+        query=found.query,
+        rank=found.rank,
+        grade=found.grade,
+        above=found.above,
+        tied=found.tied,
+        score=found.score,
+        n_retrieved=found.length,
+        in_run=found.present,
+        pool=truth.pool,
+        scores=found.scores if keep_scores else None,
+        score_query=found.score_query if keep_scores else None,
+    )
+    lengths = [len(data[query]) for query in found.extra]
+    return _named(table, list(grades), found.extra, lengths, run.notes)
+
+
+def _from_rows(
+    truth: Truth,
+    run: Source,
+    rule: Convention,
+    depth: int | None,
+    *,
+    keep_scores: bool,
+) -> Aligned:
+    from rankine.io.mappings import as_rows  # noqa: PLC0415
+
+    judged = truth.judgements
+    frame = run if isinstance(run, (Rows, Stream)) else as_rows(run, role="run")
+    notes = frame.notes
+    if isinstance(frame, Rows):
+        judged, frame, said = same_type(judged, frame)
+        notes += said
+    elif judged.queries.dtype != pl.String or judged.items.dtype != pl.String:
+        judged, said = _as_text(judged)
+        notes += said
+    found = rows.match(judged, frame, rule, depth=depth, keep_scores=keep_scores)
+    n = found.n_judged
+    query, pair = _joined(found.query), _joined(found.pair)
+    rank = _joined(found.rank)
+    order = _by_query_and_rank(query, rank)
+    scores = score_query = None
+    if keep_scores:
+        score_query = _joined(found.score_query)
+        of_judged = score_query < n
+        scores = _joined(found.scores, np.float64)[of_judged]
+        score_query = score_query[of_judged]
+    table = Judged(
+        query=query[order],
+        rank=rank[order],
+        grade=judged.pool.grade[pair[order]],
+        above=_joined(found.above)[order],
+        tied=_joined(found.tied)[order],
+        score=_joined(found.score, np.float64)[order],
+        n_retrieved=found.length[:n],
+        in_run=found.length[:n] > 0,
+        pool=judged.pool,
+        scores=scores,
+        score_query=score_query,
+    )
+    if rule.duplicates == "set":
+        table = _once(table, pair[order])
+    if found.n_dropped:
+        notes += (f"{found.n_dropped} rows of the run repeat an item; the last counts",)
+    return _named(table, truth.judgements.queries, found.extra, found.length[n:], notes)
+
+
+def _from_matrix(
+    truth: Truth,
+    run: Dense,
+    rule: Convention,
+    depth: int | None,
+    *,
+    keep_scores: bool,
+) -> Aligned:
+    scores = run.matrix
+    dense.check_scores(run, scores)
+    if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
+        scores = scores.astype(np.float32).astype(np.float64)
+    source = truth.source
+    tie_order = run.tie_order()
+    if rule.tie == "id_asc":
+        tie_order = -tie_order
+    elif rule.tie in {"input", "input_rev"}:
+        tie_order = np.arange(len(tie_order)) * (1 if rule.tie == "input" else -1)
+    if isinstance(source, Dense):
+        _same_axes(source, run)
+        row, column, rank, above, tied = dense.top(scores, tie_order, depth)
+        grade = source.matrix[row, column]
+        judged = ~np.isnan(grade)
+        if not judged.all():
+            row, column, rank = row[judged], column[judged], rank[judged]
+            above, tied, grade = above[judged], tied[judged], grade[judged]
+        query, pool, ids, extra = row, truth.pool, source.queries, []
+        list_row = np.arange(len(ids))
+    else:
+        listed = Rows(pl.DataFrame({"query": run.queries, "item": run.queries}), "run")
+        judgements, _, _ = same_type(truth.judgements, listed, items=False)
+        ids, pool = judgements.queries, judgements.pool
+        list_row, column, pair = _cells(judgements, run)
+        query = pool.query[pair]
+        kept = scores[list_row[query], column] > -np.inf
+        query, column, pair = query[kept], column[kept], pair[kept]
+        rank, above, tied = dense.count_above(
+            scores, list_row[query], column, tie_order
+        )
+        grade = pool.grade[pair]
+        order = _by_query_and_rank(query, rank)
+        query, column, rank = query[order], column[order], rank[order]
+        above, tied, grade = above[order], tied[order], grade[order]
+        known = set(ids.to_list())
+        extra = [value for value in run.queries.to_list() if value not in known]
+    retrieved = np.count_nonzero(scores > -np.inf, axis=1).astype(np.int64)
+    in_run = list_row >= 0
+    length = np.where(in_run, retrieved[np.maximum(list_row, 0)], 0)
+    kept_scores = kept_query = None
+    if keep_scores:
+        cells = scores[np.maximum(list_row, 0)]
+        inside = (cells > -np.inf) & in_run[:, None]
+        kept_scores, kept_query = cells[inside], np.nonzero(inside)[0].astype(np.int64)
+    table = Judged(
+        query=query,
+        rank=rank,
+        grade=grade,
+        above=above,
+        tied=tied,
+        score=scores[list_row[query], column],
+        n_retrieved=length,
+        in_run=in_run,
+        pool=pool,
+        scores=kept_scores,
+        score_query=kept_query,
+    )
+    return _named(table, ids, extra, [0] * len(extra), run.notes)
+
+
+def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints]:
+    """Find the matrix row of each query, and the judged pairs with their columns."""
+    from rankine.table.judgements import numbers  # noqa: PLC0415
+
+    list_row = numbers(truth.queries, run.queries)
+    items, columns = truth.items, run.items
+    if items.dtype != columns.dtype:
+        items, columns = items.cast(pl.String), columns.cast(pl.String)
+    column = numbers(items, columns)
+    pair = np.flatnonzero((column >= 0) & (list_row[truth.pool.query] >= 0))
+    return list_row, column[pair], pair
+
+
+def _same_axes(grades: Dense, scores: Dense) -> None:
+    if grades.matrix.shape != scores.matrix.shape:
+        msg = (
+            f"grades are {grades.matrix.shape[0]} x {grades.matrix.shape[1]} and "
+            f"scores {scores.matrix.shape[0]} x {scores.matrix.shape[1]}; both need "
+            "the same queries and items"
+        )
+        raise DataError(msg)
+    for axis in ("queries", "items"):
+        ours, theirs = getattr(grades, axis), getattr(scores, axis)
+        if not ours.equals(theirs):
+            msg = f"grades and scores are not of the same {axis} in the same order"
+            raise DataError(msg)
+
+
+def _as_text(truth: Judgements) -> tuple[Judgements, tuple[str, ...]]:
+    text = replace(truth, queries=truth.queries.cast(pl.String))
+    frame = pl.DataFrame(
+        {
+            "query": text.queries.gather(truth.pool.query),
+            "item": truth.items.cast(pl.String),
+            "value": truth.pool.grade,
+        }
+    )
+    said = ("ids of the judgements are compared as text, as the run's file has them",)
+    return Judgements.from_rows(Rows(frame, truth.name)), said
+
+
+def _joined(parts: list[Any], dtype: Any = np.int64) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
+
+
+def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
+    """Return the order of rows by query and rank; nothing to do if they have it."""
+    same = query[1:] == query[:-1]
+    sorted_ = (query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))
+    if sorted_.all():
+        return slice(None)
+    return np.lexsort((rank, query))
+
+
+def _once(table: Judged, pair: Ints) -> Judged:
+    """Keep only the best-ranked row of each judged pair."""
+    _, first = np.unique(pair, return_index=True)
+    return rows_of(table, np.sort(first))
+
+
+def _named(
+    table: Judged,
+    ids: Sequence[Any] | pl.Series,
+    extra: list[Any],
+    extra_length: Sequence[int] | Ints,
+    notes: tuple[str, ...],
+) -> Aligned:
+    missing = np.flatnonzero(~table.in_run)
+    shown = tuple(ids[int(at)] for at in missing[:SHOWN])
+    lengths = np.asarray(extra_length, dtype=np.int64)
+    return Aligned(table, ids, len(missing), shown, extra, lengths, notes)

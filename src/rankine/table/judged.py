@@ -1,0 +1,158 @@
+"""Judged: the joined table on which every ranking metric is a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankine.table.pool import Pool
+from rankine.table.segments import position, runs, starts_of
+
+if TYPE_CHECKING:
+    from rankine.arrays import Bools, Floats, Ints
+
+
+class Hits(NamedTuple):
+    """The relevant rows of a table.
+
+    Attributes:
+        row: where they stand in the table.
+        query: their query numbers.
+        rank: their ranks, ascending within a query.
+        nth: 1 for a query's first hit, 2 for the second, ...
+        score: their scores.
+    """
+
+    row: Ints
+    query: Ints
+    rank: Ints
+    nth: Ints
+    score: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The retrieved items that are judged, with all that metrics need of the rest.
+
+    Rows are grouped by query and sorted by rank. Unjudged items have no row: they show
+    in the ranks they occupy and in `n_retrieved`.
+
+    Attributes:
+        query: row -> query number.
+        rank: 1-based place in the list, by the convention's tie rule.
+        grade: the judged grade; a negative one means "in the pool, but not judged".
+        above: how many items of the list have a larger score.
+        tied: how many items of the list have the same score, this one included.
+        score: the score, nan if the input has none.
+        n_retrieved: per query, the length of the list.
+        in_run: per query, whether the run has it.
+        pool: per query, the judged grades.
+        scores: the scores of all retrieved items, when a metric needs them.
+        score_query: the query number of each of `scores`.
+        keep_negative: whether negative grades count as negative gains.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    above: Ints
+    tied: Ints
+    score: Floats
+    n_retrieved: Ints
+    in_run: Bools
+    pool: Pool
+    scores: Floats | None = None
+    score_query: Ints | None = None
+    keep_negative: bool = False
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def empty() -> Judged:
+        """Return a table without queries, on which parameters are checked."""
+        return _EMPTY
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.pool.n_queries
+
+    def per_query(self, query: Ints, values: Floats | None = None) -> Floats:
+        """Sum values, or count rows, by query number."""
+        summed = np.bincount(query, weights=values, minlength=self.n_queries)
+        return summed.astype(np.float64, copy=False)
+
+    def n_relevant(self, rel: float) -> Floats:
+        """Return R per query: how many judged items have at least this grade."""
+        return self.pool.count(rel)
+
+    def hits(self, rel: float, ties: str | None = None) -> Hits:
+        """Return the relevant rows, in the order that `ties` asks for."""
+        key = ("hits", rel, ties)
+        if key not in self.memo:
+            table = self.reordered(ties, self.grade >= rel) if ties else self
+            relevant = table.grade >= rel
+            row = np.flatnonzero(relevant)
+            query = table.query[row]
+            self.memo[key] = Hits(
+                row, query, table.rank[row], position(query) + 1, table.score[row]
+            )
+        found: Hits = self.memo[key]
+        return found
+
+    def reordered(self, ties: str, by: Floats | Bools) -> Judged:
+        """Return the table with tied items in the best or the worst order.
+
+        The best order puts the largest `by` first, the worst puts it last; items that
+        are not judged count as the smallest.
+        """
+        value = np.asarray(by, dtype=np.float64)
+        order = np.lexsort((-value, self.above, self.query))
+        _, block = runs(self.query[order], self.above[order])
+        place = position(block)
+        above, tied = self.above[order], self.tied[order]
+        rank = above + 1 + place if ties == "best" else above + tied - place
+        again = np.lexsort((rank, self.query[order]))
+        final = order[again]
+        return replace(
+            self,
+            query=self.query[final],
+            rank=rank[again],
+            grade=self.grade[final],
+            above=self.above[final],
+            tied=self.tied[final],
+            score=self.score[final],
+            memo={},
+        )
+
+    def length(self, min_score: float | None = None) -> Floats:
+        """Return the length of each list, or of its part with at least that score."""
+        if min_score is None:
+            return self.n_retrieved.astype(np.float64)
+        if self.scores is None or self.score_query is None:
+            return np.zeros(self.n_queries)
+        return self.per_query(self.score_query[self.scores >= min_score])
+
+    def row_starts(self) -> Ints:
+        """Return where each query's rows begin."""
+        return starts_of(np.bincount(self.query, minlength=self.n_queries))
+
+
+Ties = Literal["average", "best", "worst"]
+
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
+_NO_FLOATS: Floats = np.zeros(0)
+_EMPTY = Judged(
+    query=_NO_INTS,
+    rank=_NO_INTS,
+    grade=_NO_FLOATS,
+    above=_NO_INTS,
+    tied=_NO_INTS,
+    score=_NO_FLOATS,
+    n_retrieved=_NO_INTS,
+    in_run=np.zeros(0, dtype=np.bool_),
+    pool=Pool(np.zeros(1, dtype=np.int64), _NO_FLOATS),
+    scores=_NO_FLOATS,
+    score_query=_NO_INTS,
+)

@@ -1,0 +1,184 @@
+"""What a convention says of a joined table: queries, floors, pools, unjudged items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine.errors import DataError
+from rankine.table.pool import Pool
+from rankine.table.segments import position, runs, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from rankine.arrays import Bools, Ints
+    from rankine.conventions.convention import Convention
+    from rankine.table.judged import Judged
+
+SHOWN = 3
+"""How many ids are shown as examples."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """A table, the ids of its queries, and what was seen on the way.
+
+    Attributes:
+        table: the joined table.
+        ids: the ids of its queries, as the user gave them.
+        missing: how many judged queries the run does not have.
+        missing_ids: the first few of them.
+        extra: ids of the queries of the run that are not judged.
+        extra_length: the lengths of their lists.
+        notes: what was inferred, dropped or changed.
+    """
+
+    table: Judged
+    ids: Sequence[Any] | pl.Series
+    missing: int
+    missing_ids: tuple[Any, ...]
+    extra: list[Any]
+    extra_length: Ints
+    notes: tuple[str, ...] = ()
+
+
+def rows_of(table: Judged, kept: Ints | Bools) -> Judged:
+    """Keep some rows of a table."""
+    return replace(
+        table,
+        query=table.query[kept],
+        rank=table.rank[kept],
+        grade=table.grade[kept],
+        above=table.above[kept],
+        tied=table.tied[kept],
+        score=table.score[kept],
+        memo={},
+    )
+
+
+def cut(aligned: Aligned, depth: int) -> Aligned:
+    """Keep the first items of each list only."""
+    table = aligned.table
+    left = rows_of(table, table.rank <= depth)
+    scores, score_query = table.scores, table.score_query
+    if scores is not None and score_query is not None:
+        order = np.lexsort((-scores, score_query))
+        order = order[position(score_query[order]) < depth]
+        scores, score_query = scores[order], score_query[order]
+    return replace(
+        aligned,
+        table=replace(
+            left,
+            n_retrieved=np.minimum(table.n_retrieved, depth),
+            scores=scores,
+            score_query=score_query,
+        ),
+    )
+
+
+def apply(aligned: Aligned, rule: Convention) -> Aligned:
+    """Apply what the convention says of queries, floors, pools and unjudged items."""
+    table = aligned.table
+    if aligned.missing == table.n_queries and table.n_queries:
+        _refuse_no_overlap(aligned)
+    if aligned.missing and rule.missing_run == "error":
+        names = ", ".join(repr(value) for value in aligned.missing_ids)
+        msg = (
+            f"the run misses {aligned.missing} of {table.n_queries} judged queries "
+            f"({names}{', ...' if aligned.missing > SHOWN else ''})"
+        )
+        raise DataError(msg)
+    if rule.negative == "error" and (table.pool.grade < 0).any():
+        msg = f"{int((table.pool.grade < 0).sum())} grades are negative"
+        raise DataError(msg)
+    if rule.negative == "keep":
+        table = replace(table, keep_negative=True)
+    if rule.score_floor is not None:
+        table = rows_of(table, table.score > rule.score_floor)
+    if rule.unjudged == "removed":
+        table = _without_unjudged(table)
+    if rule.pool == "list":
+        counts = np.bincount(table.query, minlength=table.n_queries)
+        table = replace(table, pool=Pool(starts_of(counts), table.grade), memo={})
+    if rule.queries in {"run", "both"} and aligned.missing:
+        aligned = replace(aligned, ids=_chosen(aligned.ids, table.in_run))
+        table = _queries_of(table, table.in_run)
+    if rule.queries == "run" and aligned.extra:
+        aligned = replace(aligned, ids=[*list(aligned.ids), *aligned.extra], extra=[])
+        table = _with_unjudged_queries(table, aligned.extra_length)
+    return replace(aligned, table=table) if table is not aligned.table else aligned
+
+
+def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:
+    """Add queries of the run that have no judgements, and so no relevant item."""
+    end = table.pool.starts[-1]
+    starts = np.concatenate((table.pool.starts, np.full(len(length), end)))
+    return replace(
+        table,
+        n_retrieved=np.concatenate((table.n_retrieved, length)),
+        in_run=np.concatenate((table.in_run, np.ones(len(length), dtype=np.bool_))),
+        pool=Pool(starts, table.pool.grade),
+        memo={},
+    )
+
+
+def _refuse_no_overlap(aligned: Aligned) -> None:
+    if not aligned.extra:
+        return
+    ours = ", ".join(repr(value) for value in aligned.missing_ids)
+    theirs = ", ".join(repr(value) for value in aligned.extra[:SHOWN])
+    msg = (
+        f"0 of {aligned.table.n_queries} judged queries are in the run; the judgements "
+        f"have {ours}, the run has {theirs}"
+    )
+    raise DataError(msg)
+
+
+def _without_unjudged(table: Judged) -> Judged:
+    """Take unjudged items out of the lists and rank the rest again."""
+    table = rows_of(table, table.grade >= 0)
+    rank = position(table.query) + 1
+    first, block = runs(table.query, table.above)
+    return replace(
+        table,
+        rank=rank,
+        above=(rank[first] - 1)[block],
+        tied=np.bincount(block)[block],
+        n_retrieved=np.bincount(table.query, minlength=table.n_queries),
+        memo={},
+    )
+
+
+def _queries_of(table: Judged, kept: Bools) -> Judged:
+    """Keep some queries and number them anew."""
+    number = np.cumsum(kept) - 1
+    rows_kept = kept[table.query]
+    grades_kept = kept[table.pool.query]
+    pool = Pool(
+        starts_of(np.diff(table.pool.starts)[kept]), table.pool.grade[grades_kept]
+    )
+    left = rows_of(table, rows_kept)
+    scores, score_query = table.scores, table.score_query
+    if scores is not None and score_query is not None:
+        inside = kept[score_query]
+        scores, score_query = scores[inside], number[score_query[inside]]
+    return replace(
+        left,
+        query=number[left.query],
+        n_retrieved=table.n_retrieved[kept],
+        in_run=table.in_run[kept],
+        pool=pool,
+        scores=scores,
+        score_query=score_query,
+    )
+
+
+def _chosen(ids: Sequence[Any] | pl.Series, kept: Bools) -> Sequence[Any] | pl.Series:
+    if not isinstance(ids, list):
+        return ids.gather(np.flatnonzero(kept))  # type: ignore[union-attr]
+    return [value for value, chosen in zip(ids, kept, strict=True) if chosen]

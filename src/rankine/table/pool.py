@@ -1,0 +1,96 @@
+"""Pool: the judged grades of every query, from which R and the ideal list come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine.table.segments import position
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Grades of all judged items, grouped by query, in the order given.
+
+    Attributes:
+        starts: where each query's grades begin, with one entry more than queries.
+        grade: the grades; a negative one means "in the pool, but not judged".
+    """
+
+    starts: Ints
+    grade: Floats
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return len(self.starts) - 1
+
+    @property
+    def query(self) -> Ints:
+        """The query number of each grade."""
+        if "query" not in self.memo:
+            number = np.arange(self.n_queries, dtype=np.int64)
+            self.memo["query"] = np.repeat(number, np.diff(self.starts))
+        found: Ints = self.memo["query"]
+        return found
+
+    @property
+    def width(self) -> int | None:
+        """The number of grades per query, if it is the same for all."""
+        if "width" not in self.memo:
+            counts = np.diff(self.starts)
+            same = len(counts) > 0 and bool((counts == counts[0]).all())
+            self.memo["width"] = int(counts[0]) if same else None
+        found: int | None = self.memo["width"]
+        return found
+
+    def count(self, least: float, below: float = np.inf) -> Floats:
+        """Count each query's grades that are at least `least` and under `below`."""
+        key = ("count", least, below)
+        if key not in self.memo:
+            inside = self.grade >= least
+            if below != np.inf:
+                inside &= self.grade < below
+            if self.width:
+                found = np.count_nonzero(inside.reshape(-1, self.width), axis=1)
+            elif inside.all():
+                found = np.diff(self.starts)
+            else:
+                found = np.bincount(self.query[inside], minlength=self.n_queries)
+            self.memo[key] = found.astype(np.float64)
+        counted: Floats = self.memo[key]
+        return counted
+
+    def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
+        """Return query, rank and value of each query's k largest values above zero.
+
+        `values` has one entry per grade, such as its gain.
+        """
+        width = self.width
+        if width and k is not None and k < width:
+            block = np.partition(-values.reshape(-1, width), k - 1, axis=1)[:, :k]
+            block.sort(axis=1)
+            top = -block.ravel()
+            query = np.repeat(np.arange(self.n_queries, dtype=np.int64), k)
+            rank = np.tile(np.arange(1, k + 1, dtype=np.int64), self.n_queries)
+        else:
+            positive = values > 0
+            if positive.all():
+                query, top = self.query, values
+            else:
+                query, top = self.query[positive], values[positive]
+            if ((top[1:] > top[:-1]) & (query[1:] == query[:-1])).any():
+                top = top[np.lexsort((-top, query))]
+            rank = position(query) + 1
+        keep = top > 0
+        if k is not None:
+            keep &= rank <= k
+        if keep.all():
+            return query, rank, top
+        return query[keep], rank[keep], top[keep]

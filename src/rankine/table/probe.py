@@ -1,0 +1,222 @@
+"""Joining a run that is a mapping with judgements that are a mapping.
+
+The few judged items are looked up in the run; no frame of ids is ever built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine.errors import DataError, DuplicateItemError, FormatError
+from rankine.io.mappings import numbers
+from rankine.table.segments import above_and_tied, sort_descending, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankine.arrays import Floats, Ints
+    from rankine.conventions.convention import Convention
+
+
+class Probed:
+    """The judged rows of a run, found by look-up.
+
+    Attributes:
+        query, rank, grade, above, tied, score: the columns of `Judged`.
+        length: per judged query, the length of its list.
+        present: per judged query, whether the run has it.
+        extra: ids of the run's queries that are not judged.
+    """
+
+    __slots__ = (
+        "above", "extra", "grade", "length", "n_dropped", "present", "query", "rank",
+        "score", "score_query", "scores", "tied",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        truth: Mapping[Any, Mapping[Any, float]],
+        run: Mapping[Any, Any],
+        rule: Convention,
+    ) -> None:
+        """Look up the judged items of each query in its list."""
+        lists = [run.get(query) for query in truth]
+        self.n_dropped = 0
+        present = [entry is not None for entry in lists]
+        if not all(present) and any(entry is None for entry in run.values()):
+            _refuse_none(run)
+        filled = [_EMPTY if entry is None else entry for entry in lists]
+        if all(type(entry) is dict for entry in filled):
+            scored = filled
+        else:
+            scored = [
+                _by_place(query, entry, rule)
+                for query, entry in zip(truth, filled, strict=True)
+            ]
+        n = len(scored)
+        lengths = np.fromiter(map(len, scored), dtype=np.int64, count=n)
+        self.length: Ints = lengths
+        self.present = np.fromiter(present, dtype=np.bool_, count=n)
+        self.extra = (
+            []
+            if len(run) == sum(present)
+            else [query for query in run if query not in truth]
+        )
+        starts = starts_of(lengths)
+        scores = _numbers(scored, int(starts[-1]))
+        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
+            scores = scores.astype(np.float32).astype(np.float64)
+        self.scores: Floats = scores
+        self.score_query = np.repeat(np.arange(n), lengths)
+        found: list[Any] = []
+        grades: list[float] = []
+        items: list[Any] = []
+        counts = np.zeros(n, dtype=np.int64)
+        for number, (judged, entry) in enumerate(
+            zip(truth.values(), scored, strict=True)
+        ):
+            before = len(found)
+            for item in judged.keys() & entry.keys():
+                found.append(entry[item])
+                grades.append(judged[item])
+                items.append(item)
+            counts[number] = len(found) - before
+        self._rank(scored, starts, counts, found, grades, items, rule)
+
+    def _rank(
+        self,
+        scored: Sequence[Mapping[Any, float]],
+        starts: Ints,
+        counts: Ints,
+        found: list[Any],
+        grades: list[float],
+        items: list[Any],
+        rule: Convention,
+    ) -> None:
+        """Rank the judged items by counting the scores above each."""
+        query = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+        score = np.array(found, dtype=np.float64)
+        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
+            score = score.astype(np.float32).astype(np.float64)
+        ordered = sort_descending(self.scores, starts)
+        if len(ordered) and np.isnan(ordered).any():
+            raise _not_a_number(scored)
+        above, tied = above_and_tied(ordered, starts, query, score)
+        rank = above + 1
+        for row in np.flatnonzero(tied > 1):
+            number = query[row]
+            peers = _peers(
+                scored[number], self.scores[starts[number] : starts[number + 1]],
+                score[row],
+            )  # fmt: skip
+            rank[row] += _place(items[row], peers, rule.tie)
+        order = np.lexsort((rank, query))
+        self.query = query[order]
+        self.rank: Ints = rank[order]
+        self.grade = np.array(grades, dtype=np.float64)[order]
+        self.above: Ints = above[order]
+        self.tied: Ints = tied[order]
+        self.score = score[order]
+
+
+def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
+    """Say whether one side has text ids where the other has numbers."""
+
+    def kinds(data: Mapping[Any, Any]) -> tuple[bool | None, bool | None]:
+        query = next(iter(data), None)
+        item = next((one for entry in data.values() if entry for one in entry), None)
+        return tuple(
+            None if one is None else isinstance(one, str) for one in (query, item)
+        )  # type: ignore[return-value]
+
+    return any(
+        ours is not None and theirs is not None and ours != theirs
+        for ours, theirs in zip(kinds(truth), kinds(run), strict=True)
+    )
+
+
+_EMPTY: dict[Any, float] = {}
+
+
+def _refuse_none(run: Mapping[Any, Any]) -> None:
+    query = next(query for query, entry in run.items() if entry is None)
+    msg = (
+        f"the list of query {query!r} is None; an empty list or dict says that "
+        "nothing was retrieved"
+    )
+    raise DataError(msg)
+
+
+def _by_place(query: Any, entry: Any, rule: Convention) -> dict[Any, float]:
+    """Turn a list of items into {item: minus its place}; a dict stays as it is."""
+    if isinstance(entry, Mapping):
+        return dict(entry)
+    if isinstance(entry, (str, bytes)) or not isinstance(entry, (Sequence, np.ndarray)):
+        wanted = "a list of items in order, or {item: score}"
+        if isinstance(entry, AbstractSet):
+            wanted += "; a set has no order"
+        msg = (
+            f"the run of query {query!r} is a {type(entry).__name__}; expected {wanted}"
+        )
+        raise FormatError(msg)
+    places: dict[Any, float] = {}
+    values = entry.tolist() if isinstance(entry, np.ndarray) else entry
+    for place, item in enumerate(values):
+        if item is None:
+            msg = f"item {place} in the list of query {query!r} is None"
+            raise DataError(msg)
+        if item in places and rule.duplicates == "error":
+            msg = (
+                f"item {item!r} appears twice for query {query!r} in the run "
+                f"(places {-int(places[item]) + 1} and {place + 1})"
+            )
+            raise DuplicateItemError(msg)
+        places[item] = -float(place)
+    return places
+
+
+def _numbers(scored: Sequence[Mapping[Any, float]], count: int) -> Floats:
+    values: Iterable[float] = chain.from_iterable(entry.values() for entry in scored)
+    try:
+        return np.fromiter(values, dtype=np.float64, count=count)
+    except (TypeError, ValueError):
+        numbers([value for entry in scored for value in entry.values()], "score")
+        raise
+
+
+def _not_a_number(scored: Sequence[Mapping[Any, float]]) -> DataError:
+    bad = [
+        item
+        for entry in scored
+        for item, value in entry.items()
+        if value != value  # noqa: PLR0124 - true for nan only
+    ]
+    msg = (
+        f"the score of item {bad[0]!r} is not a number, as are {len(bad)} scores in "
+        "all; a ranking needs numbers that can be ordered"
+    )
+    return DataError(msg)
+
+
+def _peers(entry: Mapping[Any, float], scores: Floats, score: float) -> list[Any]:
+    """List the items with this score, in the order of the input."""
+    at = set(np.flatnonzero(scores == score).tolist())
+    return [item for place, item in enumerate(entry) if place in at]
+
+
+def _place(item: Any, peers: list[Any], tie: str) -> int:
+    """Count the peers that the tie rule puts before the item."""
+    if tie in {"input", "input_rev"}:
+        place = peers.index(item)
+        return place if tie == "input" else len(peers) - 1 - place
+    # Ids are compared as text, so that 10 and "10" are ranked alike.
+    own = str(item).encode()
+    texts = [str(peer).encode() for peer in peers]
+    if tie == "id_asc":
+        return sum(text < own for text in texts)
+    return sum(text > own for text in texts)

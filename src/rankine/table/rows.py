@@ -1,0 +1,399 @@
+"""Joining a run that comes as a frame, or as a stream of frames, with judgements.
+
+The run is never sorted and its ids are never encoded. A 64-bit key per row finds the
+few rows that can be judged; only their ids are compared, and only their ranks are
+computed, by counting the scores above them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import DataError, DuplicateItemError
+from rankine.io.sources import Rows, Stream
+from rankine.table.judgements import Judgements, equal_in_lists, pair_keys
+from rankine.table.segments import (
+    above_and_tied,
+    expand,
+    position,
+    runs,
+    sort_descending,
+    starts_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rankine.arrays import Bools, Floats, Ints
+    from rankine.conventions.convention import Convention
+
+
+class _ScatteredError(Exception):
+    """A query's rows do not stand together, so that parts cannot be joined alone."""
+
+
+@dataclass(slots=True)
+class Matches:
+    """The rows of a run that are judged, as they are found, and who was retrieved.
+
+    Attributes:
+        n_judged: how many queries are judged; further numbers are extra queries.
+        extra: ids of the queries that are not judged, in order of appearance.
+        length: query number -> length of its list; judged queries first.
+    """
+
+    n_judged: int
+    query: list[Ints] = field(default_factory=list)
+    pair: list[Ints] = field(default_factory=list)
+    above: list[Ints] = field(default_factory=list)
+    tied: list[Ints] = field(default_factory=list)
+    rank: list[Ints] = field(default_factory=list)
+    score: list[Floats] = field(default_factory=list)
+    scores: list[Floats] = field(default_factory=list)
+    score_query: list[Ints] = field(default_factory=list)
+    extra: list[object] = field(default_factory=list)
+    length: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    n_dropped: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def match(
+    truth: Judgements,
+    run: Rows | Stream,
+    rule: Convention,
+    *,
+    depth: int | None,
+    keep_scores: bool,
+) -> Matches:
+    """Find the judged rows of a run and their ranks, down to a depth at least."""
+
+    def matcher() -> _Matcher:
+        return _Matcher(truth, rule, depth, keep_scores=keep_scores)
+
+    if isinstance(run, Rows):
+        return matcher().whole(run)
+    try:
+        return matcher().parts(run.open())
+    except _ScatteredError:
+        # A query comes back after another: join the whole run at once.
+        return matcher().whole(_concat(list(run.open())))
+
+
+def _concat(parts: list[Rows]) -> Rows:
+    """Put parts that follow each other together."""
+    frame = pl.concat([part.frame for part in parts], rechunk=False)
+    if all(part.lines is None for part in parts):
+        return Rows(frame, parts[0].name, parts[0].line)
+    lines = [
+        np.arange(part.frame.height) + (part.line or 0)
+        if part.lines is None
+        else part.lines
+        for part in parts
+    ]
+    return Rows(frame, parts[0].name, lines=np.concatenate(lines))
+
+
+class _Matcher:
+    """Joins parts of a run one after the other."""
+
+    def __init__(
+        self,
+        truth: Judgements,
+        rule: Convention,
+        depth: int | None,
+        *,
+        keep_scores: bool,
+    ) -> None:
+        self.truth = truth
+        self.rule = rule
+        self.depth = depth
+        self.keep_scores = keep_scores
+        self.found = Matches(len(truth.queries))
+        self.seen = np.zeros(len(truth.queries), dtype=np.int64)
+        self.extra_number: dict[object, int] = {}
+
+    def whole(self, run: Rows) -> Matches:
+        """Join a run that is in memory."""
+        if run.frame.height:
+            self._join(run, scattered=True)
+        return self._finish()
+
+    def parts(self, parts: Iterator[Rows]) -> Matches:
+        """Join a run part by part; a query may straddle two parts."""
+        held: Rows | None = None
+        for part in _ahead(parts):
+            rows = part if held is None else _concat([held, part])
+            last = _last_query(rows.frame["query"])
+            held = _slice(rows, last, rows.frame.height)
+            if last:
+                self._join(_slice(rows, 0, last), scattered=False)
+        if held is not None:
+            self._join(held, scattered=False)
+        return self._finish()
+
+    def _finish(self) -> Matches:
+        found = self.found
+        found.length = self.seen
+        found.extra = list(self.extra_number)
+        return found
+
+    def _join(self, rows: Rows, *, scattered: bool) -> None:
+        """Join rows whose queries are complete."""
+        frame = rows.frame
+        query = frame["query"]
+        starts = np.concatenate(([0], _changes(query), [len(query)]))
+        number = self._number(query.gather(starts[:-1]))
+        if len(np.unique(number)) < len(number) or self.seen[number].any():
+            if not scattered:
+                raise _ScatteredError
+            self._join(_gathered(rows, starts, number), scattered=False)
+            return
+        self._match(rows, starts, number)
+
+    def _number(self, ids: pl.Series) -> Ints:
+        """Number the queries: the judged ones first, then the others."""
+        number = self.truth.number_of(ids).copy()
+        unknown = np.flatnonzero(number < 0)
+        if len(unknown):
+            first = self.found.n_judged
+            for at, value in zip(unknown, ids.gather(unknown).to_list(), strict=True):
+                known = self.extra_number.setdefault(
+                    value, first + len(self.extra_number)
+                )
+                number[at] = known
+            more = first + len(self.extra_number) - len(self.seen)
+            if more > 0:
+                self.seen = np.concatenate((self.seen, np.zeros(more, dtype=np.int64)))
+        return number
+
+    def _match(self, rows: Rows, starts: Ints, number: Ints) -> None:
+        items = rows.frame["item"]
+        lengths = np.diff(starts)
+        keys = pair_keys(items, number, lengths, self.truth.seed)
+        policy = self.rule.duplicates
+        if policy != "count" and equal_in_lists(keys, starts):
+            doubled = _duplicates(items, np.repeat(number, lengths), keys)
+            if doubled is not None and policy == "error":
+                raise self._duplicate(rows, items, starts, doubled)
+            if doubled is not None and policy == "last":
+                self.found.n_dropped += int(doubled.sum())
+                kept = np.flatnonzero(~doubled)
+                owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
+                left = starts_of(np.bincount(owner, minlength=len(lengths)))
+                self._match(_take(rows, kept), left, number)
+                return
+        self.seen[number] = lengths
+        scores = self._scores(rows)
+        falling, distinct = _sortedness(scores, starts)
+        depth = self.depth if falling and distinct else None
+        row, pair, group = self._judged(keys, items, starts, number, depth)
+        if scores is None or (falling and distinct):
+            above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
+            rank = above + 1
+        else:
+            ordered = scores if falling else sort_descending(scores, starts)
+            above, tied = above_and_tied(ordered, starts, group, scores[row])
+            rank = above + 1
+            if (tied > 1).any():
+                rank += _before(items, scores, starts, row, group, tied, self.rule.tie)
+        score = -above.astype(np.float64) if scores is None else scores[row]
+        found = self.found
+        found.query.append(number[group])
+        found.pair.append(pair)
+        found.above.append(above)
+        found.tied.append(tied)
+        found.rank.append(rank)
+        found.score.append(score)
+        if self.keep_scores:
+            place = -position(np.repeat(number, lengths)).astype(np.float64)
+            found.scores.append(place if scores is None else scores)
+            found.score_query.append(np.repeat(number, lengths))
+
+    def _scores(self, rows: Rows) -> Floats | None:
+        if self.rule.order == "given" or "value" not in rows.frame.columns:
+            return None
+        scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
+        missing = np.isnan(scores)
+        if missing.any():
+            at = int(np.flatnonzero(missing)[0])
+            item, query = rows.frame["item"][at], rows.frame["query"][at]
+            msg = (
+                f"{rows.where(at)}: the score of item {item!r} for query {query!r} is "
+                f"not a number, as are {int(missing.sum())} scores in all; a ranking "
+                "needs numbers that can be ordered"
+            )
+            raise DataError(msg)
+        if self.rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
+            return scores.astype(np.float32).astype(np.float64)
+        return scores
+
+    def _judged(
+        self,
+        keys: NDArray[np.uint64],
+        items: pl.Series,
+        starts: Ints,
+        number: Ints,
+        depth: int | None,
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return the judged rows, the judged pair of each, and its list.
+
+        With a depth, only the first rows of each list are looked at.
+        """
+        truth = self.truth
+        lengths = np.diff(starts)
+        if depth is None or int(lengths.max(initial=0)) <= depth:
+            row, pair = truth.find(keys)
+        else:
+            top, _ = expand(starts[:-1], np.minimum(lengths, depth))
+            at, pair = truth.find(keys[top])
+            row = top[at]
+        group = np.searchsorted(starts, row, side="right") - 1
+        # A key may agree by chance; what it proposes is taken only if both ids agree.
+        same = items.gather(row).eq_missing(truth.items.gather(pair)).to_numpy()
+        same = same & (number[group] == truth.pool.query[pair])
+        if same.all():
+            return row, pair, group
+        return row[same], pair[same], group[same]
+
+    def _duplicate(
+        self, rows: Rows, items: pl.Series, starts: Ints, doubled: Bools
+    ) -> DuplicateItemError:
+        # `doubled` marks every row that comes again later: find the later one.
+        first = int(np.flatnonzero(doubled)[0])
+        group = int(np.searchsorted(starts, first, side="right")) - 1
+        rest = items.slice(first + 1, int(starts[group + 1]) - first - 1)
+        again = first + 1 + int((rest == items[first]).arg_true()[0])
+        query = rows.frame["query"][first]
+        msg = (
+            f"item {items[first]!r} appears twice for query {query!r} in {rows.name} "
+            f"({rows.place(first)} and {rows.place(again)})"
+        )
+        return DuplicateItemError(msg)
+
+
+def _ahead(parts: Iterator[Rows]) -> Iterator[Rows]:
+    """Read the next part in a second thread while the last one is joined."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        coming = pool.submit(next, parts, None)
+        while (part := coming.result()) is not None:
+            coming = pool.submit(next, parts, None)
+            yield part
+
+
+def _changes(query: pl.Series) -> Ints:
+    """Return the rows at which another query begins, the first row left out."""
+    other = query.slice(1).ne_missing(query.slice(0, len(query) - 1))
+    return other.arg_true().to_numpy().astype(np.int64) + 1
+
+
+def _last_query(query: pl.Series) -> int:
+    """Return the row at which the last query begins."""
+    changes = _changes(query)
+    return int(changes[-1]) if len(changes) else 0
+
+
+def _slice(rows: Rows, begin: int, end: int) -> Rows:
+    line = None if rows.line is None else rows.line + begin
+    lines = None if rows.lines is None else rows.lines[begin:end]
+    return Rows(rows.frame.slice(begin, end - begin), rows.name, line, lines)
+
+
+def _take(rows: Rows, row: Ints) -> Rows:
+    lines = rows.lines
+    if lines is None and rows.line is not None:
+        lines = np.arange(rows.frame.height) + rows.line
+    taken = None if lines is None else lines[row]
+    return Rows(rows.frame[row], rows.name, rows.line, taken)
+
+
+def _gathered(rows: Rows, starts: Ints, number: Ints) -> Rows:
+    """Bring the rows of each query together, in their order."""
+    of_row = np.repeat(number, np.diff(starts))
+    return _take(rows, np.argsort(of_row, kind="stable"))
+
+
+def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:
+    """Say whether scores fall within every segment, and whether all are distinct.
+
+    The second holds only together with the first. Without scores the order is the rank.
+    """
+    if scores is None:
+        return True, True
+    inside = np.ones(max(len(scores) - 1, 0), dtype=np.bool_)
+    inside[starts[1:-1] - 1] = False
+    rising = (scores[1:] > scores[:-1]) & inside
+    if rising.any():
+        return False, False
+    return True, not ((scores[1:] == scores[:-1]) & inside).any()
+
+
+def _duplicates(
+    items: pl.Series, number: Ints, keys: NDArray[np.uint64]
+) -> Bools | None:
+    """Mark the rows whose item comes again in the same list; None if none does.
+
+    Keys that agree by chance are told apart by comparing the ids.
+    """
+    frame = pl.DataFrame({"number": number, "item": items, "key": keys})
+    suspect = pl.Series(keys).is_duplicated().arg_true().to_numpy()
+    again = (
+        frame[suspect]
+        .select(pl.struct("number", "item").is_last_distinct().not_().alias("again"))[
+            "again"
+        ]
+        .to_numpy()
+    )
+    if not again.any():
+        return None
+    marked = np.zeros(len(number), dtype=np.bool_)
+    marked[suspect] = again
+    return marked
+
+
+def _before(
+    items: pl.Series,
+    scores: Floats,
+    starts: Ints,
+    row: Ints,
+    group: Ints,
+    tied: Ints,
+    tie: str,
+) -> Ints:
+    """Count, for each judged row, the tied items that the tie rule puts before it."""
+    ahead = np.zeros(len(row), dtype=np.int64)
+    open_ = np.flatnonzero(tied > 1)
+    # Look at the lists that have a judged row in a tie, and there at equal scores.
+    lists = np.unique(group[open_])
+    rows, owner = expand(starts[lists], np.diff(starts)[lists])
+    block = pl.DataFrame(
+        {"list": lists[owner], "score": scores[rows] + 0.0, "row": rows}
+    )
+    wanted = pl.DataFrame(
+        {"list": group[open_], "score": scores[row[open_]] + 0.0}
+    ).unique()
+    block = block.join(wanted, on=["list", "score"], how="semi")
+    members = block["row"].to_numpy()
+    if tie in {"input", "input_rev"}:
+        block = block.sort(
+            ["list", "score", "row"], descending=[False, False, tie == "input_rev"]
+        )
+    else:
+        # Ids are compared as text, so that 10 and "10" are ranked alike.
+        text = items.gather(members).cast(pl.String)
+        block = block.with_columns(text.alias("id")).sort(
+            ["list", "score", "id"], descending=[False, False, tie != "id_asc"]
+        )
+    _, segment = runs(block["list"].to_numpy(), block["score"].to_numpy())
+    place = position(segment)
+    ordered = block["row"].to_numpy()
+    by_row = np.argsort(ordered)
+    at = by_row[np.searchsorted(ordered[by_row], row[open_])]
+    ahead[open_] = place[at]
+    return ahead

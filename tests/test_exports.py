@@ -1,0 +1,79 @@
+"""The public names are those of __all__, each once, and the import costs nothing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankine as rk
+from rankine.metric import REGISTRY
+
+
+def test_every_public_name_can_be_had() -> None:
+    for name in rk.__all__:
+        assert getattr(rk, name) is not None
+
+
+def test_names_stand_once() -> None:
+    assert len(set(rk.__all__)) == len(rk.__all__)
+
+
+def test_every_metric_is_an_attribute() -> None:
+    attributes = {str(getattr(rk, name)) for name in rk.__all__}
+
+    assert set(REGISTRY) <= attributes
+
+
+def test_typed_names_are_the_public_ones() -> None:
+    tree = ast.parse(Path(rk.__file__).read_text())
+    branch = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        alias.asname or alias.name
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert typed | {"Convention", "conventions"} == set(rk.__all__)
+
+
+def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
+    code = (
+        "import rankine as rk; rk.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'AP'); "
+        "print(sorted(rk.conventions()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "['rankine', 'trec_eval', 'trec_eval-9']"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nDGC'"):
+        _ = rk.nDGC
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import rankine", ["numpy", "polars", "scipy", "click", "rich", "pandas"]),
+        ("import rankine.cli", ["numpy", "polars", "scipy", "rich", "pandas"]),
+        (
+            "import rankine as rk; rk.evaluate({'q': {'a': 1}}, {'q': ['a']}, ['AP'])",
+            ["pandas", "pyarrow", "scipy", "sklearn", "rich", "click"],
+        ),
+    ],
+    ids=["import", "help", "evaluate"],
+)
+def test_nothing_heavy_is_imported_early(code: str, absent: list[str]) -> None:
+    program = f"import sys; {code}; print([n for n in {absent} if n in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]"
