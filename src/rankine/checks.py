@@ -30,6 +30,20 @@ def check_k(k: object) -> None:
         raise ParameterError(msg)
 
 
+def check_count(name: str, value: object, *, least: int) -> None:
+    """Accept an integer of at least some size; refuse bools.
+
+    >>> check_count("catalog", 10.5, least=1)
+    Traceback (most recent call last):
+    ...
+    rankine.errors.ParameterError: catalog must be an integer of at least 1, got 10.5
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least:  # type: ignore[operator]
+        msg = f"{name} must be an integer of at least {least}, got {value!r}"
+        raise ParameterError(msg)
+
+
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Accept one of a few words.
 

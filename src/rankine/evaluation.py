@@ -394,22 +394,25 @@ def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric that was not told what is relevant."""
-    grade = truth.pool.grade
-    if not (grade != np.floor(grade)).any():
-        return
     default = next(
         item.default for item in fields(plan.rule) if item.name == "threshold"
     )
-    if plan.rule.threshold != default:
+    untold = [
+        metric
+        for metric in plan.asked
+        if metric.takes("rel")
+        and not metric.binds("rel")
+        and (metric.fact.binary or metric.get("gain") == "binary")
+    ]
+    if not untold or plan.rule.threshold != default:
         return
-    for asked in plan.asked:
-        by_threshold = asked.fact.binary or asked.get("gain") == "binary"
-        if asked.takes("rel") and by_threshold and not asked.binds("rel"):
-            example = float(grade[np.flatnonzero(grade % 1)[0]])
-            told = asked(rel=example)
-            msg = (
-                f"grades have fractions, such as {example:g}, and {asked} must know "
-                f"which are relevant; write {told}, or give rel={example:g} for all "
-                "metrics"
-            )
-            raise DataError(msg)
+    grade = truth.pool.grade
+    fraction = grade != np.floor(grade)
+    if fraction.any():
+        example = float(grade[np.flatnonzero(fraction)[0]])
+        told = untold[0](rel=example)
+        msg = (
+            f"grades have fractions, such as {example:g}, and {untold[0]} must know "
+            f"which are relevant; write {told}, or give rel={example:g} for all metrics"
+        )
+        raise DataError(msg)

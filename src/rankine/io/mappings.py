@@ -38,19 +38,27 @@ def grades(source: Lists) -> dict[Any, dict[Any, float]]:
 
 def numbers(values: list[Any], what: str = "grade") -> Floats:
     """Return grades or scores as floats; refuse what is not a number."""
-    try:
-        made = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = np.full(len(values), np.nan)
-    words = [value for value in values if isinstance(value, (str, bytes))]
-    if words or np.isnan(made).any():
-        bad = words or [value for value in values if not _is_number(value)]
-        hint = ""
-        if words and what == "grade":
-            hint = f"; give what each word is worth, grades={{{bad[0]!r}: 1, ...}}"
-        msg = f"a {what} is {bad[0]!r}, not a number{hint}"
-        raise DataError(msg)
-    return made
+    kinds = set(map(type, values))
+    if kinds.isdisjoint(_WORDS):
+        try:
+            made = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            made = np.full(1, np.nan)
+        if not np.isnan(made).any():
+            return made
+    bad = next(
+        value
+        for value in values
+        if isinstance(value, (str, bytes)) or not _is_number(value)
+    )
+    hint = ""
+    if isinstance(bad, str) and what == "grade":
+        hint = f"; give what each word is worth, grades={{{bad!r}: 1, ...}}"
+    msg = f"a {what} is {bad!r}, not a number{hint}"
+    raise DataError(msg)
+
+
+_WORDS = {str, bytes, np.str_, np.bytes_}
 
 
 def _is_number(value: Any) -> bool:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankine.checks import check_choice, check_k, check_number
-from rankine.errors import DataError, ParameterError
+from rankine.checks import check_choice, check_count, check_k, check_number
+from rankine.errors import ParameterError
 from rankine.metric import register
+from rankine.ranking._confusion import check_catalog_holds
 from rankine.ranking._cutoff import ratio
 from rankine.table.segments import position, runs
 
@@ -93,7 +94,7 @@ def _check_catalog(
     table: Judged, catalog: int | None, *, needed: bool, name: str
 ) -> None:
     if catalog is not None:
-        check_number("catalog", catalog, least=1)
+        check_count("catalog", catalog, least=1)
     elif needed and table.n_queries:
         msg = f"{name} needs the size of the catalogue, e.g. {name}(catalog=1000)"
         raise ParameterError(msg)
@@ -138,11 +139,8 @@ def _over_catalogue(
     others: Floats,
     size: float,
 ) -> Floats:
+    check_catalog_holds(table, rel, size)
     most = table.n_relevant(rel)
-    seen = np.maximum(table.length(), most).max(initial=0)
-    if seen > size:
-        msg = f"the catalogue has {int(size)} items, but a query has {int(seen)}"
-        raise DataError(msg)
     missed = most - found
     below = size - table.length() - missed
     # A relevant item below the list loses to all others in it, and ties below.
@@ -215,20 +213,20 @@ def limited_auc(
     check_k(k)
     check_number("rel", rel)
     _check_catalog(table, catalog, needed=True, name="LAUC")
-    if k is not None:
-        keep = table.rank <= k
-        # Within the cutoff the order is the list's own: ties are broken by now.
-        table = replace(
-            table,
-            query=table.query[keep],
-            rank=table.rank[keep],
-            grade=table.grade[keep],
-            above=table.rank[keep] - 1,
-            tied=np.ones(int(keep.sum()), dtype=np.int64),
-            score=table.score[keep],
-            n_retrieved=np.minimum(table.n_retrieved, k),
-            memo={},
-        )
+    keep = table.rank <= k if k is not None else table.rank > 0
+    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
+    # The order is the list's own: ties are broken by now.
+    table = replace(
+        table,
+        query=table.query[keep],
+        rank=table.rank[keep],
+        grade=table.grade[keep],
+        above=table.rank[keep] - 1,
+        tied=np.ones(int(keep.sum()), dtype=np.int64),
+        score=table.score[keep],
+        n_retrieved=length,
+        memo={},
+    )
     wrong, found = _wrong_pairs(table, table.grade >= rel)
     others = table.length() - found
     return _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))

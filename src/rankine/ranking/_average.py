@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankine.checks import check_choice
+from rankine.errors import ParameterError
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, found_within, ratio
-from rankine.ranking.expected import average_precision_sum, first_rank
+from rankine.ranking.expected import (
+    average_precision_sum,
+    extreme_over_hits,
+    first_rank,
+)
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -76,11 +81,16 @@ def average_precision(
     check_binary(k, rel, ties)
     check_choice("divisor", divisor, _DIVISORS)
     check_choice("terms", terms, ("hits", "all_ranks"))
+    if ties and divisor == "hits" and terms == "all_ranks":
+        msg = "AP has no value over ties for divisor='hits' with terms='all_ranks'"
+        raise ParameterError(msg)
     most = table.n_relevant(rel)
     if terms == "all_ranks":
         total = _precision_at_every_rank(table, k, rel, ties)
     elif ties == "average":
         total = average_precision_sum(table, rel, k, over_hits=divisor == "hits")
+    elif ties and divisor == "hits":
+        total = extreme_over_hits(table, rel, k, ties)
     else:
         hits = table.hits(rel, ties)
         query, gain = hits.query, hits.nth / hits.rank
@@ -90,10 +100,8 @@ def average_precision(
         total = table.per_query(query, gain)
     length = table.length()
     if divisor == "hits":
-        if ties == "average" and terms == "hits":
-            down = np.ones(table.n_queries)
-        else:
-            down = found_within(table, k, rel, None, ties)
+        # Over ties the ratio has been taken already.
+        down = np.ones(table.n_queries) if ties else found_within(table, k, rel)
     elif divisor == "min_k_R":
         down = most if k is None else np.minimum(most, k)
     elif divisor == "min_R_list":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine.checks import check_number
+from rankine.checks import check_count
 from rankine.errors import DataError, ParameterError
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, found_within, ratio
@@ -16,13 +16,22 @@ if TYPE_CHECKING:
     from rankine.table import Judged
 
 
+def check_catalog_holds(table: Judged, rel: float, size: float) -> None:
+    """Refuse a catalogue that is smaller than what a query retrieves or wants."""
+    missed = table.n_relevant(rel) - found_within(table, None, rel)
+    seen = (table.length() + missed).max(initial=0)
+    if seen > size:
+        msg = f"the catalogue has {size:.0f} items, but a query has {seen:.0f}"
+        raise DataError(msg)
+
+
 def _confusion(
     table: Judged, k: int | None, rel: float, catalog: int | None, name: str
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Count true and false positives, false and true negatives."""
     check_binary(k, rel, None)
     if catalog is not None:
-        check_number("catalog", catalog, least=1)
+        check_count("catalog", catalog, least=1)
     elif table.n_queries:
         msg = f"{name} needs the size of the catalogue, e.g. {name}(catalog=1000)@10"
         raise ParameterError(msg)
@@ -31,10 +40,7 @@ def _confusion(
     shown = length if k is None else np.minimum(length, k)
     most = table.n_relevant(rel)
     size = float(catalog or 0)
-    seen = np.maximum(length, most).max(initial=0)
-    if seen > size:
-        msg = f"the catalogue has {catalog} items, but a query has {int(seen)}"
-        raise DataError(msg)
+    check_catalog_holds(table, rel, size)
     return found, shown - found, most - found, size - shown - most + found
 
 

@@ -149,8 +149,9 @@ def precision(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
     value = ratio(found, shown)
-    if divisor != "min_k_R":
-        value[shown == 0] = 0
+    value[shown == 0] = 0
+    if divisor == "min_k_R":
+        value[table.n_relevant(rel) == 0] = np.nan
     return value
 
 
@@ -220,11 +221,13 @@ def recall(
         >>> recall(table, k=1, divisor="min_k_R")
         array([0.])
     """
-    return ratio(
-        *recall_parts(
-            table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
-        )
+    found, most = recall_parts(
+        table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
+    value = ratio(found, most)
+    value[most == 0] = 0
+    value[table.n_relevant(rel) == 0] = np.nan
+    return value
 
 
 R = register("R", recall, aliases=("Recall",), parts=recall_parts)
@@ -293,12 +296,11 @@ def f_measure(
         >>> f_measure(table, k=3, beta=2)
         array([0.9091])
     """
-    value = ratio(
-        *f_parts(
-            table, k=k, rel=rel, beta=beta, divisor=divisor, min_score=min_score,
-            ties=ties,
-        )
-    )  # fmt: skip
+    up, down = f_parts(
+        table, k=k, rel=rel, beta=beta, divisor=divisor, min_score=min_score, ties=ties
+    )
+    value = ratio(up, down)
+    value[down == 0] = 0
     value[table.n_relevant(rel) == 0] = np.nan
     return value
 

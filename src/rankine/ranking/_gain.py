@@ -11,6 +11,7 @@ import numpy as np
 
 from rankine.checks import check_choice, check_k, check_number
 from rankine.errors import DataError, ParameterError
+from rankine.frozen import freeze
 from rankine.metric import register
 from rankine.ranking._cutoff import TIES, ratio
 from rankine.ranking.expected import mean_weight, share_within
@@ -60,7 +61,8 @@ def gains(
         for level, value in gain.items():
             worth[grade == level] = value
     elif gain == "linear":
-        worth = grade if keep_negative else np.maximum(grade, 0.0)
+        fine = keep_negative or grade.min(initial=0.0) >= 0
+        worth = grade if fine else np.maximum(grade, 0.0)
     elif gain == "binary":
         worth = (grade >= (1 if rel is None else rel)).astype(np.float64)
     else:
@@ -125,7 +127,7 @@ def dcg_sum(
     if ties in {"best", "worst"}:
         worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
         table = table.reordered(ties, worth)
-    key = ("gains", gain, rel)
+    key = ("gains", freeze(gain), rel)
     if key not in table.memo:
         table.memo[key] = gains(
             table.grade, gain, rel, keep_negative=table.keep_negative
@@ -171,11 +173,13 @@ def ideal_sum(
         deepest = int(places.max(initial=0))
         by_rank = divisors(discount, base, deepest)
         prefix = np.concatenate(([0.0], np.cumsum(1 / by_rank[1:])))
-        best = gains(table.pool.grade, gain, rel).max(initial=0.0)
+        best = np.zeros(table.n_queries)
+        np.maximum.at(best, table.pool.query, gains(table.pool.grade, gain, rel))
         filled: Floats = best * prefix[places.astype(np.int64)]
         return filled
     pool = table.pool
-    key = ("ideal", gain, rel, discount, base, k if ideal != "judged" else None, ideal)
+    last = k if ideal != "judged" else None
+    key = ("ideal", freeze(gain), rel, discount, base, last, ideal)
     if key not in pool.memo:
         worth = gains(pool.grade, gain, rel, keep_negative=table.keep_negative)
         if ideal == "given@k":
@@ -183,7 +187,7 @@ def ideal_sum(
             inside = rank <= k if k is not None else rank > 0
             query, rank, worth = pool.query[inside], rank[inside], worth[inside]
         else:
-            query, rank, worth = pool.largest(worth, k if ideal != "judged" else None)
+            query, rank, worth = pool.largest(worth, last)
         value = discounted(worth, rank, discount, base)
         pool.memo[key] = np.bincount(query, weights=value, minlength=pool.n_queries)
     found: Floats = pool.memo[key]
@@ -365,9 +369,9 @@ def ndcg(
         discount: ``log2``, ``log``, ``jk``, ``reciprocal`` or ``none``, as in DCG.
         base: of the logarithm, for ``log`` and ``jk``.
         ideal: the list to divide by: ``judged@k``; ``judged``, not cut at k (Jurity);
-            ``k_ones``, the best gain at all k ranks (RecTools); ``retrieved``, the
-            items of this list only (scikit-learn); ``given@k``, judged items in the
-            order given (Spark with grades).
+            ``k_ones``, the query's best gain at all k ranks (RecTools);
+            ``retrieved``, the items of this list only (scikit-learn); ``given@k``,
+            judged items in the order given (Spark with grades).
         rel: grades below this gain nothing.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 

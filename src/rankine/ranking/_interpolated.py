@@ -171,7 +171,10 @@ def r_precision_multiple(
     hits = table.hits(rel)
     depth = np.trunc(table.n_relevant(rel) * multiple + 0.9)
     inside = hits.rank <= depth[hits.query]
-    return ratio(table.per_query(hits.query[inside]), depth)
+    value = ratio(table.per_query(hits.query[inside]), depth)
+    value[depth == 0] = 0
+    value[table.n_relevant(rel) == 0] = np.nan
+    return value
 
 
 RprecMult = register(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine.checks import check_choice
+from rankine.checks import check_choice, check_number
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, ratio
 from rankine.ranking._gain import Gain, check_gain, discounted, divisors, gains
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from rankine.table import Judged
 
 
-def _table_gain(gain: object) -> None:
+def _check_table(gain: object) -> None:
+    """Accept ``linear`` and tables of gains, which is what trec_eval has."""
     if not isinstance(gain, Mapping):
         check_choice("gain", gain, ("linear",))
+    check_gain(None, gain, None)
 
 
 def normalized_gain(table: Judged, *, gain: Gain = "linear") -> Floats:
@@ -47,8 +49,7 @@ def normalized_gain(table: Judged, *, gain: Gain = "linear") -> Floats:
         >>> normalized_gain(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
         array([0.6309])
     """
-    check_gain(None, gain, None)
-    _table_gain(gain)
+    _check_table(gain)
     worth = gains(table.grade, gain)
     query, _, best = table.pool.largest(gains(table.pool.grade, gain), None)
     total = table.per_query(query, best)
@@ -143,7 +144,7 @@ def ndcg_at_levels(table: Judged, *, gain: Gain = "linear", rel: float = 1) -> F
     """Mean of nDCG at the ranks where the ideal list changes its grade.
 
     Formula:
-        Rndcg = mean of DCG@b / IDCG@b over the ranks b at which a grade of the ideal
+        Rndcg = mean of DCG@b / IDCG@b over the ranks b at which a gain of the ideal
         list ends, and at the end of a list that is longer than the ideal one by two
 
     Args:
@@ -170,8 +171,8 @@ def ndcg_at_levels(table: Judged, *, gain: Gain = "linear", rel: float = 1) -> F
         >>> ndcg_at_levels(judged({"q": {"a": 1}}, {"q": ["x", "a", "y"]}))
         array([0.3155])
     """
-    check_gain(None, gain, rel)
-    _table_gain(gain)
+    _check_table(gain)
+    check_number("rel", rel)
     curve = _Curve(table, gain)
     query, worth = curve.ideal_query, curve.ideal_gain
     ends = np.ones(len(query), dtype=np.bool_)
@@ -221,8 +222,7 @@ def ndcg_at_hits(table: Judged, *, gain: Gain = "linear") -> Floats:
         >>> ndcg_at_hits(judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}))
         array([0.3869])
     """
-    check_gain(None, gain, None)
-    _table_gain(gain)
+    _check_table(gain)
     curve = _Curve(table, gain)
     hit = curve.worth > 0
     query, rank = curve.query[hit], curve.rank[hit]

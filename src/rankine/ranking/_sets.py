@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine.checks import check_number
+from rankine.checks import check_count, check_number
 from rankine.errors import ParameterError
 from rankine.metric import register
 from rankine.ranking._counts import n_relevant_retrieved
@@ -217,7 +217,7 @@ def utility(
     for weight in weights:
         check_number("a weight", weight)
     if catalog is not None:
-        check_number("catalog", catalog, least=0)
+        check_count("catalog", catalog, least=0)
     found, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
     a, b, c, d = weights

@@ -124,7 +124,7 @@ def any_within(table: Judged, rel: float, k: int | None) -> Floats:
 def average_precision_sum(
     table: Judged, rel: float, k: int | None, *, over_hits: bool
 ) -> Floats:
-    """Return the expected sum of P@i over the hits, or that divided by their number.
+    """Return the expected sum of P@i over the hits, or of its ratio to their number.
 
     Place i of a block is relevant with probability m/n, and then has on average
     h + 1 + (i - 1)(m - 1)/(n - 1) hits up to it, h of them above the block.
@@ -136,7 +136,7 @@ def average_precision_sum(
     total = table.per_query(found.query, whole)
     if not over_hits:
         return total
-    return _over_hits(table, found, inside, whole, total, harmonic)
+    return _over_hits(table, found, inside, whole, harmonic)
 
 
 def _harmonic(n: int) -> Floats:
@@ -156,12 +156,37 @@ def _block_sum(
     return summed
 
 
+class _Cut(NamedTuple):
+    """Blocks that a cutoff runs through, one per query at most.
+
+    Attributes:
+        block: the blocks.
+        inside: how many of their places are above the cutoff.
+        known: the sum of P@i over the hits of the blocks above.
+        least, most: how many of their relevant items can be above the cutoff.
+    """
+
+    block: Blocks
+    inside: Ints
+    known: Floats
+    least: Ints
+    most: Ints
+
+
+def _cut_blocks(found: Blocks, inside: Ints, above: Floats) -> _Cut:
+    cut = np.flatnonzero((inside > 0) & (inside < found.tied))
+    block = Blocks(*(column[cut] for column in found))
+    places = inside[cut]
+    least = np.maximum(0, places - (block.tied - block.relevant))
+    most = np.minimum(block.relevant, places)
+    return _Cut(block, places, above[block.query], least, most)
+
+
 def _over_hits(
     table: Judged,
     found: Blocks,
     inside: Ints,
     whole: Floats,
-    total: Floats,
     harmonic: Floats,
 ) -> Floats:
     """Divide by the number of hits within k, which the cut block makes uncertain.
@@ -169,31 +194,65 @@ def _over_hits(
     Given that j of the m relevant items of the cut block are among its s places inside,
     all orders of those places are equally likely.
     """
-    cut = np.flatnonzero((inside > 0) & (inside < found.tied))
     sure = inside == found.tied
+    sums = table.per_query(found.query[sure], whole[sure])
     hits = table.per_query(found.query[sure], found.relevant[sure].astype(np.float64))
-    with np.errstate(invalid="ignore"):
-        value = total / hits
-    value[hits == 0] = 0
-    query = found.query[cut]
-    block = Blocks(*(column[cut] for column in found))
-    n, m, s = block.tied, block.relevant, inside[cut]
-    known = total[query] - whole[cut]
-    mean = np.zeros(len(cut))
-    # Hypergeometric probabilities of j, from the first possible one upwards.
-    least = np.maximum(0, s - (n - m))
-    chance = _choose_share(n, m, s, least)
-    for step in range(int((np.minimum(m, s) - least).max(initial=-1)) + 1):
-        j = least + step
-        possible = j <= np.minimum(m, s)
-        given = _block_sum(block, s, s, j, harmonic)
-        hits_j = block.hits_above + j
-        with np.errstate(divide="ignore", invalid="ignore"):
-            term = np.where(hits_j > 0, (known + given) / hits_j, 0.0)
-            mean += np.where(possible, chance * term, 0.0)
-            chance = chance * (m - j) * (s - j) / ((j + 1) * (n - m - s + j + 1))
-    value[query] = mean
+    value = np.divide(sums, hits, out=np.zeros(table.n_queries), where=hits > 0)
+    cut = _cut_blocks(found, inside, sums)
+    n, m, s = cut.block.tied, cut.block.relevant, cut.inside
+    mean = np.zeros(len(s))
+    chance = _choose_share(n, m, s, cut.least)
+    for step in range(int((cut.most - cut.least).max(initial=-1)) + 1):
+        j = cut.least + step
+        given = _block_sum(cut.block, s, s, j, harmonic)
+        term = _per_hit(cut.known + given, cut.block.hits_above + j)
+        mean += np.where(j <= cut.most, chance * term, 0.0)
+        # The next hypergeometric probability from the last one.
+        down = np.maximum((j + 1) * (n - m - s + j + 1), 1)
+        chance = chance * np.maximum(m - j, 0) * np.maximum(s - j, 0) / down
+    value[cut.block.query] = mean
     return value
+
+
+def _per_hit(summed: Floats, hits: Ints) -> Floats:
+    return np.divide(summed, hits, out=np.zeros(len(summed)), where=hits > 0)
+
+
+def extreme_over_hits(table: Judged, rel: float, k: int | None, ties: str) -> Floats:
+    """Return the best or the worst mean of P@i over the hits within k.
+
+    Every block above the cutoff has its relevant items first, or last. In the block
+    that is cut, fewer hits may be better: all their possible numbers are tried.
+    """
+    found = blocks(table, rel)
+    inside = found.tied if k is None else np.clip(k - found.above, 0, found.tied)
+    deepest = int((found.above + found.tied).max(initial=0))
+    sure = inside == found.tied
+    placed = _placed_sum(found, found.tied, found.relevant, ties)
+    sums = table.per_query(found.query[sure], placed[sure])
+    hits = table.per_query(found.query[sure], found.relevant[sure].astype(np.float64))
+    value = np.divide(sums, hits, out=np.zeros(table.n_queries), where=hits > 0)
+    cut = _cut_blocks(found, inside, sums)
+    pick = np.maximum if ties == "best" else np.minimum
+    chosen = np.full(len(cut.inside), -np.inf if ties == "best" else np.inf)
+    for step in range(min(int((cut.most - cut.least).max(initial=-1)), deepest) + 1):
+        j = cut.least + step
+        given = _placed_sum(cut.block, cut.inside, j, ties)
+        term = _per_hit(cut.known + given, cut.block.hits_above + j)
+        chosen = np.where(j <= cut.most, pick(chosen, term), chosen)
+    value[cut.block.query] = chosen
+    return value
+
+
+def _placed_sum(found: Blocks, places: Ints, relevant: Ints, ties: str) -> Floats:
+    """Sum P@i over relevant items that stand first, or last, among some places."""
+    total = np.zeros(len(relevant))
+    first = found.above if ties == "best" else found.above + places - relevant
+    for step in range(1, int(relevant.max(initial=0)) + 1):
+        more = step <= relevant
+        rank = np.maximum(first + step, 1)
+        total += np.where(more, (found.hits_above + step) / rank, 0.0)
+    return total
 
 
 def _choose_share(n: Ints, m: Ints, s: Ints, j: Ints) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from rankine.errors import DataError
 if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats
     from rankine.conventions.convention import Convention
-    from rankine.metric import Metric
+    from rankine.metric import Metric, Parts
     from rankine.table import Judged
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
@@ -21,7 +22,7 @@ _FLOOR = 1e-5
 """The least value in a geometric mean, as in trec_eval."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """One metric over all queries.
 
@@ -29,7 +30,6 @@ class Summary:
         value: the number that stands for all queries.
         values: one value per query, as it entered; nan where a query was left out.
         n: how many queries entered.
-        n_empty: how many queries have no relevant item.
         n_undefined: how many queries were left out because there is no value.
         parts: numerator and denominator per query, where these are pooled.
     """
@@ -37,38 +37,53 @@ class Summary:
     value: float
     values: Floats
     n: int
-    n_empty: int
     n_undefined: int
-    parts: tuple[Floats, Floats] | None = None
+    parts: tuple[Floats, Floats] | None
+    metric: Metric
+    table: Judged
+
+    @cached_property
+    def n_empty(self) -> int:
+        """How many queries have no relevant item, if that matters to the metric."""
+        if not _needs_relevant(self.metric):
+            return 0
+        return int(np.count_nonzero(_empty(self.metric, self.table)))
 
 
 def summarize(metric: Metric, table: Judged, rule: Convention) -> Summary:
     """Compute a metric for every query and sum it up as the convention says."""
     fact = metric.fact
     values = metric.values(table)
-    undefined = np.isnan(values)
-    n_empty = 0
-    if fact.summary != "sum" and fact.empty != "keep":
-        empty = table.n_relevant(_least_relevant(metric)) == 0
-        n_empty = int(np.count_nonzero(empty))
-        if n_empty and fact.empty == "convention":
-            values = _with_empty(values, empty, rule)
-            undefined = np.isnan(values)
-    n_undefined = int(np.count_nonzero(undefined))
-    pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
-    parts = None
-    if pooled and fact.parts is not None:
-        parts = _parts(metric, table, values)
-        value = _ratio(*parts)
-    else:
-        entered = values[~undefined] if n_undefined else values
-        value = reduce(entered, fact.summary)
+    # A query without relevant items has nan or 0, so that there is nothing to do if
+    # it is to count 0 and no value is nan.
+    value = reduce(values, fact.summary)
+    n_undefined = 0
+    if math.isnan(value) or rule.empty_truth != "zero":
+        if fact.empty == "convention":
+            values = _with_empty(metric, table, values, rule)
+        undefined = np.isnan(values)
+        n_undefined = int(np.count_nonzero(undefined))
+        value = reduce(values[~undefined], fact.summary)
     n = len(values) - n_undefined
+    parts = None
+    pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
     if n == 0:
         value = _nothing(metric, rule)
+    elif pooled and fact.parts is not None:
+        parts = _parts(fact.parts, metric, table, values)
+        value = _ratio(*parts)
     if rule.decimals is not None:
         value = round(value, rule.decimals)
-    return Summary(value, values, n, n_empty, n_undefined, parts)
+    return Summary(value, values, n, n_undefined, parts, metric, table)
+
+
+def _needs_relevant(metric: Metric) -> bool:
+    return metric.fact.summary != "sum" and metric.fact.empty != "keep"
+
+
+def _empty(metric: Metric, table: Judged) -> Bools:
+    empty: Bools = table.n_relevant(_least_relevant(metric)) == 0
+    return empty
 
 
 def _least_relevant(metric: Metric) -> float:
@@ -92,25 +107,30 @@ def reduce(values: Floats, how: str) -> float:
     if len(values) == 0:
         return math.nan
     if how == "geometric":
-        logs = [math.log(max(value, _FLOOR)) for value in values.tolist()]
+        logs = np.log(np.maximum(values, _FLOOR)).tolist()
         return math.exp(math.fsum(logs) / len(logs))
     total = math.fsum(values.tolist())
     return total if how == "sum" else total / len(values)
 
 
-def _with_empty(values: Floats, empty: Bools, rule: Convention) -> Floats:
+def _with_empty(
+    metric: Metric, table: Judged, values: Floats, rule: Convention
+) -> Floats:
     """Give queries without relevant items the value that the convention says."""
-    if rule.empty_truth == "error":
+    if not _needs_relevant(metric):
+        return values
+    empty = _empty(metric, table)
+    if rule.empty_truth == "error" and empty.any():
         msg = f"{int(empty.sum())} queries have no relevant item"
         raise DataError(msg)
-    worth = {"zero": 0.0, "one": 1.0, "skip": np.nan, "nan": np.nan}[rule.empty_truth]
-    return np.where(empty, worth, values)
+    worth = 0.0 if rule.empty_truth == "zero" else np.nan
+    return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)
 
 
-def _parts(metric: Metric, table: Judged, values: Floats) -> tuple[Floats, Floats]:
-    if metric.fact.parts is None:
-        raise AssertionError
-    numerator, denominator = metric.fact.parts(table, **dict(metric.params))
+def _parts(
+    split: Parts, metric: Metric, table: Judged, values: Floats
+) -> tuple[Floats, Floats]:
+    numerator, denominator = split(table, **dict(metric.params))
     left_out = np.isnan(values)
     return np.where(left_out, 0, numerator), np.where(left_out, 0, denominator)
 

@@ -70,7 +70,7 @@ def _probed(
     data = run.data
     if rule.order == "given":
         data = {query: list(entry) for query, entry in data.items()}
-    found = probe.Probed(grades, data, rule)
+    found = probe.Probed(grades, truth.pool, data, rule)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
     table = Judged(
@@ -149,7 +149,7 @@ def _from_matrix(
     keep_scores: bool,
 ) -> Aligned:
     scores = run.matrix
-    dense.check_scores(run, scores)
+    masked = dense.smallest_score(run, scores) == -np.inf
     if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
         scores = scores.astype(np.float32).astype(np.float64)
     source = truth.source
@@ -160,10 +160,12 @@ def _from_matrix(
         tie_order = np.arange(len(tie_order)) * (1 if rule.tie == "input" else -1)
     if isinstance(source, Dense):
         _same_axes(source, run)
-        row, column, rank, above, tied = dense.top(scores, tie_order, depth)
+        row, column, rank, above, tied = dense.top(
+            scores, tie_order, depth, masked=masked
+        )
         grade = source.matrix[row, column]
-        judged = ~np.isnan(grade)
-        if not judged.all():
+        if np.isnan(grade).any():
+            judged = ~np.isnan(grade)
             row, column, rank = row[judged], column[judged], rank[judged]
             above, tied, grade = above[judged], tied[judged], grade[judged]
         query, pool, ids, extra = row, truth.pool, source.queries, []
@@ -185,7 +187,9 @@ def _from_matrix(
         above, tied, grade = above[order], tied[order], grade[order]
         known = set(ids.to_list())
         extra = [value for value in run.queries.to_list() if value not in known]
-    retrieved = np.count_nonzero(scores > -np.inf, axis=1).astype(np.int64)
+    retrieved = np.full(len(scores), scores.shape[1], dtype=np.int64)
+    if masked:
+        retrieved = np.count_nonzero(scores > -np.inf, axis=1)
     in_run = list_row >= 0
     length = np.where(in_run, retrieved[np.maximum(list_row, 0)], 0)
     kept_scores = kept_query = None

@@ -17,10 +17,11 @@ _CHUNK = 1 << 22
 """Cells that are worked on at once."""
 
 
-def check_scores(run: Dense, scores: Floats) -> None:
-    """Refuse scores that cannot be ordered."""
-    missing = np.isnan(scores)
-    if missing.any():
+def smallest_score(run: Dense, scores: Floats) -> float:
+    """Return the smallest score; refuse scores that cannot be ordered."""
+    smallest = float(scores.min(initial=np.inf))  # nan, if there is one
+    if np.isnan(smallest):
+        missing = np.isnan(scores)
         row, column = (int(at[0]) for at in np.nonzero(missing))
         msg = (
             f"the score of item {run.items[column]!r} for query {run.queries[row]!r} "
@@ -28,27 +29,50 @@ def check_scores(run: Dense, scores: Floats) -> None:
             "for items that are not retrieved"
         )
         raise DataError(msg)
+    return smallest
+
+
+def _floor(scores: Floats, depth: int) -> Floats:
+    """Return for each row a score that at least `depth` of its scores reach.
+
+    The row is cut into pieces and the largest of each is taken; of these, the one of
+    that depth is reached by so many cells of the row, and by few others.
+    """
+    n_rows, n_columns = scores.shape
+    n_pieces = 8 * depth
+    if n_columns < 2 * n_pieces:
+        last = n_columns - depth
+        return np.partition(scores, last, axis=1)[:, last]
+    width = n_columns // n_pieces * n_pieces
+    largest = scores[:, :width].reshape(n_rows, -1, n_pieces).max(axis=1)
+    last = n_pieces - depth
+    return np.partition(largest, last, axis=1)[:, last]
 
 
 def top(
-    scores: Floats, tie_order: Ints, depth: int | None
+    scores: Floats, tie_order: Ints, depth: int | None, *, masked: bool
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Return row, column, rank, above and tied of the cells down to a rank.
 
-    Cells that are tied with the last one are included, whatever their rank; cells with
+    Some cells beyond that rank are included, those tied with it among them; cells with
     -inf are not retrieved. The result is sorted by row and rank.
     """
-    n_columns = scores.shape[1]
-    if depth is not None and depth < n_columns:
-        last = n_columns - depth
-        edge = np.partition(scores, last, axis=1)[:, last]
-        inside = scores >= edge[:, None]
-        inside &= scores > -np.inf
+    if depth is not None and depth < scores.shape[1]:
+        inside = scores >= _floor(scores, depth)[:, None]
+        if masked:
+            inside &= scores > -np.inf
     else:
         inside = scores > -np.inf
-    row, column = (at.astype(np.int64) for at in np.nonzero(inside))
+    row, column = np.divmod(np.flatnonzero(inside), scores.shape[1])
     score = scores[row, column]
-    order = np.lexsort((tie_order[column], -score, row))
+    # Sorted by score, then by row with a stable sort, which is fast on small numbers;
+    # in full only where scores are equal.
+    order = np.argsort(-score)
+    small = row.astype(np.uint16) if len(scores) < 1 << 16 else row
+    order = order[np.argsort(small[order], kind="stable")]
+    same = (score[order][1:] == score[order][:-1]) & (row[order][1:] == row[order][:-1])
+    if same.any():
+        order = np.lexsort((tie_order[column], -score, row))
     row, column, score = row[order], column[order], score[order]
     rank = position(row) + 1
     first, block = runs(row, score)

@@ -105,14 +105,22 @@ class Judged:
         """Return the table with tied items in the best or the worst order.
 
         The best order puts the largest `by` first, the worst puts it last; items that
-        are not judged count as the smallest.
+        are not judged count as 0.
         """
         value = np.asarray(by, dtype=np.float64)
         order = np.lexsort((-value, self.above, self.query))
         _, block = runs(self.query[order], self.above[order])
         place = position(block)
         above, tied = self.above[order], self.tied[order]
-        rank = above + 1 + place if ties == "best" else above + tied - place
+        from_top = above + 1 + place
+        from_end = above + tied - place
+        # Unjudged items stand between gains and losses.
+        behind = np.bincount(block)[block] - 1 - place
+        loss = value[order] < 0
+        if ties == "best":
+            rank = np.where(loss, above + tied - behind, from_top)
+        else:
+            rank = np.where(loss, above + 1 + behind, from_end)
         again = np.lexsort((rank, self.query[order]))
         final = order[again]
         return replace(

@@ -16,7 +16,7 @@ from rankine.table.segments import starts_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankine.arrays import Ints
+    from rankine.arrays import Floats, Ints
     from rankine.io.sources import Rows
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -43,8 +43,12 @@ _TOGETHER = 1 << 19
 """Keys that are looked through together, so that they stay in the cache."""
 
 
-def equal_in_lists(keys: NDArray[np.uint64], starts: Ints) -> bool:
-    """Say whether two keys of one list are equal."""
+def may_repeat(keys: NDArray[np.uint64], starts: Ints) -> bool:
+    """Say whether some list may have an item twice.
+
+    False is certain: equal items have equal keys. True is to be looked into, as other
+    items may have equal keys too.
+    """
     lengths = np.diff(starts)
     width = int(lengths[0]) if len(lengths) else 0
     if len(lengths) and (lengths == width).all() and width > 1:
@@ -117,23 +121,23 @@ class Judgements:
         if frame.height == 0:
             msg = f"{rows.name}: no judgements in it"
             raise DataError(msg)
-        query = frame["query"]
-        ids = query.unique(maintain_order=True)
-        number = numbers(query, ids)
-        grade = frame["value"].to_numpy().astype(np.float64, copy=False)
-        items = frame["item"]
-        if (number[1:] < number[:-1]).any():
+        query, items = frame["query"], frame["item"]
+        grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
+        starts = list_starts(query)
+        ids = query.gather(starts[:-1])
+        by_query: Ints | None = None
+        if ids.n_unique() < len(ids):
+            # The rows of a query do not stand together: bring them together.
+            ids = ids.unique(maintain_order=True)
+            number = numbers(query, ids)
             by_query = np.argsort(number, kind="stable")
-            number, grade = number[by_query], grade[by_query]
-            items = items.gather(by_query)
-        else:
-            by_query = np.arange(len(number))
-        starts = starts_of(np.bincount(number, minlength=len(ids)))
+            grade, items = grade[by_query], items.gather(by_query)
+            starts = starts_of(np.bincount(number, minlength=len(ids)))
         lengths = np.diff(starts)
         seed = 0
         keys = pair_keys(items, np.arange(len(ids)), lengths, seed)
         while some_equal(keys):
-            _refuse_twice(rows, ids, items, number, by_query)
+            _refuse_twice(rows, ids, items, lengths, by_query)
             seed += 1
             keys = pair_keys(items, np.arange(len(ids)), lengths, seed)
         return Judgements(
@@ -159,20 +163,27 @@ class Judgements:
         return numbers(queries, self.queries)
 
 
+def list_starts(query: pl.Series) -> Ints:
+    """Return the rows at which a query begins, and the number of rows."""
+    other = query.slice(1) != query.slice(0, len(query) - 1)
+    changes = np.flatnonzero(other.to_numpy()) + 1
+    return np.concatenate(([0], changes, [len(query)]))
+
+
 def _refuse_twice(
-    rows: Rows, ids: pl.Series, items: pl.Series, number: Ints, by_query: Ints
+    rows: Rows, ids: pl.Series, items: pl.Series, lengths: Ints, by_query: Ints | None
 ) -> None:
     """Raise if an item is judged twice for one query."""
+    number = np.repeat(np.arange(len(ids)), lengths)
     pairs = pl.DataFrame({"number": number, "item": items})
     again = pairs.select(pl.struct("number", "item").is_duplicated().alias("again"))
     twice = again["again"].arg_true()
     if len(twice) == 0:
         return
     first = int(twice[0])
-    same = pairs.select(
-        (pl.col("number") == number[first]) & (pl.col("item") == items[first])
-    ).to_series()
-    a, b = sorted(by_query[same.arg_true().to_numpy()][:2])
+    same = (pairs["number"] == number[first]) & (pairs["item"] == items[first])
+    at = same.arg_true().to_numpy()
+    a, b = sorted((at if by_query is None else by_query[at])[:2])
     msg = (
         f"item {items[first]!r} is judged twice for query {ids[int(number[first])]!r} "
         f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))})"

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine.errors import DataError, DuplicateItemError, FormatError
 from rankine.io.mappings import numbers
-from rankine.table.segments import above_and_tied, sort_descending, starts_of
+from rankine.table.segments import count_above, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rankine.arrays import Floats, Ints
     from rankine.conventions.convention import Convention
+    from rankine.table.pool import Pool
 
 
 class Probed:
@@ -34,94 +32,70 @@ class Probed:
     """
 
     __slots__ = (
-        "above", "extra", "grade", "length", "n_dropped", "present", "query", "rank",
-        "score", "score_query", "scores", "tied",
+        "above", "extra", "grade", "length", "present", "query", "rank", "score",
+        "scores", "tied",
     )  # fmt: skip
 
     def __init__(
         self,
         truth: Mapping[Any, Mapping[Any, float]],
+        pool: Pool,
         run: Mapping[Any, Any],
         rule: Convention,
     ) -> None:
         """Look up the judged items of each query in its list."""
         lists = [run.get(query) for query in truth]
-        self.n_dropped = 0
         present = [entry is not None for entry in lists]
         if not all(present) and any(entry is None for entry in run.values()):
             _refuse_none(run)
-        filled = [_EMPTY if entry is None else entry for entry in lists]
-        if all(type(entry) is dict for entry in filled):
-            scored = filled
-        else:
+        scored: list[Any] = [_EMPTY if entry is None else entry for entry in lists]
+        if any(type(entry) is not dict for entry in scored):
             scored = [
                 _by_place(query, entry, rule)
-                for query, entry in zip(truth, filled, strict=True)
+                for query, entry in zip(truth, scored, strict=True)
             ]
         n = len(scored)
-        lengths = np.fromiter(map(len, scored), dtype=np.int64, count=n)
-        self.length: Ints = lengths
-        self.present = np.fromiter(present, dtype=np.bool_, count=n)
+        self.length: Ints = np.fromiter(map(len, scored), dtype=np.int64, count=n)
+        self.present = np.array(present, dtype=np.bool_)
         self.extra = (
             []
             if len(run) == sum(present)
             else [query for query in run if query not in truth]
         )
-        starts = starts_of(lengths)
-        scores = _numbers(scored, int(starts[-1]))
-        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
-            scores = scores.astype(np.float32).astype(np.float64)
-        self.scores: Floats = scores
-        self.score_query = np.repeat(np.arange(n), lengths)
-        found: list[Any] = []
-        grades: list[float] = []
-        items: list[Any] = []
-        counts = np.zeros(n, dtype=np.int64)
-        for number, (judged, entry) in enumerate(
-            zip(truth.values(), scored, strict=True)
-        ):
-            before = len(found)
-            for item in judged.keys() & entry.keys():
-                found.append(entry[item])
-                grades.append(judged[item])
-                items.append(item)
-            counts[number] = len(found) - before
-        self._rank(scored, starts, counts, found, grades, items, rule)
-
-    def _rank(
-        self,
-        scored: Sequence[Mapping[Any, float]],
-        starts: Ints,
-        counts: Ints,
-        found: list[Any],
-        grades: list[float],
-        items: list[Any],
-        rule: Convention,
-    ) -> None:
-        """Rank the judged items by counting the scores above each."""
-        query = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-        score = np.array(found, dtype=np.float64)
-        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
-            score = score.astype(np.float32).astype(np.float64)
-        ordered = sort_descending(self.scores, starts)
-        if len(ordered) and np.isnan(ordered).any():
+        starts = starts_of(self.length)
+        self.scores: Floats
+        self.scores, score = _look_up(truth, scored, starts)
+        if np.isnan(self.scores).any():
             raise _not_a_number(scored)
-        above, tied = above_and_tied(ordered, starts, query, score)
+        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
+            self.scores = self.scores.astype(np.float32).astype(np.float64)
+            score = score.astype(np.float32).astype(np.float64)
+        pair = np.flatnonzero(score == score)  # noqa: PLR0124 - false for nan only
+        score, query = score[pair], pool.query[pair]
+        above, tied = count_above(self.scores, starts, query, score)
         rank = above + 1
-        for row in np.flatnonzero(tied > 1):
-            number = query[row]
-            peers = _peers(
-                scored[number], self.scores[starts[number] : starts[number + 1]],
-                score[row],
-            )  # fmt: skip
-            rank[row] += _place(items[row], peers, rule.tie)
-        order = np.lexsort((rank, query))
-        self.query = query[order]
+        if (tied > 1).any():
+            items = [item for judged in truth.values() for item in judged]
+            for row in np.flatnonzero(tied > 1):
+                number = query[row]
+                peers = _peers(
+                    scored[number],
+                    self.scores[starts[number] : starts[number + 1]],
+                    score[row],
+                )
+                rank[row] += _place(items[pair[row]], peers, rule.tie)
+        order = np.argsort(query * (rank.max(initial=0) + 1) + rank, kind="stable")
+        self.query: Ints = query[order]
         self.rank: Ints = rank[order]
-        self.grade = np.array(grades, dtype=np.float64)[order]
+        self.grade: Floats = pool.grade[pair[order]]
         self.above: Ints = above[order]
         self.tied: Ints = tied[order]
-        self.score = score[order]
+        self.score: Floats = score[order]
+
+    @property
+    def score_query(self) -> Ints:
+        """The query number of each score."""
+        return np.repeat(np.arange(len(self.length), dtype=np.int64), self.length)
 
 
 def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
@@ -180,10 +154,23 @@ def _by_place(query: Any, entry: Any, rule: Convention) -> dict[Any, float]:
     return places
 
 
-def _numbers(scored: Sequence[Mapping[Any, float]], count: int) -> Floats:
-    values: Iterable[float] = chain.from_iterable(entry.values() for entry in scored)
+def _look_up(
+    truth: Mapping[Any, Mapping[Any, float]],
+    scored: Sequence[Mapping[Any, float]],
+    starts: Ints,
+) -> tuple[Floats, Floats]:
+    """Return all scores, and the scores of the judged items, nan if not retrieved."""
+    scores = np.empty(int(starts[-1]))
+    found: list[Any] = []
     try:
-        return np.fromiter(values, dtype=np.float64, count=count)
+        # One query after the other, while its dict is in the cache.
+        for judged, entry, begin in zip(
+            truth.values(), scored, starts.tolist(), strict=False
+        ):
+            end = begin + len(entry)
+            scores[begin:end] = np.fromiter(entry.values(), np.float64, len(entry))
+            found.extend(map(entry.get, judged))
+        return scores, np.array(found, dtype=np.float64)
     except (TypeError, ValueError):
         numbers([value for entry in scored for value in entry.values()], "score")
         raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,12 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.sources import Rows, Stream
-from rankine.table.judgements import Judgements, equal_in_lists, pair_keys
+from rankine.table.judgements import (
+    Judgements,
+    list_starts,
+    may_repeat,
+    pair_keys,
+)
 from rankine.table.segments import (
     above_and_tied,
     expand,
@@ -33,6 +39,10 @@ if TYPE_CHECKING:
 
     from rankine.arrays import Bools, Floats, Ints
     from rankine.conventions.convention import Convention
+
+
+_FEW = 4096
+"""Ids that are looked up one by one rather than joined."""
 
 
 class _ScatteredError(Exception):
@@ -122,21 +132,40 @@ class _Matcher:
     def whole(self, run: Rows) -> Matches:
         """Join a run that is in memory."""
         if run.frame.height:
-            self._join(run, scattered=True)
+            starts = list_starts(run.frame["query"])
+            number = self._number(run.frame["query"].gather(starts[:-1]))
+            if self._is_scattered(number):
+                run = _gathered(run, starts, number)
+                starts = list_starts(run.frame["query"])
+                number = self._number(run.frame["query"].gather(starts[:-1]))
+            self._match(run, starts, number)
         return self._finish()
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
         """Join a run part by part; a query may straddle two parts."""
         held: Rows | None = None
         for part in _ahead(parts):
+            if part.frame.height == 0:
+                continue
             rows = part if held is None else _concat([held, part])
-            last = _last_query(rows.frame["query"])
+            starts = list_starts(rows.frame["query"])
+            last = int(starts[-2])
             held = _slice(rows, last, rows.frame.height)
             if last:
-                self._join(_slice(rows, 0, last), scattered=False)
+                self._part(_slice(rows, 0, last), starts[:-1])
         if held is not None:
-            self._join(held, scattered=False)
+            self._part(held, np.array([0, held.frame.height]))
         return self._finish()
+
+    def _part(self, rows: Rows, starts: Ints) -> None:
+        number = self._number(rows.frame["query"].gather(starts[:-1]))
+        if self._is_scattered(number):
+            raise _ScatteredError
+        self._match(rows, starts, number)
+
+    def _is_scattered(self, number: Ints) -> bool:
+        """Say whether a query has come before, here or in an earlier part."""
+        return bool(self.seen[number].any()) or len(np.unique(number)) < len(number)
 
     def _finish(self) -> Matches:
         found = self.found
@@ -144,41 +173,37 @@ class _Matcher:
         found.extra = list(self.extra_number)
         return found
 
-    def _join(self, rows: Rows, *, scattered: bool) -> None:
-        """Join rows whose queries are complete."""
-        frame = rows.frame
-        query = frame["query"]
-        starts = np.concatenate(([0], _changes(query), [len(query)]))
-        number = self._number(query.gather(starts[:-1]))
-        if len(np.unique(number)) < len(number) or self.seen[number].any():
-            if not scattered:
-                raise _ScatteredError
-            self._join(_gathered(rows, starts, number), scattered=False)
-            return
-        self._match(rows, starts, number)
-
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
-        number = self.truth.number_of(ids).copy()
+        if len(ids) > _FEW:
+            number = self.truth.number_of(ids).copy()
+        else:
+            known = self.known
+            number = np.array([known.get(value, -1) for value in ids.to_list()])
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
             first = self.found.n_judged
             for at, value in zip(unknown, ids.gather(unknown).to_list(), strict=True):
-                known = self.extra_number.setdefault(
+                number[at] = self.extra_number.setdefault(
                     value, first + len(self.extra_number)
                 )
-                number[at] = known
             more = first + len(self.extra_number) - len(self.seen)
             if more > 0:
                 self.seen = np.concatenate((self.seen, np.zeros(more, dtype=np.int64)))
         return number
+
+    @cached_property
+    def known(self) -> dict[object, int]:
+        """The number of each judged query, for looking up a few."""
+        ids = self.truth.queries.to_list()
+        return dict(zip(ids, range(len(ids)), strict=True))
 
     def _match(self, rows: Rows, starts: Ints, number: Ints) -> None:
         items = rows.frame["item"]
         lengths = np.diff(starts)
         keys = pair_keys(items, number, lengths, self.truth.seed)
         policy = self.rule.duplicates
-        if policy != "count" and equal_in_lists(keys, starts):
+        if policy != "count" and may_repeat(keys, starts):
             doubled = _duplicates(items, np.repeat(number, lengths), keys)
             if doubled is not None and policy == "error":
                 raise self._duplicate(rows, items, starts, doubled)
@@ -285,18 +310,6 @@ def _ahead(parts: Iterator[Rows]) -> Iterator[Rows]:
         while (part := coming.result()) is not None:
             coming = pool.submit(next, parts, None)
             yield part
-
-
-def _changes(query: pl.Series) -> Ints:
-    """Return the rows at which another query begins, the first row left out."""
-    other = query.slice(1).ne_missing(query.slice(0, len(query) - 1))
-    return other.arg_true().to_numpy().astype(np.int64) + 1
-
-
-def _last_query(query: pl.Series) -> int:
-    """Return the row at which the last query begins."""
-    changes = _changes(query)
-    return int(changes[-1]) if len(changes) else 0
 
 
 def _slice(rows: Rows, begin: int, end: int) -> Rows:

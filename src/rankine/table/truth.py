@@ -64,9 +64,13 @@ class Truth:
 
     def _pool_of_matrix(self, grades: Floats) -> Pool:
         if "pool" not in self.memo:
-            judged = ~np.isnan(grades)
-            starts = starts_of(np.count_nonzero(judged, axis=1))
-            flat = grades.ravel() if judged.all() else grades[judged]
-            self.memo["pool"] = Pool(starts, flat)
+            if np.isnan(grades.min(initial=np.inf)):
+                judged = ~np.isnan(grades)
+                starts = starts_of(np.count_nonzero(judged, axis=1))
+                self.memo["pool"] = Pool(starts, grades[judged])
+            else:
+                n_queries, width = grades.shape
+                starts = np.arange(n_queries + 1, dtype=np.int64) * width
+                self.memo["pool"] = Pool(starts, grades.ravel())
         found: Pool = self.memo["pool"]
         return found

@@ -1,0 +1,93 @@
+"""Keys propose, ids decide: duplicates and matches when hashes collide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import DuplicateItemError
+from rankine.table import judgements, rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankine.arrays import Ints
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
+def test_distinct_keys_are_not_equal(n: int) -> None:
+    keys = np.random.default_rng(n).permutation(4 * n)[:n].astype(np.uint64)
+
+    assert not judgements.some_equal(keys * np.uint64(0x9E3779B97F4A7C15))
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
+def test_two_equal_keys_are_found_wherever_they_are(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        keys = rng.integers(0, 2**63, n).astype(np.uint64)
+        first, second = rng.choice(n, 2, replace=False)
+        keys[first] = keys[second]
+
+        assert judgements.some_equal(keys)
+
+
+@pytest.mark.parametrize("lengths", [[4, 4, 4], [3, 5, 4]], ids=["equal", "mixed"])
+def test_equal_keys_in_a_list_are_found(lengths: list[int]) -> None:
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    keys = np.arange(12, dtype=np.uint64)
+    twice = keys.copy()
+    twice[10] = twice[11]
+
+    assert not judgements.may_repeat(keys, starts)
+    assert judgements.may_repeat(twice, starts)
+
+
+def _poor_keys(
+    items: pl.Series, number: Ints, lengths: Ints, seed: int
+) -> NDArray[np.uint64]:
+    """Give items that are 7 apart the same key; with the first seeds, all items."""
+    of_list = np.repeat(number, lengths).astype(np.uint64)
+    apart = 1 if seed < 2 else 7
+    found: NDArray[np.uint64] = items.to_numpy().astype(np.uint64) % np.uint64(apart)
+    return found + np.uint64(7) * of_list
+
+
+def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    run = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(30), 20),
+            "item": np.concatenate([rng.permutation(60)[:20] for _ in range(30)]),
+            "score": rng.random(600),
+        }
+    )
+    qrels = pl.DataFrame(
+        {"query": np.repeat(np.arange(30), 2), "item": np.tile([3, 4], 30), "rel": 1}
+    )
+    expected = rk.evaluate(qrels, run, ["AP", "nDCG@5"]).per_query
+
+    monkeypatch.setattr(rows, "pair_keys", _poor_keys)
+    monkeypatch.setattr(judgements, "pair_keys", _poor_keys)
+    found = rk.evaluate(qrels, run, ["AP", "nDCG@5"])
+
+    assert expected["AP"].sum() > 0
+    assert found.per_query.equals(expected)
+
+
+def test_a_real_duplicate_is_found_among_colliding_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = pl.DataFrame(
+        {"query": ["q"] * 4, "item": ["a", "b", "c", "b"], "score": [4.0, 3, 2, 1]}
+    )
+    monkeypatch.setattr(
+        rows, "pair_keys", lambda items, *_: np.zeros(len(items), dtype=np.uint64)
+    )
+
+    with pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"):
+        rk.evaluate({"q": {"a": 1}}, run, "AP")
