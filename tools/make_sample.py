@@ -49,8 +49,8 @@ def main() -> None:
         (FOLDER / f"{system}.run").write_text("\n".join(lines) + "\n")
     judged = []
     for query in queries:
-        good = set(np.flatnonzero(worth[query]).tolist())
-        pool = {item for item in seen[query] if rng.random() < JUDGED_SHARE} | good
+        relevant = set(np.flatnonzero(worth[query]).tolist())
+        pool = {item for item in seen[query] if rng.random() < JUDGED_SHARE} | relevant
         judged += [
             f"{query} 0 {items[item]} {worth[query][item]:.0f}" for item in sorted(pool)
         ]

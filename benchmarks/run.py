@@ -1,0 +1,294 @@
+"""Run rankine and its peers on the same work and print the ratios: make bench.
+
+Each case runs in a process of its own, so that neither memory nor caches of one tool
+serve another. Times are the best of several, in seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks import work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def best(function: Callable[[], Any], times: int = 3, repeat: int = 1) -> float:
+    """Return the least time of one call."""
+    least = float("inf")
+    for _ in range(times):
+        begin = time.perf_counter()
+        for _ in range(repeat):
+            function()
+        least = min(least, (time.perf_counter() - begin) / repeat)
+    return least
+
+
+def _evaluate(*arguments: Any) -> Callable[[], Any]:
+    import rankine as rk
+
+    return lambda: rk.evaluate(*arguments)
+
+
+def file_rankine(name: str = "") -> dict[str, float]:
+    qrels, run = work.trec_files()
+    if name:
+        run = getattr(work, name)(run)
+    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 5)}
+
+
+def file_polars() -> dict[str, float]:
+    import polars as pl
+
+    _, run = work.trec_files()
+    names = ["query", "q0", "item", "rank", "score", "tag"]
+
+    def scan() -> Any:
+        return (
+            pl.scan_csv(
+                run,
+                separator=" ",
+                has_header=False,
+                new_columns=names,
+                schema_overrides={"query": pl.String, "item": pl.String},
+                quote_char=None,
+            )
+            .select("query", "item", "score")
+            .collect()
+        )
+
+    return {"seconds": best(scan, 5)}
+
+
+def file_pytrec_eval() -> dict[str, float]:
+    import pytrec_eval
+
+    qrels, run = work.trec_files()
+    wanted = {"ndcg_cut.10", "map", "recip_rank", "recall.1000", "P.10"}
+
+    def go() -> Any:
+        with qrels.open() as truth, run.open() as lists:
+            judged = pytrec_eval.parse_qrel(truth)
+            found = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(
+                pytrec_eval.parse_run(lists)
+            )
+        return {
+            key: sum(values[key] for values in found.values()) / len(judged)
+            for key in next(iter(found.values()))
+        }
+
+    return {"seconds": best(go, 2)}
+
+
+def file_ranx() -> dict[str, float]:
+    from ranx import Qrels, Run, evaluate
+
+    qrels, run = work.trec_files()
+    names = ["ndcg@10", "map", "mrr@10", "recall@1000", "precision@10"]
+
+    def go() -> Any:
+        judged = Qrels.from_file(str(qrels), kind="trec")
+        lists = Run.from_file(str(run), kind="trec")
+        return evaluate(judged, lists, names, make_comparable=True)
+
+    begin = time.perf_counter()
+    go()
+    first = time.perf_counter() - begin
+    return {"seconds": best(go, 1), "first": first}
+
+
+def memory() -> dict[str, float]:
+    qrels, run = work.trec_files()
+    _evaluate(qrels, run, work.METRICS)()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"peak": peak, "file": run.stat().st_size}
+
+
+def growth(n_queries: str) -> dict[str, float]:
+    qrels, run = work.trec_files(int(n_queries))
+    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 3)}
+
+
+def frames_rankine() -> dict[str, float]:
+    interactions, recommended = work.frames()
+    return {"seconds": best(_evaluate(interactions, recommended, work.AT_TEN), 5)}
+
+
+def frames_rankine_pandas() -> dict[str, float]:
+    interactions, recommended = (frame.to_pandas() for frame in work.frames())
+    return {"seconds": best(_evaluate(interactions, recommended, work.AT_TEN), 5)}
+
+
+def frames_rectools() -> dict[str, float]:
+    from rectools.metrics import MAP, MRR, NDCG, Precision, Recall, calc_metrics
+
+    interactions, recommended = (frame.to_pandas() for frame in work.frames())
+    metrics = {
+        "P": Precision(10),
+        "R": Recall(10),
+        "MAP": MAP(10),
+        "NDCG": NDCG(10),
+        "MRR": MRR(10),
+    }
+    return {"seconds": best(lambda: calc_metrics(metrics, recommended, interactions))}
+
+
+def frames_jurity() -> dict[str, float]:
+    from jurity.recommenders import MAP, NDCG, CombinedMetrics, Precision, Recall
+
+    interactions, recommended = (frame.to_pandas() for frame in work.frames())
+    names = {
+        "click_column": "click",
+        "k": 10,
+        "user_id_column": "user_id",
+        "item_id_column": "item_id",
+    }
+    actual = interactions.assign(click=1)
+    predicted = recommended.rename(columns={"score": "click"})
+    metric = CombinedMetrics(
+        Precision(**names), Recall(**names), MAP(**names), NDCG(**names)
+    )
+    return {"seconds": best(lambda: metric.get_score(actual, predicted), 1)}
+
+
+def dict_rankine(n_queries: str, n_shown: str, n_judged: str) -> dict[str, float]:
+    qrels, run = work.dicts(int(n_queries), int(n_shown), int(n_judged))
+    repeat = 200 if int(n_queries) < 100 else 1
+    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 5, repeat)}
+
+
+def dict_pytrec_eval(n_queries: str, n_shown: str, n_judged: str) -> dict[str, float]:
+    import pytrec_eval
+
+    qrels, run = work.dicts(int(n_queries), int(n_shown), int(n_judged))
+    wanted = {"ndcg_cut.10", "map", "recip_rank", "recall.1000", "P.10"}
+    repeat = 200 if int(n_queries) < 100 else 1
+
+    def go() -> Any:
+        return pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(run)
+
+    return {"seconds": best(go, 5, repeat)}
+
+
+def dense_rankine() -> dict[str, float]:
+    import rankine as rk
+
+    grades, scores = _dense()
+    return {
+        "seconds": best(
+            lambda: rk.evaluate(
+                rk.from_scores(grades), rk.from_scores(scores), ["nDCG@10"]
+            ),
+            9,
+        )
+    }
+
+
+def dense_sklearn() -> dict[str, float]:
+    from sklearn.metrics import ndcg_score
+
+    grades, scores = _dense()
+    return {"seconds": best(lambda: ndcg_score(grades, scores, k=10, ignore_ties=True))}
+
+
+def _dense() -> tuple[Any, Any]:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 5, (2000, 1000)).astype(float), rng.random((2000, 1000))
+
+
+def start() -> dict[str, float]:
+    def bare() -> Any:
+        return subprocess.run([sys.executable, "-c", ""], check=True)
+
+    def imported() -> Any:
+        return subprocess.run([sys.executable, "-c", "import rankine"], check=True)
+
+    def helped() -> Any:
+        command = [sys.executable, "-m", "rankine", "--help"]
+        return subprocess.run(command, check=True, capture_output=True)
+
+    nothing = best(bare, 9)
+    return {"import": best(imported, 9) - nothing, "help": best(helped, 9)}
+
+
+def run_case(*words: str) -> dict[str, float]:
+    """Run one case in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--case", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(words)} failed:\n{done.stderr}")
+    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") -> None:
+    ratio = "" if ours is None else f"{seconds / ours:8.1f} x rankine's time"
+    print(f"  {what:<44}{seconds:10.4f} s{ratio}{'  ' + wanted if wanted else ''}")
+
+
+def main() -> None:
+    """Run all cases and print the table."""
+    work.trec_files()
+    print("TREC file to means, 6,980 queries x 1,000 results, 5 metrics")
+    scan = run_case("file_polars")["seconds"]
+    ours = run_case("file_rankine")["seconds"]
+    row("rankine", ours)
+    print(f"  {'':<44}{ours / scan:10.2f} x polars' time  (wanted: at most 1.8)")
+    row("polars, reading three columns", scan, ours)
+    row(
+        "pytrec_eval, own parser", run_case("file_pytrec_eval")["seconds"], ours, "(12)"
+    )
+    ranx = run_case("file_ranx")
+    row("ranx, second call", ranx["seconds"], ours, "(80)")
+    row("ranx, first call in a process", ranx["first"], ours)
+    for name in ("tied", "shuffled", "scattered"):
+        seconds = run_case("file_rankine", name)["seconds"]
+        row(f"rankine, rows {name}", seconds, ours, "(at most 2)")
+    used = run_case("memory")
+    print(f"  peak memory {used['peak'] / used['file']:.2f} x the file (at most 2.5)")
+    print("\nGrowth")
+    for n_queries in (1000, 6980, 35_000):
+        seconds = run_case("growth", str(n_queries))["seconds"]
+        rows = n_queries / 1000
+        print(
+            f"  {rows:4.0f} M rows{seconds:10.3f} s{seconds / rows:10.4f} s per M rows"
+        )
+    print("\nFrames, 100,000 users x 100 items, 1 M interactions, 5 metrics")
+    ours = run_case("frames_rankine")["seconds"]
+    row("rankine, polars", ours)
+    row("rankine, pandas", run_case("frames_rankine_pandas")["seconds"], ours)
+    row("RecTools calc_metrics", run_case("frames_rectools")["seconds"], ours, "(15)")
+    row("Jurity, 4 metrics", run_case("frames_jurity")["seconds"], ours, "(50)")
+    for size, wanted in ((("1000", "1000", "50"), "(5)"), (("10", "100", "20"), "(1)")):
+        print(f"\nDict of dicts, {size[0]} x {size[1]}, {size[2]} judged, 5 metrics")
+        ours = run_case("dict_rankine", *size)["seconds"]
+        row("rankine", ours)
+        row("pytrec_eval", run_case("dict_pytrec_eval", *size)["seconds"], ours, wanted)
+    print("\nDense scores, 2,000 x 1,000, nDCG@10")
+    ours = run_case("dense_rankine")["seconds"]
+    row("rankine", ours)
+    row("scikit-learn", run_case("dense_sklearn")["seconds"], ours, "(15)")
+    times = run_case("start")
+    print(f"\nimport rankine {times['import']:.3f} s beyond Python (0.15)")
+    print(f"rankine --help {times['help']:.3f} s (0.3)")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--case"]:
+        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:])))
+    else:
+        main()

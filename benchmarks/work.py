@@ -1,0 +1,137 @@
+"""The work that rankine and its peers are given: made here, the same for all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+FOLDER = Path(__file__).parent / "data"
+METRICS = ["nDCG@10", "AP", "RR@10", "R@1000", "P@10"]
+AT_TEN = ["P@10", "R@10", "AP@10", "nDCG@10", "RR@10"]
+
+
+def trec_files(n_queries: int = 6980, n_shown: int = 1000) -> tuple[Path, Path]:
+    """Write judgements and a run in the shape of the MS MARCO dev set."""
+    FOLDER.mkdir(exist_ok=True)
+    qrels = FOLDER / f"{n_queries}x{n_shown}.qrels"
+    run = FOLDER / f"{n_queries}x{n_shown}.run"
+    if run.exists() and qrels.exists():
+        return qrels, run
+    rng = np.random.default_rng(0)
+    ids = rng.choice(10 * n_queries, n_queries, replace=False) + 100_000
+    # Steps that are prime to the number of items never meet an item twice.
+    first = rng.integers(0, 8_841_823, n_queries)
+    step = rng.integers(1, 8_000_000, n_queries)
+    items = (first[:, None] + step[:, None] * np.arange(n_shown)[None, :]) % 8_841_823
+    scores = -np.sort(-rng.normal(10, 3, (n_queries, n_shown)), axis=1)
+    scores -= np.arange(n_shown) * 1e-5  # no ties
+    n_rows = n_queries * n_shown
+    with run.open("wb") as file:
+        for begin in range(0, n_queries, 2000):
+            part = slice(begin, begin + 2000)
+            frame = pl.DataFrame(
+                {
+                    "query": np.repeat(ids[part], n_shown),
+                    "q0": ["Q0"] * (len(ids[part]) * n_shown),
+                    "item": items[part].ravel(),
+                    "rank": np.tile(np.arange(1, n_shown + 1), len(ids[part])),
+                    "score": scores[part].ravel().round(6),
+                    "tag": ["bench"] * (len(ids[part]) * n_shown),
+                }
+            )
+            frame.write_csv(file, separator=" ", include_header=False)
+    place = np.minimum(rng.exponential(60, n_queries).astype(int), n_shown - 1)
+    lost = rng.random(n_queries) < 0.15
+    relevant = np.where(lost, 9_000_000, items[np.arange(n_queries), place])
+    lines = [f"{q} 0 {i} 1" for q, i in zip(ids, relevant, strict=True)]
+    qrels.write_text("\n".join(lines) + "\n")
+    print(f"made {run.name}: {n_rows:,} rows")
+    return qrels, run
+
+
+def shuffled(run: Path) -> Path:
+    """Return the same run with the rows of each query in random order."""
+    return _changed(run, "shuffled", lambda lines, rng: rng.permutation(lines))
+
+
+def scattered(run: Path) -> Path:
+    """Return the same run with all rows in random order, queries mixed."""
+    path = run.with_suffix(".scattered")
+    if not path.exists():
+        lines = np.array(run.read_bytes().splitlines(keepends=True), dtype=object)
+        path.write_bytes(b"".join(np.random.default_rng(2).permutation(lines)))
+    return path
+
+
+def tied(run: Path) -> Path:
+    """Return the same run with scores of one decimal, so that many are equal."""
+
+    def round_off(lines: Any, _: Any) -> Any:
+        rounded = []
+        for line in lines:
+            fields = line.split(b" ")
+            fields[4] = b"%.1f" % float(fields[4])
+            rounded.append(b" ".join(fields))
+        return rounded
+
+    return _changed(run, "tied", round_off)
+
+
+def _changed(run: Path, name: str, change: Any) -> Path:
+    path = run.with_suffix(f".{name}")
+    if path.exists():
+        return path
+    rng = np.random.default_rng(1)
+    lines = run.read_bytes().splitlines(keepends=True)
+    width = int(run.stem.split("x")[1])
+    with path.open("wb") as file:
+        for begin in range(0, len(lines), width):
+            file.writelines(change(lines[begin : begin + width], rng))
+    return path
+
+
+def frames(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any]:
+    """Make interactions and recommendations with int ids."""
+    rng = np.random.default_rng(7)
+    n_items = 50_000
+    start = rng.integers(0, n_items, n_users)
+    items = (start[:, None] + np.arange(n_shown)[None, :] * 487) % n_items
+    recommended = pl.DataFrame(
+        {
+            "user_id": np.repeat(np.arange(n_users), n_shown),
+            "item_id": items.ravel(),
+            "score": np.tile(np.linspace(1, 0.01, n_shown), n_users),
+            "rank": np.tile(np.arange(1, n_shown + 1), n_users),
+        }
+    )
+    # Three of ten interactions are among the recommended, the others anywhere.
+    liked = (start[:, None] + 13 + np.arange(10)[None, :] * 4871) % n_items
+    for column in range(3):
+        liked[:, column] = items[np.arange(n_users), rng.integers(0, n_shown, n_users)]
+    interactions = pl.DataFrame(
+        {"user_id": np.repeat(np.arange(n_users), 10), "item_id": liked.ravel()}
+    ).unique(maintain_order=True)
+    return interactions, recommended
+
+
+def dicts(
+    n_queries: int, n_shown: int, n_judged: int
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Make judgements and a run as dicts of dicts."""
+    rng = np.random.default_rng(3)
+    qrels, run = {}, {}
+    for number in range(n_queries):
+        items = rng.choice(10 * n_shown, n_shown, replace=False)
+        scores = rng.random(n_shown)
+        run[f"q{number}"] = {
+            f"d{item}": float(score) for item, score in zip(items, scores, strict=True)
+        }
+        judged = rng.choice(items, n_judged, replace=False)
+        grades = rng.integers(0, 3, n_judged)
+        qrels[f"q{number}"] = {
+            f"d{item}": int(grade) for item, grade in zip(judged, grades, strict=True)
+        }
+    return qrels, run
