@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-def check_k(k: object) -> None:
+def check_k(k: object, name: str = "k") -> None:
     """Accept None and positive integers, of Python or NumPy; refuse bools.
 
     >>> check_k(10)
@@ -26,7 +26,7 @@ def check_k(k: object) -> None:
     if k is None:
         return
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 1:
-        msg = f"k must be a positive integer or None, got {k!r}"
+        msg = f"{name} must be a positive integer or None, got {k!r}"
         raise ParameterError(msg)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from rankine.conventions.presets import convention as named
 from rankine.errors import DataError, MetricSyntaxError, ParameterError, UsageError
 from rankine.io.sources import Source, Stream
 from rankine.metric import Metric
-from rankine.names import parse_all
+from rankine.names import parse, parse_all
 from rankine.notes import notes_of
 from rankine.stats.intervals import Interval, interval
 from rankine.stats.summary import Summary, summarize
@@ -49,13 +49,23 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be computed, checked before any data is read."""
+    """What will be computed, checked before any data is read.
+
+    Attributes:
+        asked: the metrics as they were asked for.
+        labels: their texts, under which they are found.
+        bound: the metrics with what the convention says filled in.
+        groups: the same, by the table they need.
+        rule: the convention.
+        threshold_told: whether somebody said which grades are relevant.
+    """
 
     asked: tuple[Metric, ...]
     labels: tuple[str, ...]
     bound: tuple[Metric, ...]
     groups: tuple[Group, ...]
     rule: Convention
+    threshold_told: bool
 
 
 class Evaluation:
@@ -104,7 +114,7 @@ class Evaluation:
     def _label(self, metric: str | Metric) -> str:
         text = str(metric)
         if text not in self.summaries:
-            text = str(parse_all(text)[0])
+            text = str(parse(text))
         if text not in self.summaries:
             msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
             raise KeyError(msg)
@@ -276,12 +286,25 @@ def evaluate(
     >>> rk.evaluate(qrels, run, ["AP", "RR"]).mean
     {'AP': 0.6666666666666666, 'RR': 0.75}
     """
-    asked = (metrics,) if isinstance(metrics, (str, Metric)) else tuple(metrics)
-    plan = plan_of(asked, convention, ties, rel, catalog)
+    asked = _listed(metrics)
+    check_k(depth, "depth")
+    plan = plan_of(asked, named(convention), ties, rel, catalog)
     truth = truth_of(qrels, columns=columns, grades=grades)
-    source = io.read(run, "run", columns=columns)
-    check_k(depth)
+    by_rank = plan.rule.order == "rank"
+    source = io.read(run, "run", columns=columns, by_rank=by_rank)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
+
+
+def _listed(metrics: Any) -> tuple[str | Metric, ...]:
+    """Return the metrics as a tuple of names and metrics."""
+    if isinstance(metrics, (str, Metric)):
+        return (metrics,)
+    listed = tuple(metrics) if isinstance(metrics, Iterable) else (metrics,)
+    for entry in listed:
+        if not isinstance(entry, (str, Metric)):
+            msg = f"a metric is a name or a Metric, got {entry!r}"
+            raise MetricSyntaxError(msg)
+    return listed
 
 
 def truth_of(
@@ -294,7 +317,7 @@ def truth_of(
     """Read judgements, to be used for one run or for many."""
     source = io.read(qrels, "qrels", columns=columns, grades=grades, format=format)
     if isinstance(source, Stream):
-        msg = "judgements cannot be read as a stream"
+        msg = f"{source.name} was read as a run, and cannot be judgements"
         raise DataError(msg)
     return Truth(source)
 
@@ -319,13 +342,13 @@ def evaluate_source(
             aligned = cut(aligned, depth)
         tables.append(aligned)
         for number, metric, rule in group.members:
-            found[number] = summarize(metric, aligned.table, rule)
+            found[number] = summarize(metric, aligned.table, rule, aligned.ids)
     return Evaluation(plan, tuple(found), tuple(tables), name)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)
 def plan_of(
-    asked: tuple[Any, ...],
+    asked: tuple[str | Metric, ...],
     convention: str | Convention,
     ties: str | None,
     rel: float | None,
@@ -333,6 +356,7 @@ def plan_of(
 ) -> Plan:
     """Check everything that can be checked without data."""
     rule = named(convention)
+    told = rel is not None or rule.threshold != 1
     if ties is not None:
         rule = rule.replace(tie=ties)
     if rel is not None:
@@ -342,11 +366,8 @@ def plan_of(
     for entry in asked:
         if isinstance(entry, Metric):
             metrics[entry] = None
-        elif isinstance(entry, str):
+        else:
             metrics.update(dict.fromkeys(parse_all(entry)))
-        else:  # what Python lets a caller pass all the same
-            msg = f"a metric is a name or a Metric, got {entry!r}"
-            raise MetricSyntaxError(msg)
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
         raise UsageError(msg)
@@ -362,6 +383,7 @@ def plan_of(
         bound,
         tuple(_group(members) for members in groups.values()),
         rule,
+        told,
     )
 
 
@@ -394,9 +416,6 @@ def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric that was not told what is relevant."""
-    default = next(
-        item.default for item in fields(plan.rule) if item.name == "threshold"
-    )
     untold = [
         metric
         for metric in plan.asked
@@ -404,7 +423,7 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
         and not metric.binds("rel")
         and (metric.fact.binary or metric.get("gain") == "binary")
     ]
-    if not untold or plan.rule.threshold != default:
+    if not untold or plan.threshold_told:
         return
     grade = truth.pool.grade
     fraction = grade != np.floor(grade)

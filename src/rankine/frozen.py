@@ -15,11 +15,13 @@ class Frozen(dict[Any, Any]):
 
 
 def freeze(value: Any) -> Any:
-    """Make mappings hashable, also inside mappings; leave the rest as it is.
+    """Make mappings and lists hashable; leave the rest as it is.
 
     >>> hash(freeze({"a": {"b": 1}})) == hash(freeze({"a": {"b": 1}}))
     True
     """
     if isinstance(value, Mapping):
         return Frozen({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return tuple(freeze(item) for item in value)
     return value

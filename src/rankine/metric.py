@@ -106,10 +106,10 @@ class Metric:
                     f"it takes {takes}"
                 )
                 raise ParameterError(msg)
+        self.fact.kernel(Judged.empty(), **bound)
         ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
         object.__setattr__(self, "params", ordered)
         object.__setattr__(self, "_bound", dict(ordered))
-        self.values(Judged.empty())
 
     @property
     def fact(self) -> Fact:

@@ -132,6 +132,10 @@ def _canonical(text: str) -> Metric | None:
     if shape["inside"]:
         metric = metric(**_arguments(shape["inside"], text))
     if shape["cut"]:
+        at = metric.fact.at
+        if at is not None and metric.binds(at):
+            msg = f"{text!r} gives {at} twice, in the brackets and after the @"
+            raise MetricSyntaxError(msg)
         metric = metric @ _number(shape["cut"], text)
     return metric
 
@@ -153,9 +157,11 @@ def _arguments(inside: str, text: str) -> dict[str, Any]:
         call = ast.parse(f"_({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise SyntaxError  # noqa: TRY301 - one message for all that is odd
+        if not isinstance(call.func, ast.Name):
+            raise SyntaxError  # noqa: TRY301, TRY004
         found: dict[str, Any] = {}
         for keyword in call.keywords:
-            if keyword.arg is None:
+            if keyword.arg is None or keyword.arg in found:
                 raise SyntaxError  # noqa: TRY301
             value = keyword.value
             word = isinstance(value, ast.Name)

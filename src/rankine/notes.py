@@ -34,7 +34,7 @@ def notes_of(
         *_extra(aligned),
         *_empty(summaries, n_metrics),
         *_undefined(summaries),
-        *_unjudged(table, depths),
+        *_unjudged(aligned, depths),
         *_tied(table, depths),
         *_negative(table),
         *aligned.notes,
@@ -76,7 +76,7 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
     notes: dict[tuple[int, str], list[str]] = {}
     for label, found in summaries.items():
         if found.n_empty:
-            fate = "left out" if found.n_undefined >= found.n_empty else "counted 0"
+            fate = found.fate_of_empty
             notes.setdefault((found.n_empty, fate), []).append(label)
     return [
         f"{_count(n, 'query')} without a relevant item: {fate}"
@@ -93,11 +93,15 @@ def _undefined(summaries: Mapping[str, Summary]) -> list[str]:
     ]
 
 
-def _unjudged(table: Judged, depths: Sequence[int]) -> list[str]:
+def _unjudged(aligned: Aligned, depths: Sequence[int]) -> list[str]:
+    table = aligned.table
     total = int(table.n_retrieved.sum())
     known = table.grade >= 0
     if not total:
-        return []
+        return ["all lists of the run are empty"] if table.in_run.any() else []
+    if aligned.floored:
+        who = _count(aligned.floored, "judged item")
+        return [f"{who} with a score at or under the floor: counted not relevant"]
     k = depths[0] if depths else None
     inside = known if k is None else known & (table.rank <= k)
     shown = total if k is None else int(np.minimum(table.n_retrieved, k).sum())
@@ -128,4 +132,6 @@ def _negative(table: Judged) -> list[str]:
     n = int(np.count_nonzero(table.pool.grade < 0))
     if not n:
         return []
+    if table.keep_negative:
+        return [f"{_count(n, 'negative grade')}: counted as losses"]
     return [f"{_count(n, 'negative grade')}: taken as unjudged, gain 0"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -30,6 +29,19 @@ class _Lazy(click.Group):
         command: click.Command = import_module(f"rankine.cli.{name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from rankine.errors import nearest  # noqa: PLC0415
+
+            msg = (
+                f"no command {args[0]!r}{nearest(args[0], _COMMANDS)}; "
+                f"there are {', '.join(_COMMANDS)}"
+            )
+            raise click.UsageError(msg, ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
@@ -44,26 +56,40 @@ def cli() -> None:
     """Say how good a ranking or a recommender is, and how sure that is."""
 
 
-def main(arguments: list[str] | None = None) -> Any:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors are one sentence, never a traceback."""
     from rankine.errors import RankineError  # noqa: PLC0415
 
+    words = sys.argv[1:] if arguments is None else arguments
+    code: object = 0
     try:
-        code = cli.main(arguments, prog_name="rankine", standalone_mode=False)
+        with cli.make_context("rankine", list(words)) as context:
+            code = cli.invoke(context)
+            sys.stdout.flush()
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
     except RankineError as error:
         _say(str(error))
-        sys.exit(error.exit_code)
+        code = error.exit_code
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _say(_sentence(error))
+        code = 2
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
-        sys.exit(130)
+        code = 130
     except BrokenPipeError:
         # The reader of our output has gone: nothing to say, and nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Return what is wrong in one line, and where help is to be had."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    message = message[:1].lower() + message[1:]
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "rankine"
+    return f"{message}; see {path} --help"
 
 
 def _say(message: str) -> None:

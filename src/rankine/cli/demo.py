@@ -10,10 +10,9 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Evaluate three made-up systems on sample data that comes with rankine."""
-    from rich.console import Console  # noqa: PLC0415 - --help stays fast
-
-    from rankine import evaluation as ev  # noqa: PLC0415
+    from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
     from rankine import io  # noqa: PLC0415
+    from rankine.cli.console import Terminal  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
     from rankine.report.text import table_of  # noqa: PLC0415
 
@@ -23,7 +22,7 @@ def command() -> None:
         ev.evaluate_source(plan, truth, io.read(path, "run"), path.stem)
         for path in RUNS
     ]
-    console = Console(markup=False, highlight=False)
+    console = Terminal()
     console.print("Three systems answer 50 questions to a cookbook, judged 0 to 3.")
     console.print(table_of(results))
     metrics = " ".join(f"-m {metric}" for metric in _METRICS)

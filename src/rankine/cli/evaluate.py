@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ def _pairs(
 ) -> dict[str, str]:
     found = {}
     for text in values:
-        key, sign, value = text.partition("=")
+        # The last sign, as a metric may have some: P(rel=2)@5=0.4.
+        key, sign, value = text.rpartition("=")
         if not sign or not key or not value:
             msg = f"expected NAME=VALUE, got {text!r}"
             raise click.BadParameter(msg, param=parameter)
@@ -119,7 +121,13 @@ def command(
     truth = ev.truth_of(qrels, columns=columns, grades=_grades(grades), format=format_)
     results = []
     for path in runs:
-        source = readers.read(path, "run", columns=columns, format=format_)
+        source = readers.read(
+            path,
+            "run",
+            columns=columns,
+            format=format_,
+            by_rank=plan.rule.order == "rank",
+        )
         found = ev.evaluate_source(plan, truth, source, path.name, depth=depth)
         results.append(found)
         if style == "trec_eval":
@@ -199,11 +207,10 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
 
 
 def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
-    from rich.console import Console  # noqa: PLC0415
-
+    from rankine.cli.console import Terminal  # noqa: PLC0415
     from rankine.report.text import queries_of, table_of  # noqa: PLC0415
 
-    console = Console(markup=False, highlight=False, soft_wrap=per_query)
+    console = Terminal(soft_wrap=per_query)
     if per_query:
         for found in results:
             console.print(queries_of(found))
@@ -212,14 +219,20 @@ def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
 
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:
     """Say which thresholds are not met; undefined values do not meet them."""
+    from rankine.report.cells import shown  # noqa: PLC0415
+
     code = 0
     for found in results:
         for name, floor in limits.items():
             value = found[name]
-            if not value >= floor:
+            if math.isnan(value) or value < floor:
+                told = (
+                    "undefined"
+                    if math.isnan(value)
+                    else f"{value:.4f}, below {floor:g}"
+                )
                 click.echo(
-                    f"rankine: {name} of {found.name} is {value:.4f}, below {floor:g}",
-                    err=True,
+                    f"rankine: {name} of {shown(found.name)} is {told}", err=True
                 )
                 code = 1
     return code

@@ -61,6 +61,14 @@ def bind(metric: Metric, rule: Convention) -> Metric:
         for key, value in rule.overrides.get(metric.name, {}).items()
         if key not in FIELDS
     }
+    for key in filled:
+        if not metric.takes(key):
+            takes = ", ".join(metric.fact.parameters)
+            msg = (
+                f"the convention's overrides give {metric.name} a {key!r}; it takes "
+                f"{takes}, or a field of a convention"
+            )
+            raise ParameterError(msg)
     new = {
         key: value
         for key, value in filled.items()

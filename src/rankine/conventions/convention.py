@@ -96,8 +96,28 @@ class Convention:
                 allowed = ", ".join(str(choice) for choice in choices)
                 msg = f"{name} must be one of {allowed}, got {value!r}{hint}"
                 raise ParameterError(msg)
+        self._check_numbers()
         object.__setattr__(self, "gain", freeze(self.gain))
         object.__setattr__(self, "overrides", freeze(self.overrides))
+
+    def _check_numbers(self) -> None:
+        for name in ("threshold", "score_floor"):
+            value = getattr(self, name)
+            fine = isinstance(value, (int, float)) and value == value  # noqa: PLR0124
+            if not fine and not (name == "score_floor" and value is None):
+                msg = f"{name} must be a number, got {value!r}"
+                raise ParameterError(msg)
+        whole = isinstance(self.decimals, int) and not isinstance(self.decimals, bool)
+        if self.decimals is not None and not whole:
+            msg = f"decimals must be an integer or None, got {self.decimals!r}"
+            raise ParameterError(msg)
+        if not isinstance(self.overrides, Mapping) or not all(
+            isinstance(own, Mapping) for own in self.overrides.values()
+        ):
+            msg = (
+                f"overrides must be {{metric: {{name: value}}}}, got {self.overrides!r}"
+            )
+            raise ParameterError(msg)
 
     def replace(self, **changes: Any) -> Convention:
         """Return a copy with some fields changed; unknown fields are an error."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from rankine.conventions.convention import Convention
 from rankine.errors import UnknownConventionError, nearest
 
@@ -27,7 +25,6 @@ def conventions() -> dict[str, Convention]:
     return dict(PRESETS)
 
 
-@cache
 def convention(choice: str | Convention) -> Convention:
     """Return a convention given by name, or the convention itself.
 
@@ -36,7 +33,7 @@ def convention(choice: str | Convention) -> Convention:
     """
     if isinstance(choice, Convention):
         return choice
-    if choice not in PRESETS:
+    if not isinstance(choice, str) or choice not in PRESETS:
         msg = (
             f"unknown convention {choice!r}{nearest(str(choice), PRESETS)}; "
             f"there are {', '.join(PRESETS)}"

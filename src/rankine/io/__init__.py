@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankine.errors import FormatError
+from rankine.errors import DataError, FormatError, ParameterError
 from rankine.io.sources import Dense, Lists, Rows, Stream
 
 if TYPE_CHECKING:
@@ -22,8 +22,11 @@ def read(
     format: str | None = None,  # noqa: A002 - the word users know
     columns: Mapping[str, str] | None = None,
     grades: Mapping[Any, float] | None = None,
+    by_rank: bool = False,
 ) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
+    if grades is not None:
+        _check_worth(grades)
     if isinstance(data, (Rows, Stream, Lists, Dense)):
         return data
     if isinstance(data, Mapping):
@@ -34,13 +37,18 @@ def read(
         from rankine.io.files import read_file  # noqa: PLC0415 - only for files
 
         return read_file(
-            Path(data), role, format=format, columns=columns, grades=grades
+            Path(data),
+            role,
+            format=format,
+            columns=columns,
+            grades=grades,
+            by_rank=by_rank,
         )
     from rankine.io.frames import from_frame, is_frame  # noqa: PLC0415
     from rankine.io.mappings import from_sparse, is_sparse  # noqa: PLC0415
 
     if is_frame(data):
-        return from_frame(data, role, columns=columns, grades=grades)
+        return from_frame(data, role, columns=columns, grades=grades, by_rank=by_rank)
     if is_sparse(data):
         return from_sparse(data, role)
     kind = type(data).__name__
@@ -54,11 +62,24 @@ def read(
     raise FormatError(msg)
 
 
-def _graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
-    from rankine.errors import DataError  # noqa: PLC0415
+def _check_worth(grades: Mapping[Any, Any]) -> None:
+    from numbers import Real  # noqa: PLC0415
 
+    for word, worth in grades.items():
+        if not isinstance(worth, Real):
+            msg = f"grades gives {word!r} the worth {worth!r}, which is not a number"
+            raise ParameterError(msg)
+
+
+def _graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for query, entry in data.items():
+        if not isinstance(entry, Mapping):
+            msg = (
+                f"the judgements of query {query!r} are a {type(entry).__name__} "
+                "without grades, for which grades= was given"
+            )
+            raise DataError(msg)
         for item, value in entry.items():
             if value not in grades:
                 known = ", ".join(repr(key) for key in grades)

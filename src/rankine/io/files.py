@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import re
 from collections.abc import Mapping
@@ -15,13 +16,14 @@ from rankine.errors import DataError, FormatError, ParameterError, nearest
 from rankine.io import trec
 from rankine.io.frames import from_frame
 from rankine.io.roles import ALIASES, Role
-from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
     from rankine.arrays import Ints
+    from rankine.io.sources import Rows, Stream
 
 FORMATS = ("trec", "csv", "tsv", "parquet")
 _HEAD = 1 << 16
+_BOM = b"\xef\xbb\xbf"
 _COMPRESSED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -39,6 +41,7 @@ def read_file(
     format: str | None = None,  # noqa: A002 - the word users know
     columns: Mapping[str, str] | None = None,
     grades: Mapping[Any, float] | None = None,
+    by_rank: bool = False,
 ) -> Rows | Stream:
     """Read judgements or a run from a file, by its content."""
     place = Path(path)
@@ -49,15 +52,30 @@ def read_file(
         )
         raise ParameterError(msg)
     head = _head(place)
-    kind = format or _sniff(head, place, role)
+    kind = format or _sniff(head, place)
     if kind == "trec":
         if grades is not None:
             msg = f"{place}: grades in words need a table with a header, not TREC text"
             raise FormatError(msg)
-        return trec.read_run(place) if role == "run" else trec.read_qrels(place)
+        if role == "qrels":
+            return trec.read_qrels(place)
+        return trec.read_run(place, by_rank=by_rank)
     if kind == "parquet":
-        return _read_parquet(place, role, columns, grades)
-    return _read_separated(place, role, "\t" if kind == "tsv" else ",", columns, grades)
+        frame, lines = _read_parquet(place), None
+    else:
+        frame, lines = _read_separated(place, b"\t" if kind == "tsv" else b",")
+    if frame.height == 0:
+        msg = f"{place}: no {'judgements' if role == 'qrels' else 'rows'} in it"
+        raise DataError(msg)
+    return from_frame(
+        frame,
+        role,
+        columns=columns,
+        grades=grades,
+        by_rank=by_rank,
+        name=str(place),
+        lines=lines,
+    )
 
 
 def _head(path: Path) -> bytes:
@@ -75,6 +93,9 @@ def _head(path: Path) -> bytes:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror})"
         raise FormatError(msg) from None
+    except ValueError as error:
+        msg = f"{str(path)!r} cannot be a path ({error})"
+        raise FormatError(msg) from None
 
 
 def _siblings(path: Path) -> list[str]:
@@ -84,36 +105,49 @@ def _siblings(path: Path) -> list[str]:
         return []
 
 
-def _sniff(head: bytes, path: Path, role: Role) -> str:
+def _sniff(head: bytes, path: Path) -> str:
     """Tell the format from the first bytes; the suffix is never asked."""
-    if not head:
-        msg = f"{path}: the file is empty"
-        raise DataError(msg)
     if head.startswith(b"PAR1"):
         return "parquet"
-    for magic, word in _COMPRESSED.items():
-        if head.startswith(magic):
-            msg = f"{path}: is compressed ({word}); unpack it first"
-            raise FormatError(msg)
-    lines = head.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"").split(b"\n")
+    _refuse_bytes(head, path)
+    lines = head.removeprefix(_BOM).replace(b"\r", b"\n").split(b"\n")
     first = next((line for line in lines if line.strip() and line[:1] != b"#"), b"")
+    if not first:
+        msg = f"{path}: no rows in it"
+        raise DataError(msg)
     for kind, mark in (("tsv", b"\t"), ("csv", b",")):
         fields = [
             field.strip().strip(b'"').decode(errors="replace").casefold()
             for field in first.split(mark)
         ]
-        if len(fields) > 1 and (_is_header(fields) or kind == "csv"):
+        if len(fields) > 1 and _is_header(fields):
             return kind
-    n_fields = len(first.split())
-    if n_fields in {4, 6}:
+    # What has no header that we know is TREC text if white space separates it.
+    if len(first.split()) > 1:
         return "trec"
+    if b"," in first:
+        return "csv"
     shown = first[:80].decode(errors="backslashreplace")
-    wanted = "6 columns" if role == "run" else "4 columns"
     msg = (
         f"{path}: cannot tell its format from the first line, {shown!r}; TREC text has "
-        f"{wanted}, CSV and TSV a header line; say which with format= or --format"
+        "6 columns in a run and 4 in judgements, CSV and TSV have a header line; say "
+        "which with format= or --format"
     )
     raise FormatError(msg)
+
+
+def _refuse_bytes(head: bytes, path: Path) -> None:
+    """Raise for a file that is empty, compressed, or not UTF-8."""
+    if not head:
+        msg = f"{path}: the file is empty"
+        raise DataError(msg)
+    for magic, word in _COMPRESSED.items():
+        if head.startswith(magic):
+            msg = f"{path}: is compressed ({word}); unpack it first"
+            raise FormatError(msg)
+    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        msg = f"{path}: is UTF-16 text; save it as UTF-8"
+        raise FormatError(msg)
 
 
 def _is_header(fields: list[str]) -> bool:
@@ -124,38 +158,78 @@ def _is_header(fields: list[str]) -> bool:
     )
 
 
-def _read_parquet(
-    path: Path,
-    role: Role,
-    columns: Mapping[str, str] | None,
-    grades: Mapping[Any, float] | None,
-) -> Rows:
+def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except pl.exceptions.PolarsError as error:
-        msg = f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]})"
+        msg = f"{path}: cannot be read as Parquet ({_reason(error)})"
         raise FormatError(msg) from None
-    return from_frame(frame, role, columns=columns, grades=grades, name=str(path))
 
 
-def _read_separated(
-    path: Path,
-    role: Role,
-    separator: str,
-    columns: Mapping[str, str] | None,
-    grades: Mapping[Any, float] | None,
-) -> Rows:
+def _reason(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def _read_separated(path: Path, mark: bytes) -> tuple[pl.DataFrame, Ints | None]:
     """Read CSV or TSV with a header; ids stay text, so that 007 is not 7."""
+    data, number = _lines(path.read_bytes().removeprefix(_BOM))
+    header = data.split(b"\n", 1)[0].decode(errors="replace").strip("\r")
+    names = next(csv.reader([header], delimiter=mark.decode()), [])
+    names = [name.strip() for name in names]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"{path}:{number[0]}: the column {twice!r} stands twice; give it once"
+        raise FormatError(msg)
     try:
         frame = pl.read_csv(
-            path, separator=separator, infer_schema=False, truncate_ragged_lines=False
+            data,
+            separator=mark.decode(),
+            has_header=False,
+            skip_lines=1,
+            new_columns=names,
+            infer_schema=False,
+            schema=dict.fromkeys(names, pl.String),
         )
     except pl.exceptions.PolarsError as error:
-        word = "TSV" if separator == "\t" else "CSV"
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "no rows"
-        msg = f"{path}: cannot be read as {word} ({reason})"
+        _refuse_lines(path, data, number, mark)
+        word = "TSV" if mark == b"\t" else "CSV"
+        msg = f"{path}: cannot be read as {word} ({_reason(error)})"
         raise FormatError(msg) from None
-    frame = frame.rename({name: name.strip() for name in frame.columns})
-    rows = from_frame(frame, role, columns=columns, grades=grades, name=str(path))
-    lines: Ints = np.arange(frame.height, dtype=np.int64) + 2
-    return Rows(rows.frame, rows.name, lines=lines, notes=rows.notes)
+    if any(frame.null_count().row(0)):
+        _refuse_lines(path, data, number, mark)
+    return frame, number[1:] if len(number) == frame.height + 1 else None
+
+
+def _lines(data: bytes) -> tuple[bytes, Ints]:
+    """Leave out empty lines and comments, and number those that are left."""
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b'"' in data:
+        # A quoted field may hold such lines; nothing is left out then.
+        data = data.lstrip(b"\n")
+        return data, np.arange(1, data.count(b"\n") + 2 - data.endswith(b"\n"))
+    odd = data.startswith((b"#", b"\n")) or b"\n#" in data or b"\n\n" in data
+    if not odd:
+        return data, np.arange(1, data.count(b"\n") + 2 - data.endswith(b"\n"))
+    kept = [
+        (number, line)
+        for number, line in enumerate(data.split(b"\n"), 1)
+        if line.strip() and line[:1] != b"#"
+    ]
+    return b"\n".join(line for _, line in kept), np.array([at for at, _ in kept])
+
+
+def _refuse_lines(path: Path, data: bytes, number: Ints, mark: bytes) -> None:
+    """Raise for the first line that is not text or has another number of fields."""
+    lines = data.split(b"\n")
+    wanted = lines[0].count(mark) + 1
+    for line, at in zip(lines, number.tolist(), strict=False):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            msg = f"{path}:{at}: not UTF-8 text at byte {error.start} of the line"
+            raise FormatError(msg) from None
+        if b'"' not in data and line.count(mark) + 1 != wanted:
+            got = line.count(mark) + 1
+            msg = f"{path}:{at}: expected {wanted} columns, got {got}"
+            raise FormatError(msg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,51 +35,80 @@ def from_frame(
     *,
     columns: Mapping[str, str] | None = None,
     grades: Mapping[Any, float] | None = None,
+    by_rank: bool = False,
     name: str | None = None,
+    lines: Ints | None = None,
 ) -> Rows:
     """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow."""
     title = name or role
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
-    names = [str(column) for column in _columns(data)]
-    part = resolve(names, role, columns, title)
-    wanted = [column for column in part.values() if column is not None]
-    taken = {column: _column(data, column) for column in dict.fromkeys(wanted)}
-    value = part["grade"] if role == "qrels" else part["score"] or part["rank"]
+    names = _columns(data)
+    part = resolve(list(names), role, columns, title)
+    taken = {
+        column: _column(data, names[column])
+        for column in dict.fromkeys(part.values())
+        if column is not None
+    }
+    origin = Rows(pl.DataFrame(), title, lines=lines)
     notes = _said(role, part, title, told=bool(columns))
-    query, said = ids(taken[part["query"] or ""], "query", title)
-    notes += said
-    item, said = ids(taken[part["item"] or ""], "item", title)
-    notes += said
-    made = {"query": query, "item": item}
-    if value is not None:
-        number = numbers(taken[value], value, title, grades)
-        by_rank = role == "run" and part["score"] is None
-        made["value"] = -number if by_rank else number
-    elif role == "qrels":
-        made["value"] = pl.Series("value", np.ones(len(query)))
+    made: dict[str, pl.Series] = {}
+    for key in ("query", "item"):
+        made[key], said = ids(taken[part[key] or ""], key, origin)
+        notes += said
+    ranked = False
+    if role == "qrels":
+        n = len(made["item"])
+        made["value"] = _grades(taken, part["grade"], origin, grades, n)
+    else:
+        score, rank = part["score"], part["rank"]
+        ranked = rank is not None and (by_rank or score is None)
+        if ranked and rank is not None:
+            made["value"] = -numbers(taken[rank], rank, origin)
+        elif score is not None:
+            made["value"] = numbers(taken[score], score, origin)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
-    return Rows(frame, title, notes=notes)
+    return Rows(frame, title, lines=lines, notes=notes, ranked=ranked)
 
 
-def _columns(data: Any) -> Sequence[Any]:
+def _grades(
+    taken: Mapping[str, pl.Series],
+    column: str | None,
+    origin: Rows,
+    grades: Mapping[Any, float] | None,
+    n: int,
+) -> pl.Series:
+    if column is None:
+        return pl.Series("value", np.ones(n))
+    if grades is None:
+        return numbers(taken[column], column, origin)
+    return _mapped(taken[column], column, origin, grades)
+
+
+def _columns(data: Any) -> dict[str, Any]:
+    """Return the names of the columns as text, and as the frame has them."""
     if isinstance(data, pl.DataFrame) or _is_pandas(data):
-        return list(data.columns)
-    if hasattr(data, "column_names"):
-        return list(data.column_names)
-    if hasattr(data, "schema"):
-        return [field.name for field in data.schema]
-    return pl.DataFrame(data).columns
+        names = list(data.columns)
+    elif hasattr(data, "column_names"):
+        names = list(data.column_names)
+    else:
+        names = pl.DataFrame(data).columns
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        msg = f"the column {twice!r} stands twice in the frame; give it once"
+        raise FormatError(msg)
+    return dict(zip(texts, names, strict=True))
 
 
-def _column(data: Any, name: str) -> pl.Series:
+def _column(data: Any, name: Any) -> pl.Series:
     if isinstance(data, pl.DataFrame):
-        return data[name]
+        return data.get_column(name)
     if _is_pandas(data):
-        return _pandas_column(data[name], name)
+        return _pandas_column(data[name], str(name))
     if hasattr(data, "column"):
         return pl.Series(name, data.column(name))
-    return pl.DataFrame(data)[name]
+    return pl.DataFrame(data).get_column(name)
 
 
 def _pandas_column(column: Any, name: str) -> pl.Series:
@@ -128,7 +157,9 @@ _INTEGERS = (
 )  # fmt: skip
 
 
-def ids(column: pl.Series, part: str, name: str) -> tuple[pl.Series, tuple[str, ...]]:
+def ids(
+    column: pl.Series, part: str, origin: Rows
+) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String, none of them missing."""
     notes: tuple[str, ...] = ()
     if column.dtype in (pl.Categorical, pl.Enum):
@@ -136,22 +167,26 @@ def ids(column: pl.Series, part: str, name: str) -> tuple[pl.Series, tuple[str, 
     elif column.dtype in _INTEGERS:
         column = column.cast(pl.Int64)
     elif column.dtype in (pl.Float32, pl.Float64):
-        column, notes = _from_floats(column, part, name)
+        column, notes = _from_floats(column, part, origin.name)
     elif column.dtype == pl.Null:
         column = column.cast(pl.String)
     elif column.dtype not in (pl.String, pl.UInt64):
-        msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
+        msg = (
+            f"{origin.name}: {part} ids are of type {column.dtype}; expected text or "
+            "ints"
+        )
         raise FormatError(msg)
     missing = column.is_null()
     if column.dtype == pl.String:
         missing = missing | (column == "").fill_null(value=True)
     if missing.any():
-        rows = missing.arg_true().head(3).to_list()
-        msg = (
-            f"{name}: {int(missing.sum())} {part} ids are missing "
-            f"(first in row{'s' if len(rows) > 1 else ''} "
-            f"{', '.join(str(row) for row in rows)}, counted from 0)"
-        )
+        at = missing.arg_true().head(3).to_list()
+        if origin.lines is None:
+            places = ", ".join(str(row) for row in at)
+            where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
+        else:
+            where = origin.where(at[0])
+        msg = f"{where}: {int(missing.sum())} {part} ids are missing"
         raise DataError(msg)
     return column, notes
 
@@ -169,40 +204,32 @@ def _from_floats(
     return whole, (f"{name}: {part} ids are whole floats, read as ints",)
 
 
-def numbers(
-    column: pl.Series,
-    title: str,
-    name: str,
-    grades: Mapping[Any, float] | None = None,
-    lines: Ints | None = None,
-) -> pl.Series:
-    """Return grades or scores as Float64; text goes through the `grades` mapping."""
+def numbers(column: pl.Series, title: str, origin: Rows) -> pl.Series:
+    """Return grades or scores as Float64."""
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
-    if grades is not None:
-        return _mapped(column, title, name, grades)
-    place = "line" if lines is not None else "row"
+    if column.dtype == pl.Null:
+        column = column.cast(pl.Float64)
     if column.dtype == pl.String:
         parsed = column.cast(pl.Float64, strict=False)
-        bad = parsed.is_null()
+        bad = parsed.is_null() & column.is_not_null()
         if bad.any():
             at = int(bad.arg_true()[0])
-            where = int(lines[at]) if lines is not None else at
-            msg = (
-                f"{name}, {place} {where}: {title} is {column[at]!r}, not a number"
-                + _grades_hint(column.filter(bad))
-            )
+            hint = _grades_hint(column.filter(bad))
+            msg = f"{origin.where(at)}: {title} is {column[at]!r}, not a number{hint}"
             raise DataError(msg)
         column = parsed
     elif not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        msg = f"{name}: column {title!r} is of type {column.dtype}; expected numbers"
+        msg = (
+            f"{origin.name}: column {title!r} is of type {column.dtype}; "
+            "expected numbers"
+        )
         raise FormatError(msg)
     if column.null_count():
         at = int(column.is_null().arg_true()[0])
-        where = int(lines[at]) if lines is not None else at
         msg = (
-            f"{name}: {column.null_count()} of {title!r} are missing, "
-            f"first in {place} {where}"
+            f"{origin.where(at)}: {title} is missing, "
+            f"as in {column.null_count()} rows in all"
         )
         raise DataError(msg)
     return column.cast(pl.Float64)
@@ -212,22 +239,23 @@ def _grades_hint(texts: pl.Series) -> str:
     words = texts.unique(maintain_order=True).drop_nulls().head(3).to_list()
     if not words or any(any(mark.isdigit() for mark in word) for word in words):
         return ""
-    entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words))
+    entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
     return f"; for grades in words give what each is worth, grades={{{entries}}}"
 
 
 def _mapped(
-    column: pl.Series, title: str, name: str, grades: Mapping[Any, float]
+    column: pl.Series, title: str, origin: Rows, grades: Mapping[Any, float]
 ) -> pl.Series:
-    unknown = [
-        value for value in column.unique(maintain_order=True) if value not in grades
-    ]
-    if unknown:
-        known = ", ".join(repr(key) for key in grades)
-        msg = (
-            f"{name}: {title} is {unknown[0]!r}, which grades does not have; "
-            f"it has {known}"
-        )
-        raise DataError(msg)
-    values = np.array([float(grades[value]) for value in column.to_list()])
-    return pl.Series(column.name, values)
+    """Return what each grade in words is worth."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    values = column.to_list()
+    for at, value in enumerate(values):
+        if value not in grades:
+            known = ", ".join(repr(key) for key in grades)
+            msg = (
+                f"{origin.where(at)}: {title} is {value!r}, which grades does not "
+                f"have; it has {known}"
+            )
+            raise DataError(msg)
+    return pl.Series(column.name, [float(grades[value]) for value in values])

@@ -14,7 +14,7 @@ from rankine.io.frames import ids
 from rankine.io.sources import Dense, Lists, Rows
 
 if TYPE_CHECKING:
-    from rankine.arrays import Floats
+    from rankine.arrays import AnyArray, Bools, Floats
     from rankine.io.roles import Role
     from rankine.io.sources import Source
 
@@ -25,6 +25,7 @@ def grades(source: Lists) -> dict[Any, dict[Any, float]]:
     if not data:
         msg = f"{source.name}: no judgements in it"
         raise DataError(msg)
+    check_queries(data, source.name)
     made: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
         if isinstance(entry, dict):
@@ -33,7 +34,28 @@ def grades(source: Lists) -> dict[Any, dict[Any, float]]:
             made[query] = dict(entry)
         else:
             made[query] = _ones(query, entry)
+        refuse_missing(made[query], f"an item that is judged for query {query!r}")
     return made
+
+
+def check_queries(data: Mapping[Any, Any], name: str) -> None:
+    """Refuse queries without an id, and ids of several types."""
+    refuse_missing(data, f"a query in {name}")
+    kinds = {type(query) for query in data}
+    if len(kinds) > 1 and str in kinds:
+        words = " and ".join(sorted(kind.__name__ for kind in kinds))
+        msg = f"{name}: query ids are {words}; give them one type"
+        raise DataError(msg)
+
+
+def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
+    """Refuse None, an empty text and nan as ids."""
+    if None in ids or "" in ids:
+        msg = f"the id of {what} is missing: {None if None in ids else ''!r}"
+        raise DataError(msg)
+    if float in set(map(type, ids)) and any(one != one for one in ids):  # noqa: PLR0124
+        msg = f"the id of {what} is missing: nan"
+        raise DataError(msg)
 
 
 def numbers(values: list[Any], what: str = "grade") -> Floats:
@@ -44,28 +66,31 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
             made = np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
             made = np.full(1, np.nan)
-        if not np.isnan(made).any():
+        if np.isfinite(made).all() if what == "grade" else not np.isnan(made).any():
             return made
     bad = next(
         value
         for value in values
-        if isinstance(value, (str, bytes)) or not _is_number(value)
+        if isinstance(value, (str, bytes)) or not _is_number(value, what)
     )
     hint = ""
     if isinstance(bad, str) and what == "grade":
         hint = f"; give what each word is worth, grades={{{bad!r}: 1, ...}}"
     msg = f"a {what} is {bad!r}, not a number{hint}"
+    if isinstance(bad, float) and np.isinf(bad):
+        msg = f"a {what} is {bad!r}; expected a finite number"
     raise DataError(msg)
 
 
 _WORDS = {str, bytes, np.str_, np.bytes_}
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any, what: str) -> bool:
     try:
-        return not np.isnan(float(value))
+        number = float(value)
     except (TypeError, ValueError):
         return False
+    return bool(np.isfinite(number) if what == "grade" else not np.isnan(number))
 
 
 def _ones(query: Any, entry: Any) -> dict[Any, float]:
@@ -94,8 +119,11 @@ def as_rows(source: Source, role: Role) -> Rows:
         return _rows_of_lists(source, role)
     if isinstance(source, Dense):
         return _rows_of_matrix(source, role)
+    if role == "qrels":
+        msg = f"{source.name} was read as a run, and cannot be judgements"
+        raise DataError(msg)
     parts = [part.frame for part in source.open()]
-    return Rows(pl.concat(parts), source.name, line=1, notes=source.notes)
+    return Rows(pl.concat(parts), source.name, notes=source.notes, ranked=source.ranked)
 
 
 def _rows_of_lists(source: Lists, role: Role) -> Rows:
@@ -137,7 +165,7 @@ def _series(part: str, values: list[Any], name: str) -> pl.Series:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
         raise DataError(msg) from None
-    checked, _ = ids(made, part, name)
+    checked, _ = ids(made, part, Rows(pl.DataFrame(), name))
     return checked
 
 
@@ -207,7 +235,11 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
     >>> rk.evaluate(grades, scores, ["RR"])["RR"]
     0.75
     """
-    values = np.asarray(matrix, dtype=np.float64)
+    try:
+        values = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"expected a matrix of numbers, queries by items: {error}"
+        raise FormatError(msg) from None
     if values.ndim != 2:  # noqa: PLR2004 - a matrix
         msg = f"expected a matrix, queries by items, got {values.ndim} dimensions"
         raise FormatError(msg)
@@ -234,20 +266,37 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     >>> rk.evaluate({0: {8}, 1: {8}}, run, ["RR"])["RR"]
     0.75
     """
-    values = np.asarray(matrix)
+    try:
+        values = np.asarray(matrix)
+    except ValueError:
+        msg = "the rows of the matrix differ in length; fill them up and give pad="
+        raise FormatError(msg) from None
     if values.ndim != 2:  # noqa: PLR2004 - a matrix
         msg = f"expected a matrix, queries by ranks, got {values.ndim} dimensions"
         raise FormatError(msg)
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")
     flat = values.ravel()
+    row, place = np.divmod(np.arange(len(flat), dtype=np.int64), max(width, 1))
+    if pad is not None:
+        kept = np.flatnonzero(~_is_pad(flat, pad))
+        flat, row, place = flat[kept], row[kept], place[kept]
     if flat.dtype.kind in "iu":
         item = pl.Series("item", flat.astype(np.int64))
     else:
         item = _series("item", flat.tolist(), "run")
-    row = np.repeat(np.arange(n_queries, dtype=np.int64), width)
-    place = np.tile(np.arange(width, dtype=np.float64), n_queries)
-    frame = pl.DataFrame({"query": axis.gather(row), "item": item, "value": -place})
-    if pad is not None:
-        frame = frame.filter(pl.col("item") != pad)
+    frame = pl.DataFrame(
+        {"query": axis.gather(row), "item": item, "value": -place.astype(np.float64)}
+    )
     return Rows(frame, "run")
+
+
+def _is_pad(flat: AnyArray, pad: Any) -> Bools:
+    """Mark the cells that only fill up their row."""
+    text = isinstance(pad, str)
+    if text != (flat.dtype.kind in "US") and flat.dtype.kind != "O":
+        kind = "text" if flat.dtype.kind in "US" else "numbers"
+        msg = f"pad={pad!r} can never be in a matrix of {kind}"
+        raise FormatError(msg)
+    padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
+    return padded

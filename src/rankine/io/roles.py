@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Literal
 
 from rankine.errors import ColumnNotFoundError, ParameterError, nearest
@@ -71,6 +72,7 @@ def resolve(
     chosen: dict[str, str | None] = {}
     for part in parts:
         told = (columns or {}).get(part)
+        told = None if told is None else str(told)
         if told is not None:
             if told not in found:
                 msg = (
@@ -84,14 +86,24 @@ def resolve(
     for part in ("query", "item"):
         if chosen[part] is None:
             known = ", ".join(ALIASES[part][0][:6])
+            likely = _likely(found, part)
             msg = (
                 f"{name} has no column for the {part}; it has {_listed(found)}, and "
                 f"names like {known} are known; say which, e.g. "
-                f"columns={{'{part}': {found[0] if found else '...'!r}}} or "
-                f"--col {part}=NAME"
+                f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
             )
             raise ColumnNotFoundError(msg)
     return chosen
+
+
+def _likely(found: Sequence[str], part: str) -> str:
+    """Return the column that is nearest to a name of a part."""
+    folded = {column.casefold(): column for column in found}
+    for alias in ALIASES[part][0]:
+        near = get_close_matches(alias, folded, n=1, cutoff=0.6)
+        if near:
+            return folded[near[0]]
+    return found[-1] if found else "NAME"
 
 
 def _by_alias(found: Sequence[str], part: str, name: str) -> str | None:

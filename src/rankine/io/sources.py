@@ -29,6 +29,8 @@ class Rows:
         line: the line of the first row in its file, None if it is not a file.
         lines: the line of every row, where rows and lines do not run in step.
         notes: what was inferred or changed while reading.
+        number: the number that every row had before rows were brought together.
+        ranked: whether the value comes from a rank column.
     """
 
     frame: pl.DataFrame
@@ -36,14 +38,14 @@ class Rows:
     line: int | None = None
     lines: Ints | None = None
     notes: tuple[str, ...] = ()
+    number: Ints | None = None
+    ranked: bool = False
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""
-        if self.lines is not None:
-            return f"{self.name}:{int(self.lines[row])}"
-        if self.line is not None:
-            return f"{self.name}:{self.line + row}"
-        return f"{self.name}, row {row}"
+        word, _, number = self.place(row).partition(" ")
+        mark = ":" if word == "line" else ", row "
+        return f"{self.name}{mark}{number}"
 
     def place(self, row: int) -> str:
         """Say where a row stands within its source: ``line 7`` or ``row 7``."""
@@ -51,16 +53,23 @@ class Rows:
             return f"line {int(self.lines[row])}"
         if self.line is not None:
             return f"line {self.line + row}"
-        return f"row {row}"
+        return f"row {row if self.number is None else int(self.number[row])}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """A run that is read in parts, each with whole lines; it can be opened again."""
+    """A run that is read in parts, each with whole lines; it can be opened again.
+
+    Attributes:
+        open: starts reading.
+        name: what to call it in messages.
+        ranked: whether the value comes from the rank column.
+    """
 
     open: Callable[[], Iterator[Rows]]
     name: str
     notes: tuple[str, ...] = ()
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from io import FileIO
 
     from rankine.arrays import Ints
-    from rankine.io.roles import Role
 
 _PART = 1 << 24
 """Bytes in a part: large enough for two threads, small enough for the cache."""
 
 _FIELDS = {
-    "run": ("query", "q0", "item", "rank", "value", "tag"),
+    "run": ("query", "q0", "item", "rank", "value", "end"),
+    "ranks": ("query", "q0", "item", "value", "score", "end"),
     "qrels": ("query", "iteration", "item", "value"),
 }
-_WANTED = ("query", "item", "value")
+_WANTED = ("query", "item", "value", "end")
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _SHOWN = 120
 """Characters of a bad line that are shown."""
 
 
-def read_run(path: Path) -> Stream:
+def read_run(path: Path, *, by_rank: bool = False) -> Stream:
     """Read a run in parts, whenever it is asked for."""
 
     def parts() -> Iterator[Rows]:
         empty = True
-        for rows in _parts(path, "run"):
+        for rows in _parts(path, "ranks" if by_rank else "run"):
             empty = empty and rows.frame.height == 0
             yield rows
         if empty:
             msg = f"{path}: no rows in it"
             raise DataError(msg)
 
-    return Stream(parts, str(path))
+    return Stream(parts, str(path), ranked=by_rank)
 
 
 def read_qrels(path: Path) -> Rows:
@@ -82,10 +82,10 @@ def run_tag(path: Path) -> str:
     return lines[-1].split()[-1].decode(errors="backslashreplace") if lines else ""
 
 
-def _parts(path: Path, role: Role) -> Iterator[Rows]:
+def _parts(path: Path, kind: str) -> Iterator[Rows]:
     line = 1
     for part in _whole_lines(path):
-        rows = _read(part, role, str(path), line)
+        rows = _read(part, kind, str(path), line)
         yield rows
         if rows.lines is None:
             line += rows.frame.height
@@ -118,18 +118,25 @@ def _at(file: FileIO, begin: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _read(part: bytes, role: Role, name: str, line: int) -> Rows:
+def _read(part: bytes, kind: str, name: str, line: int) -> Rows:
     if _is_regular(part):
-        frame = _parse(part, role)
-        # A row has at most as many fields as the schema, and none of those we read is
-        # empty; so if the spaces add up, every line has exactly its fields.
+        frame = _parse(part, kind)
+        # No line is short, as it has something at its end; so if the spaces add up,
+        # no line is long either.
         if (
             frame is not None
             and not any(frame.null_count().row(0))
-            and _spaces(part) == (len(_FIELDS[role]) - 1) * frame.height
+            and _spaces(part) == (len(_FIELDS[kind]) - 1) * frame.height
         ):
-            return Rows(frame, name, line=line)
-    return _read_irregular(part, role, name, line)
+            return Rows(_finished(frame, kind), name, line=line)
+    return _read_irregular(part, kind, name, line)
+
+
+def _finished(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Leave out what was read for the check only; a rank counts from the top."""
+    if kind == "ranks":
+        frame = frame.with_columns(-pl.col("value"))
+    return frame.select("query", "item", "value")
 
 
 def _spaces(part: bytes) -> int:
@@ -153,8 +160,8 @@ def _is_regular(part: bytes) -> bool:
     return not ((even == two).any() or (odd == two).any())
 
 
-def _parse(part: bytes, role: Role) -> pl.DataFrame | None:
-    fields = _FIELDS[role]
+def _parse(part: bytes, kind: str) -> pl.DataFrame | None:
+    fields = _FIELDS[kind]
     schema = {field: pl.Float64 if field == "value" else pl.String for field in fields}
     try:
         return pl.read_csv(
@@ -162,19 +169,19 @@ def _parse(part: bytes, role: Role) -> pl.DataFrame | None:
             separator=" ",
             has_header=False,
             schema=schema,
-            columns=[fields.index(field) for field in _WANTED],
+            columns=[fields.index(field) for field in _WANTED if field in fields],
             quote_char=None,
         )
     except pl.exceptions.PolarsError:
         return None
 
 
-def _read_irregular(part: bytes, role: Role, name: str, line: int) -> Rows:
+def _read_irregular(part: bytes, kind: str, name: str, line: int) -> Rows:
     """Bring a part into regular form, keeping count of the lines."""
-    lines = part.split(b"\n")
+    lines = part.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     kept: list[bytes] = []
     number: list[int] = []
-    n_fields = len(_FIELDS[role])
+    n_fields = len(_FIELDS[kind])
     for at, text in enumerate(lines):
         if not text or text[:1] == b"#":
             continue
@@ -182,7 +189,7 @@ def _read_irregular(part: bytes, role: Role, name: str, line: int) -> Rows:
         if not fields:
             continue
         if len(fields) != n_fields:
-            raise _wrong_fields(fields, text, role, f"{name}:{line + at}")
+            raise _wrong_fields(fields, text, kind, f"{name}:{line + at}")
         kept.append(b" ".join(fields))
         number.append(line + at)
     if not kept:
@@ -190,24 +197,25 @@ def _read_irregular(part: bytes, role: Role, name: str, line: int) -> Rows:
             schema={"query": pl.String, "item": pl.String, "value": pl.Float64}
         )
         return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
-    frame = _parse(b"\n".join(kept), role)
+    frame = _parse(b"\n".join(kept), kind)
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
-        frame = _parse_slowly(kept, number, role, name)
-    return Rows(frame, name, lines=np.array(number, dtype=np.int64))
+        frame = _parse_slowly(kept, number, kind, name)
+    return Rows(_finished(frame, kind), name, lines=np.array(number, dtype=np.int64))
 
 
 def _wrong_fields(
-    fields: list[bytes], text: bytes, role: Role, where: str
+    fields: list[bytes], text: bytes, kind: str, where: str
 ) -> FormatError:
-    expected = len(_FIELDS[role])
-    other = len(_FIELDS["qrels" if role == "run" else "run"])
+    expected = len(_FIELDS[kind])
+    other = len(_FIELDS["run" if kind == "qrels" else "qrels"])
     hint = ""
     if len(fields) == other:
-        hint = (
-            "; these look like judgements"
-            if role == "run"
-            else "; this looks like a run"
-        ) + ": are the arguments swapped?"
+        looks = (
+            "this looks like a run" if kind == "qrels" else "these look like judgements"
+        )
+        hint = f"; {looks}: are the arguments swapped?"
+    elif len(fields) < expected - 1:
+        hint = "; if it is not TREC text, say what it is with format= or --format"
     shown = text[:_SHOWN].decode(errors="backslashreplace")
     msg = f"{where}: expected {expected} columns, got {len(fields)}{hint} ({shown!r})"
     return FormatError(msg)
@@ -220,16 +228,16 @@ _NUMBER = re.compile(
 
 
 def _parse_slowly(
-    kept: list[bytes], number: list[int], role: Role, name: str
+    kept: list[bytes], number: list[int], kind: str, name: str
 ) -> pl.DataFrame:
     """Read line by line, to accept what polars does not and to say what is wrong."""
-    at_value = _FIELDS[role].index("value")
+    at_value = _FIELDS[kind].index("value")
     made: dict[str, list[str | float]] = {"query": [], "item": [], "value": []}
     for text, line in zip(kept, number, strict=True):
         fields = text.split(b" ")
         value = fields[at_value]
         if not _NUMBER.fullmatch(value):
-            word = "score" if role == "run" else "grade"
+            word = {"run": "score", "ranks": "rank", "qrels": "grade"}[kind]
             shown = value.decode(errors="backslashreplace")
             msg = f"{name}:{line}: the {word} is {shown!r}, not a number"
             raise DataError(msg)

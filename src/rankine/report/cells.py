@@ -25,6 +25,7 @@ class Cell:
         low, high: the bounds of the interval; nan if there is none.
         n: how many queries entered.
         count: whether it is a count, which has no decimals and no interval.
+        higher_is_better: the direction of the metric, None if it has none.
     """
 
     metric: str
@@ -33,6 +34,7 @@ class Cell:
     high: float
     n: int
     count: bool
+    higher_is_better: bool | None
 
     def number(self, decimals: int = 4) -> str:
         """Return the number as text."""
@@ -57,7 +59,8 @@ def cells(evaluation: Evaluation, confidence: float = 0.95) -> list[Cell]:
         low, high = (
             (math.nan, math.nan) if count else evaluation.interval(label, confidence)
         )
-        made.append(Cell(label, found.value, low, high, found.n, count))
+        direction = metric.fact.higher_is_better
+        made.append(Cell(label, found.value, low, high, found.n, count, direction))
     return made
 
 

@@ -44,8 +44,13 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def convention_dict(rule: Convention) -> dict[str, Any]:
-    """Return the fields of a convention."""
-    return {item.name: getattr(rule, item.name) for item in fields(rule)}
+    """Return the fields of a convention; what JSON has no number for is text."""
+    made = {}
+    for item in fields(rule):
+        value = getattr(rule, item.name)
+        infinite = isinstance(value, float) and not math.isfinite(value)
+        made[item.name] = str(value) if infinite else value
+    return made
 
 
 def to_json(evaluation: Evaluation, indent: int | None) -> str:

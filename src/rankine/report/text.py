@@ -47,7 +47,10 @@ def table_of(evaluations: Sequence[Evaluation]) -> RenderableType:
 def _values(row: Sequence[Cell]) -> list[Text]:
     """Return the numbers of a row, the best one green, each with its interval."""
     known = [cell.value for cell in row if not math.isnan(cell.value)]
-    best = max(known) if len(known) > 1 and not row[0].count else None
+    direction = row[0].higher_is_better
+    best = None
+    if len(known) > 1 and direction is not None:
+        best = max(known) if direction else min(known)
     made = []
     for cell in row:
         style = "green" if best is not None and cell.value == best else ""

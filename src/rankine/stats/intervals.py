@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankine.checks import check_choice, check_number
+from rankine.checks import check_choice, check_count, check_number
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -29,7 +29,7 @@ def check_interval(confidence: float, method: str, n_resamples: int) -> None:
     """Check what an interval is asked for with."""
     check_number("confidence", confidence, above=0, below=1)
     check_choice("method", method, METHODS)
-    check_number("n_resamples", n_resamples, least=1)
+    check_count("n_resamples", n_resamples, least=1)
 
 
 def interval(
@@ -51,15 +51,18 @@ def interval(
     Interval(low=0.0, high=1.0)
     """
     check_interval(confidence, method, n_resamples)
+    check_count("seed", seed, least=0)
     known = values[~np.isnan(values)]
     n = len(known)
     if n < 2:  # noqa: PLR2004 - one value has no spread
         return Interval(math.nan, math.nan)
     tail = (1 - confidence) / 2
+    keep = ~np.isnan(values)
+    if method == "t" and parts is not None:
+        return _student_of_ratio(parts[0][keep], parts[1][keep], tail)
     if method == "t":
         return _student(known, tail, how)
     if parts is not None:
-        keep = ~np.isnan(values)
         draws = _resampled(
             np.stack([parts[0][keep], parts[1][keep]]), n_resamples, seed
         )
@@ -100,3 +103,16 @@ def _student(values: Floats, tail: float, how: str) -> Interval:
         return Interval(math.exp(low), math.exp(high))
     scale = n if how == "sum" else 1
     return Interval(low * scale, high * scale)
+
+
+def _student_of_ratio(numerator: Floats, denominator: Floats, tail: float) -> Interval:
+    """Return the interval of a ratio of sums, by its linear approximation."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+    n, down = len(numerator), float(denominator.mean())
+    if down == 0:
+        return Interval(math.nan, math.nan)
+    ratio = float(numerator.mean()) / down
+    rest = (numerator - ratio * denominator) / down
+    reach = float(stdtrit(n - 1, 1 - tail)) * float(rest.std(ddof=1)) / math.sqrt(n)
+    return Interval(ratio - reach, ratio + reach)

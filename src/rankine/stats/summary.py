@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from rankine.arrays import Bools, Floats
     from rankine.conventions.convention import Convention
     from rankine.metric import Metric, Parts
@@ -49,9 +53,25 @@ class Summary:
             return 0
         return int(np.count_nonzero(_empty(self.metric, self.table)))
 
+    @property
+    def fate_of_empty(self) -> str:
+        """What became of the queries without relevant items, in words."""
+        worth = self.values[_empty(self.metric, self.table)]
+        if np.isnan(worth).all():
+            return "left out"
+        return f"counted {worth[0]:g}"
 
-def summarize(metric: Metric, table: Judged, rule: Convention) -> Summary:
-    """Compute a metric for every query and sum it up as the convention says."""
+
+def summarize(
+    metric: Metric,
+    table: Judged,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series = (),
+) -> Summary:
+    """Compute a metric for every query and sum it up as the convention says.
+
+    The ids of the queries are for messages only.
+    """
     fact = metric.fact
     values = metric.values(table)
     # A query without relevant items has nan or 0, so that there is nothing to do if
@@ -60,7 +80,7 @@ def summarize(metric: Metric, table: Judged, rule: Convention) -> Summary:
     n_undefined = 0
     if math.isnan(value) or rule.empty_truth != "zero":
         if fact.empty == "convention":
-            values = _with_empty(metric, table, values, rule)
+            values = _with_empty(metric, table, values, rule, ids)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], fact.summary)
@@ -114,14 +134,19 @@ def reduce(values: Floats, how: str) -> float:
 
 
 def _with_empty(
-    metric: Metric, table: Judged, values: Floats, rule: Convention
+    metric: Metric,
+    table: Judged,
+    values: Floats,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series,
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""
     if not _needs_relevant(metric):
         return values
     empty = _empty(metric, table)
     if rule.empty_truth == "error" and empty.any():
-        msg = f"{int(empty.sum())} queries have no relevant item"
+        at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
+        msg = f"{int(empty.sum())} queries have no relevant item ({at})"
         raise DataError(msg)
     worth = 0.0 if rule.empty_truth == "zero" else np.nan
     return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.table import dense, probe, rows
 from rankine.table.ids import same_type
 from rankine.table.judged import Judged
-from rankine.table.judgements import Judgements
 from rankine.table.policy import SHOWN, Aligned, apply, rows_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rankine.arrays import Ints
     from rankine.conventions.convention import Convention
+    from rankine.table.judgements import Judgements
     from rankine.table.truth import Truth
 
 
@@ -51,15 +52,29 @@ def align(
         keep_scores: whether a metric needs the scores of all retrieved items.
     """
     source = truth.source
-    if isinstance(source, Lists) and isinstance(run, Lists):
+    if isinstance(source, Lists) and isinstance(run, Lists) and _can_probe(run, rule):
         probed = _probed(truth, run, rule, keep_scores=keep_scores)
         if probed is not None:
-            return apply(probed, rule)
+            return apply(_with_notes(probed, truth), rule)
     if isinstance(run, Dense):
         aligned = _from_matrix(truth, run, rule, depth, keep_scores=keep_scores)
     else:
         aligned = _from_rows(truth, run, rule, depth, keep_scores=keep_scores)
-    return apply(aligned, rule)
+    return apply(_with_notes(aligned, truth), rule)
+
+
+def _with_notes(aligned: Aligned, truth: Truth) -> Aligned:
+    """Add what was seen while reading the judgements."""
+    own = truth.source.notes
+    return replace(aligned, notes=(*own, *aligned.notes)) if own else aligned
+
+
+def _can_probe(run: Lists, rule: Convention) -> bool:
+    """Say whether look-ups do: not for lists that may have an item twice, nor ranks."""
+    if rule.order == "rank":
+        return False
+    strict = rule.duplicates == "error"
+    return strict or all(isinstance(entry, Mapping) for entry in run.data.values())
 
 
 def _probed(
@@ -102,12 +117,13 @@ def _from_rows(
 
     judged = truth.judgements
     frame = run if isinstance(run, (Rows, Stream)) else as_rows(run, role="run")
+    text = judged.queries.dtype == pl.String and judged.items.dtype == pl.String
+    if isinstance(frame, Stream) and not text:
+        # A file has text; whether that is the text of ints is to be seen of all rows.
+        frame = as_rows(frame, role="run")
     notes = frame.notes
     if isinstance(frame, Rows):
         judged, frame, said = same_type(judged, frame)
-        notes += said
-    elif judged.queries.dtype != pl.String or judged.items.dtype != pl.String:
-        judged, said = _as_text(judged)
         notes += said
     found = rows.match(judged, frame, rule, depth=depth, keep_scores=keep_scores)
     n = found.n_judged
@@ -239,19 +255,6 @@ def _same_axes(grades: Dense, scores: Dense) -> None:
         if not ours.equals(theirs):
             msg = f"grades and scores are not of the same {axis} in the same order"
             raise DataError(msg)
-
-
-def _as_text(truth: Judgements) -> tuple[Judgements, tuple[str, ...]]:
-    text = replace(truth, queries=truth.queries.cast(pl.String))
-    frame = pl.DataFrame(
-        {
-            "query": text.queries.gather(truth.pool.query),
-            "item": truth.items.cast(pl.String),
-            "value": truth.pool.grade,
-        }
-    )
-    said = ("ids of the judgements are compared as text, as the run's file has them",)
-    return Judgements.from_rows(Rows(frame, truth.name)), said
 
 
 def _joined(parts: list[Any], dtype: Any = np.int64) -> Any:

@@ -30,6 +30,9 @@ def same_type(
         ids = frame[column]
         if ids.dtype == known.dtype:
             continue
+        if len(ids) == 0:
+            frame = frame.with_columns(ids.cast(known.dtype))
+            continue
         if ids.dtype == pl.String:
             ids = _plain_ints(ids, column, run.name, truth.name).cast(known.dtype)
         elif known.dtype == pl.String:

@@ -123,6 +123,13 @@ class Judgements:
             raise DataError(msg)
         query, items = frame["query"], frame["item"]
         grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
+        odd = ~np.isfinite(grade)
+        if odd.any():
+            at = int(np.flatnonzero(odd)[0])
+            msg = (
+                f"{rows.where(at)}: the grade is {grade[at]}; expected a finite number"
+            )
+            raise DataError(msg)
         starts = list_starts(query)
         ids = query.gather(starts[:-1])
         by_query: Ints | None = None

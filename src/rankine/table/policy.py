@@ -36,6 +36,7 @@ class Aligned:
         extra: ids of the queries of the run that are not judged.
         extra_length: the lengths of their lists.
         notes: what was inferred, dropped or changed.
+        floored: how many judged items are under the convention's floor of scores.
     """
 
     table: Judged
@@ -45,6 +46,7 @@ class Aligned:
     extra: list[Any]
     extra_length: Ints
     notes: tuple[str, ...] = ()
+    floored: int = 0
 
 
 def rows_of(table: Judged, kept: Ints | Bools) -> Judged:
@@ -99,7 +101,9 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)
     if rule.score_floor is not None:
-        table = rows_of(table, table.score > rule.score_floor)
+        above = table.score > rule.score_floor
+        aligned = replace(aligned, floored=int(np.count_nonzero(~above)))
+        table = rows_of(table, above)
     if rule.unjudged == "removed":
         table = _without_unjudged(table)
     if rule.pool == "list":

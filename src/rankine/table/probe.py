@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.errors import DataError, DuplicateItemError, FormatError
-from rankine.io.mappings import numbers
+from rankine.io.mappings import check_queries, numbers, refuse_missing
 from rankine.table.segments import count_above, starts_of
 
 if TYPE_CHECKING:
@@ -46,14 +46,18 @@ class Probed:
         """Look up the judged items of each query in its list."""
         lists = [run.get(query) for query in truth]
         present = [entry is not None for entry in lists]
-        if not all(present) and any(entry is None for entry in run.values()):
+        if len(run) > sum(present) and any(entry is None for entry in run.values()):
             _refuse_none(run)
+        check_queries(run, "run")
         scored: list[Any] = [_EMPTY if entry is None else entry for entry in lists]
         if any(type(entry) is not dict for entry in scored):
             scored = [
-                _by_place(query, entry, rule)
+                _by_place(query, entry)
                 for query, entry in zip(truth, scored, strict=True)
             ]
+        for query, entry in zip(truth, scored, strict=True):
+            if None in entry or "" in entry or type(next(iter(entry), "")) is float:
+                refuse_missing(entry, f"an item in the list of query {query!r}")
         n = len(scored)
         self.length: Ints = np.fromiter(map(len, scored), dtype=np.int64, count=n)
         self.present = np.array(present, dtype=np.bool_)
@@ -66,7 +70,7 @@ class Probed:
         self.scores: Floats
         self.scores, score = _look_up(truth, scored, starts)
         if np.isnan(self.scores).any():
-            raise _not_a_number(scored)
+            raise _not_a_number(truth, scored)
         if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
             self.scores = self.scores.astype(np.float32).astype(np.float64)
             score = score.astype(np.float32).astype(np.float64)
@@ -126,7 +130,7 @@ def _refuse_none(run: Mapping[Any, Any]) -> None:
     raise DataError(msg)
 
 
-def _by_place(query: Any, entry: Any, rule: Convention) -> dict[Any, float]:
+def _by_place(query: Any, entry: Any) -> dict[Any, float]:
     """Turn a list of items into {item: minus its place}; a dict stays as it is."""
     if isinstance(entry, Mapping):
         return dict(entry)
@@ -141,10 +145,10 @@ def _by_place(query: Any, entry: Any, rule: Convention) -> dict[Any, float]:
     places: dict[Any, float] = {}
     values = entry.tolist() if isinstance(entry, np.ndarray) else entry
     for place, item in enumerate(values):
-        if item is None:
-            msg = f"item {place} in the list of query {query!r} is None"
+        if item is None or item == "" or item != item:  # noqa: PLR0124 - nan
+            msg = f"item {place} in the list of query {query!r} is missing: {item!r}"
             raise DataError(msg)
-        if item in places and rule.duplicates == "error":
+        if item in places:
             msg = (
                 f"item {item!r} appears twice for query {query!r} in the run "
                 f"(places {-int(places[item]) + 1} and {place + 1})"
@@ -168,6 +172,7 @@ def _look_up(
             truth.values(), scored, starts.tolist(), strict=False
         ):
             end = begin + len(entry)
+            sum(entry.values())  # refuses text, which NumPy would read as a number
             scores[begin:end] = np.fromiter(entry.values(), np.float64, len(entry))
             found.extend(map(entry.get, judged))
         return scores, np.array(found, dtype=np.float64)
@@ -176,16 +181,18 @@ def _look_up(
         raise
 
 
-def _not_a_number(scored: Sequence[Mapping[Any, float]]) -> DataError:
+def _not_a_number(
+    truth: Mapping[Any, Any], scored: Sequence[Mapping[Any, float]]
+) -> DataError:
     bad = [
-        item
-        for entry in scored
+        (query, item)
+        for query, entry in zip(truth, scored, strict=True)
         for item, value in entry.items()
         if value != value  # noqa: PLR0124 - true for nan only
     ]
     msg = (
-        f"the score of item {bad[0]!r} is not a number, as are {len(bad)} scores in "
-        "all; a ranking needs numbers that can be ordered"
+        f"the score of item {bad[0][1]!r} for query {bad[0][0]!r} is not a number, as "
+        f"are {len(bad)} scores in all; a ranking needs numbers that can be ordered"
     )
     return DataError(msg)
 

@@ -87,6 +87,9 @@ def match(
     def matcher() -> _Matcher:
         return _Matcher(truth, rule, depth, keep_scores=keep_scores)
 
+    if rule.order == "rank" and not run.ranked:
+        msg = f"{run.name} has no rank column, which order='rank' needs"
+        raise DataError(msg)
     if isinstance(run, Rows):
         return matcher().whole(run)
     try:
@@ -322,8 +325,10 @@ def _take(rows: Rows, row: Ints) -> Rows:
     lines = rows.lines
     if lines is None and rows.line is not None:
         lines = np.arange(rows.frame.height) + rows.line
-    taken = None if lines is None else lines[row]
-    return Rows(rows.frame[row], rows.name, rows.line, taken)
+    if lines is not None:
+        return Rows(rows.frame[row], rows.name, lines=lines[row])
+    number = row if rows.number is None else rows.number[row]
+    return Rows(rows.frame[row], rows.name, number=number)
 
 
 def _gathered(rows: Rows, starts: Ints, number: Ints) -> Rows:

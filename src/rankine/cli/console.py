@@ -1,0 +1,16 @@
+"""The console on which commands print."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+
+class Terminal(Console):
+    """A console that prints text as it is and says when nobody reads it."""
+
+    def __init__(self, *, soft_wrap: bool = False) -> None:
+        super().__init__(markup=False, highlight=False, soft_wrap=soft_wrap)
+
+    def on_broken_pipe(self) -> None:
+        """Let the command end quietly, where rich would exit with an error."""
+        raise BrokenPipeError
