@@ -24,6 +24,7 @@ Gain: TypeAlias = (
     Literal["linear", "exponential", "exponential_rel", "binary"]
     | Mapping[float, float]
 )
+TableGain: TypeAlias = Literal["linear"] | Mapping[float, float]
 Discount = Literal["log2", "log", "jk", "reciprocal", "none"]
 Ideal = Literal["judged@k", "judged", "k_ones", "retrieved", "given@k"]
 
@@ -410,6 +411,9 @@ def ndcg(
     got = dcg_sum(table, k, gain, rel, discount, base, ties)
     value = ratio(got, ideal_sum(table, k, gain, rel, discount, base, ideal))
     value[~np.isfinite(value)] = np.nan
+    if ties == "average" and ideal in {"judged@k", "judged"}:
+        # A mean of weights may be larger than their sum in order by a rounding.
+        value = np.minimum(value, 1)
     return value
 
 

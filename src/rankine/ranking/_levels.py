@@ -10,7 +10,7 @@ import numpy as np
 from rankine.checks import check_choice, check_number
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, ratio
-from rankine.ranking._gain import Gain, check_gain, discounted, divisors, gains
+from rankine.ranking._gain import TableGain, check_gain, discounted, divisors, gains
 from rankine.table.segments import running_sum
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _check_table(gain: object) -> None:
     check_gain(None, gain, None)
 
 
-def normalized_gain(table: Judged, *, gain: Gain = "linear") -> Floats:
+def normalized_gain(table: Judged, *, gain: TableGain = "linear") -> Floats:
     """Gain discounted by the cost of what was read in vain.
 
     Formula:
@@ -107,7 +107,7 @@ binG = register("binG", binary_g)  # noqa: N816 - the name trec_eval uses
 class _Curve:
     """DCG of the list and of the ideal list at any rank, per query."""
 
-    def __init__(self, table: Judged, gain: Gain) -> None:
+    def __init__(self, table: Judged, gain: TableGain) -> None:
         self.table = table
         worth = gains(table.grade, gain)
         self.row = np.flatnonzero(worth)
@@ -140,7 +140,9 @@ class _Curve:
         return np.where(depth > 0, found, 0.0)
 
 
-def ndcg_at_levels(table: Judged, *, gain: Gain = "linear", rel: float = 1) -> Floats:
+def ndcg_at_levels(
+    table: Judged, *, gain: TableGain = "linear", rel: float = 1
+) -> Floats:
     """Mean of nDCG at the ranks where the ideal list changes its grade.
 
     Formula:
@@ -195,7 +197,7 @@ def ndcg_at_levels(table: Judged, *, gain: Gain = "linear", rel: float = 1) -> F
 Rndcg = register("Rndcg", ndcg_at_levels)
 
 
-def ndcg_at_hits(table: Judged, *, gain: Gain = "linear") -> Floats:
+def ndcg_at_hits(table: Judged, *, gain: TableGain = "linear") -> Floats:
     """Mean over relevant items of nDCG at their rank.
 
     An item that is not found counts with nDCG at the end of the list.

@@ -218,7 +218,7 @@ def rbp_residual(
     n_known = table.per_query(table.query[known])
     length = table.n_retrieved
     unseen = _powers(p, int(length.max(initial=0)))[length]
-    value = unseen + (1 - p) * _unjudged_weight(table, p)
+    value = np.minimum(unseen + (1 - p) * _unjudged_weight(table, p), 1)
     if tail == "with_unjudged":
         value[n_known == length] = 0
     return value

@@ -35,6 +35,7 @@ class Summary:
         values: one value per query, as it entered; nan where a query was left out.
         n: how many queries entered.
         n_undefined: how many queries were left out because there is no value.
+        gaps: where the metric itself has no value, None if it has one everywhere.
         parts: numerator and denominator per query, where these are pooled.
     """
 
@@ -42,21 +43,27 @@ class Summary:
     values: Floats
     n: int
     n_undefined: int
+    gaps: Bools | None
     parts: tuple[Floats, Floats] | None
     metric: Metric
     table: Judged
 
     @cached_property
-    def n_empty(self) -> int:
-        """How many queries have no relevant item, if that matters to the metric."""
+    def empty(self) -> Bools:
+        """Which queries have nothing to find or to gain, if that matters here."""
         if not _needs_relevant(self.metric):
-            return 0
-        return int(np.count_nonzero(_empty(self.metric, self.table)))
+            return np.zeros(len(self.values), dtype=np.bool_)
+        return _empty(self.metric, self.table, self.gaps)
+
+    @property
+    def n_empty(self) -> int:
+        """How many queries have nothing to find."""
+        return int(np.count_nonzero(self.empty))
 
     @property
     def fate_of_empty(self) -> str:
-        """What became of the queries without relevant items, in words."""
-        worth = self.values[_empty(self.metric, self.table)]
+        """What became of these queries, in words."""
+        worth = self.values[self.empty]
         if np.isnan(worth).all():
             return "left out"
         return f"counted {worth[0]:g}"
@@ -77,10 +84,12 @@ def summarize(
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     value = reduce(values, fact.summary)
-    n_undefined = 0
+    n_undefined, gaps = 0, None
     if math.isnan(value) or rule.empty_truth != "zero":
-        if fact.empty == "convention":
-            values = _with_empty(metric, table, values, rule, ids)
+        gaps = np.isnan(values)
+        if fact.empty == "convention" and _needs_relevant(metric):
+            empty = _empty(metric, table, gaps)
+            values = _with_empty(values, empty, rule, ids)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], fact.summary)
@@ -94,15 +103,21 @@ def summarize(
         value = _ratio(*parts)
     if rule.decimals is not None:
         value = round(value, rule.decimals)
-    return Summary(value, values, n, n_undefined, parts, metric, table)
+    return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
 
 
 def _needs_relevant(metric: Metric) -> bool:
     return metric.fact.summary != "sum" and metric.fact.empty != "keep"
 
 
-def _empty(metric: Metric, table: Judged) -> Bools:
+def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
+    """Mark the queries without relevant items, and those without a value.
+
+    A metric that needs relevant items has no value where nothing can be gained.
+    """
     empty: Bools = table.n_relevant(_least_relevant(metric)) == 0
+    if gaps is not None and metric.fact.empty == "convention":
+        return empty | gaps
     return empty
 
 
@@ -134,16 +149,9 @@ def reduce(values: Floats, how: str) -> float:
 
 
 def _with_empty(
-    metric: Metric,
-    table: Judged,
-    values: Floats,
-    rule: Convention,
-    ids: Sequence[Any] | pl.Series,
+    values: Floats, empty: Bools, rule: Convention, ids: Sequence[Any] | pl.Series
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""
-    if not _needs_relevant(metric):
-        return values
-    empty = _empty(metric, table)
     if rule.empty_truth == "error" and empty.any():
         at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
         msg = f"{int(empty.sum())} queries have no relevant item ({at})"
