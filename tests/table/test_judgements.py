@@ -15,8 +15,6 @@ from rankine.table import judgements, rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankine.arrays import Ints
-
 
 @pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
 def test_distinct_keys_are_not_equal(n: int) -> None:
@@ -43,18 +41,16 @@ def test_equal_keys_in_a_list_are_found(lengths: list[int]) -> None:
     twice = keys.copy()
     twice[10] = twice[11]
 
-    assert not judgements.may_repeat(keys, starts)
-    assert judgements.may_repeat(twice, starts)
+    numbers = np.arange(3)
+
+    assert not judgements.may_repeat(keys, numbers, starts)
+    assert judgements.may_repeat(twice, numbers, starts)
 
 
-def _poor_keys(
-    items: pl.Series, number: Ints, lengths: Ints, seed: int
-) -> NDArray[np.uint64]:
+def _poor_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
     """Give items that are 7 apart the same key; with the first seeds, all items."""
-    of_list = np.repeat(number, lengths).astype(np.uint64)
-    apart = 1 if seed < 2 else 7
-    found: NDArray[np.uint64] = items.to_numpy().astype(np.uint64) % np.uint64(apart)
-    return found + np.uint64(7) * of_list
+    apart = np.uint64(1 if seed < 2 else 7)
+    return items.to_numpy().astype(np.uint64) % apart
 
 
 def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +67,8 @@ def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     expected = rk.evaluate(qrels, run, ["AP", "nDCG@5"]).per_query
 
-    monkeypatch.setattr(rows, "pair_keys", _poor_keys)
-    monkeypatch.setattr(judgements, "pair_keys", _poor_keys)
+    monkeypatch.setattr(rows, "item_keys", _poor_keys)
+    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
     found = rk.evaluate(qrels, run, ["AP", "nDCG@5"])
 
     assert expected["AP"].sum() > 0
@@ -86,8 +82,20 @@ def test_a_real_duplicate_is_found_among_colliding_keys(
         {"query": ["q"] * 4, "item": ["a", "b", "c", "b"], "score": [4.0, 3, 2, 1]}
     )
     monkeypatch.setattr(
-        rows, "pair_keys", lambda items, *_: np.zeros(len(items), dtype=np.uint64)
+        rows, "item_keys", lambda items, _: np.zeros(len(items), dtype=np.uint64)
     )
 
     with pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"):
         rk.evaluate({"q": {"a": 1}}, run, "AP")
+
+
+def test_a_table_finds_its_keys_and_no_others() -> None:
+    rng = np.random.default_rng(4)
+    for n in (0, 1, 7, 300, 20_000):
+        keys = rng.permutation(3 * n + 2)[:n].astype(np.uint64)
+        asked = np.arange(3 * n + 2, dtype=np.uint64)
+
+        row, place = judgements.KeyTable(keys).find(asked)
+
+        assert row.tolist() == sorted(keys.tolist())
+        assert keys[place].tolist() == row.tolist()

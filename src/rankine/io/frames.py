@@ -176,9 +176,11 @@ def ids(
             "ints"
         )
         raise FormatError(msg)
+    if column.dtype != pl.String and column.null_count() == 0:
+        return column, notes
     missing = column.is_null()
     if column.dtype == pl.String:
-        missing = missing | (column == "").fill_null(value=True)
+        missing = missing | (column.str.len_bytes() == 0).fill_null(value=True)
     if missing.any():
         at = missing.arg_true().head(3).to_list()
         if origin.lines is None:

@@ -8,7 +8,9 @@ straight to the reader of polars; any other is brought into that form first.
 
 from __future__ import annotations
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,6 @@ from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import FileIO
 
     from rankine.arrays import Ints
 
@@ -28,13 +29,14 @@ _PART = 1 << 24
 """Bytes in a part: large enough for two threads, small enough for the cache."""
 
 _FIELDS = {
-    "run": ("query", "q0", "item", "rank", "value", "end"),
-    "ranks": ("query", "q0", "item", "value", "score", "end"),
+    "run": ("query", "q0", "item", "rank", "value", "tag"),
+    "ranks": ("query", "q0", "item", "value", "score", "tag"),
     "qrels": ("query", "iteration", "item", "value"),
 }
-_WANTED = ("query", "item", "value", "end")
+_WANTED = ("query", "item", "value")
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
+_LITTLE = 1 << 18
 _SHOWN = 120
 """Characters of a bad line that are shown."""
 
@@ -84,80 +86,102 @@ def run_tag(path: Path) -> str:
 
 def _parts(path: Path, kind: str) -> Iterator[Rows]:
     line = 1
-    for part in _whole_lines(path):
-        rows = _read(part, kind, str(path), line)
-        yield rows
+    for part, frame in _ahead(path, kind):
+        rows = _checked(part, frame, kind, str(path), line)
         if rows.lines is None:
             line += rows.frame.height
         else:
             line += part.count(b"\n") + (not part.endswith(b"\n"))
+        del part, frame
+        yield rows
+
+
+def _ahead(path: Path, kind: str) -> Iterator[tuple[bytes, pl.DataFrame | None]]:
+    """Read and parse the next part in a second thread while the last one is used."""
+    parts = _whole_lines(path)
+
+    def load() -> tuple[bytes, pl.DataFrame | None] | None:
+        part = next(parts, None)
+        return None if part is None else (part, _parse(part, kind))
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        coming = pool.submit(load)
+        while (loaded := coming.result()) is not None:
+            coming = pool.submit(load)
+            yield loaded
+            del loaded
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb", buffering=0) as file:
-        size = file.seek(0, 2)
-        begin = 3 if _at(file, 0, 3) == b"\xef\xbb\xbf" else 0
+    with path.open("rb") as file:
+        number = file.fileno()
+        size = os.lseek(number, 0, os.SEEK_END)
+        begin = 3 if _at(number, 0, 3) == b"\xef\xbb\xbf" else 0
         while begin < size:
-            end = _line_end(file, begin + _PART, size)
-            yield _at(file, begin, end - begin)
-            begin = end
+            end = _line_end(number, begin + _PART, size)
+            part = _at(number, begin, end - begin)
+            if not part:
+                msg = f"{path}: has become shorter while it was read"
+                raise FormatError(msg)
+            begin += len(part)
+            yield part
+            # Let go before the next part is read, so that its memory serves again.
+            del part
 
 
-def _line_end(file: FileIO, at: int, size: int) -> int:
+def _line_end(number: int, at: int, size: int) -> int:
     """Return where the line that a place is in ends."""
     while at < size:
-        found = _at(file, at, _PEEK).find(b"\n")
+        found = _at(number, at, _PEEK).find(b"\n")
         if found >= 0:
             return at + found + 1
         at += _PEEK
     return size
 
 
-def _at(file: FileIO, begin: int, length: int) -> bytes:
-    file.seek(begin)
-    return file.read(length)
+def _at(number: int, begin: int, length: int) -> bytes:
+    """Read from a file by its number, which is faster than by its object."""
+    os.lseek(number, begin, os.SEEK_SET)
+    return os.read(number, length)
 
 
-def _read(part: bytes, kind: str, name: str, line: int) -> Rows:
-    if _is_regular(part):
-        frame = _parse(part, kind)
-        # No line is short, as it has something at its end; so if the spaces add up,
-        # no line is long either.
-        if (
-            frame is not None
-            and not any(frame.null_count().row(0))
-            and _spaces(part) == (len(_FIELDS[kind]) - 1) * frame.height
-        ):
-            return Rows(_finished(frame, kind), name, line=line)
+def _checked(
+    part: bytes, frame: pl.DataFrame | None, kind: str, name: str, line: int
+) -> Rows:
+    """Take what was parsed if the part is regular; else bring it into that form."""
+    # If the spaces add up, every line has its fields; a line without a tag and one with
+    # a tag of two words may make up for each other, and are read right.
+    if (
+        frame is not None
+        and not any(frame.null_count().row(0))
+        and _is_regular(part, (len(_FIELDS[kind]) - 1) * frame.height)
+    ):
+        return Rows(_by_rank(frame) if kind == "ranks" else frame, name, line=line)
     return _read_irregular(part, kind, name, line)
 
 
-def _finished(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Leave out what was read for the check only; a rank counts from the top."""
-    if kind == "ranks":
-        frame = frame.with_columns(-pl.col("value"))
-    return frame.select("query", "item", "value")
+def _by_rank(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn ranks into values that fall from the top."""
+    return frame.with_columns(-pl.col("value"))
 
 
-def _spaces(part: bytes) -> int:
-    return int(np.count_nonzero(np.frombuffer(part, np.uint8) == ord(" ")))
+def _is_regular(part: bytes, n_spaces: int) -> bool:
+    """Say whether so many single spaces separate fields, and no line is a comment.
 
-
-def _is_regular(part: bytes) -> bool:
-    """Say whether fields are separated by one space, and no line is a comment.
-
-    Empty lines and spaces at the start of a line show later, as missing ids.
+    Tabs leave too few spaces; empty lines and spaces at the start of a line show as
+    missing ids.
     """
-    if b"\t" in part or b"\r" in part or part[:1] == b"#":
+    if part[:1] == b"#" or (b"#" in part and b"\n#" in part):
         return False
-    if b"#" in part and b"\n#" in part:
-        return False
-    # Two spaces in a row, looked for two bytes at a time at even and odd places.
     data = np.frombuffer(part, np.uint8)
-    two = np.frombuffer(b"  ", np.uint16)[0]
-    even = data[: len(data) // 2 * 2].view(np.uint16)
-    odd = data[1 : 1 + (len(data) - 1) // 2 * 2].view(np.uint16)
-    return not ((even == two).any() or (odd == two).any())
+    found = 0
+    # A little at a time, which stays in the cache, and one byte more for two in a row.
+    for begin in range(0, len(data), _LITTLE):
+        space = data[begin : begin + _LITTLE + 1] == ord(" ")
+        found += int(np.count_nonzero(space[:_LITTLE]))
+        if (space[1:] & space[:-1]).any():
+            return False
+    return found == n_spaces
 
 
 def _parse(part: bytes, kind: str) -> pl.DataFrame | None:
@@ -169,7 +193,7 @@ def _parse(part: bytes, kind: str) -> pl.DataFrame | None:
             separator=" ",
             has_header=False,
             schema=schema,
-            columns=[fields.index(field) for field in _WANTED if field in fields],
+            columns=[fields.index(field) for field in _WANTED],
             quote_char=None,
         )
     except pl.exceptions.PolarsError:
@@ -200,7 +224,8 @@ def _read_irregular(part: bytes, kind: str, name: str, line: int) -> Rows:
     frame = _parse(b"\n".join(kept), kind)
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
         frame = _parse_slowly(kept, number, kind, name)
-    return Rows(_finished(frame, kind), name, lines=np.array(number, dtype=np.int64))
+    frame = _by_rank(frame) if kind == "ranks" else frame
+    return Rows(frame, name, lines=np.array(number, dtype=np.int64))
 
 
 def _wrong_fields(

@@ -27,35 +27,53 @@ _ODD = np.array(
 """Multipliers that bring other bits to the top in each round."""
 
 
-def pair_keys(
-    items: pl.Series, number: Ints, lengths: Ints, seed: int
-) -> NDArray[np.uint64]:
-    """Hash (query number, item id) to 64 bits, the items of each list together.
+def item_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
+    """Hash item ids to 64 bits.
 
     A key only proposes: wherever it would decide a value, the ids are compared.
     """
-    of_list = (number.astype(np.uint64) + np.uint64(1)) * _SPREAD
     keys: NDArray[np.uint64] = items.hash(seed=seed).to_numpy()
+    return keys
+
+
+def with_query(
+    keys: NDArray[np.uint64], number: Ints, lengths: Ints
+) -> NDArray[np.uint64]:
+    """Turn the keys of items into keys of (query number, item), list by list."""
+    of_list = (number.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    width = width_of(lengths)
+    if width:
+        return (keys.reshape(-1, width) ^ of_list[:, None]).ravel()
     return keys ^ np.repeat(of_list, lengths)
 
 
+def width_of(lengths: Ints) -> int:
+    """Return the length that all lists have, 0 if they differ."""
+    width = int(lengths[0]) if len(lengths) else 0
+    return width if (lengths == width).all() else 0
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_LITTLE = 1 << 16
+"""Keys that are looked up together."""
 _TOGETHER = 1 << 19
 """Keys that are looked through together, so that they stay in the cache."""
 
 
-def may_repeat(keys: NDArray[np.uint64], starts: Ints) -> bool:
-    """Say whether some list may have an item twice.
+def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
+    """Say whether some list may have an item twice, by the keys of its items.
 
     False is certain: equal items have equal keys. True is to be looked into, as other
     items may have equal keys too.
     """
     lengths = np.diff(starts)
-    width = int(lengths[0]) if len(lengths) else 0
-    if len(lengths) and (lengths == width).all() and width > 1:
-        return _equal_in_rows(keys.reshape(-1, width))
+    width = width_of(lengths)
+    if width:
+        return width > 1 and _equal_in_rows(keys.reshape(-1, width))
+    pairs = with_query(keys, number, lengths)
     cuts = np.searchsorted(starts, np.arange(0, len(keys), _TOGETHER))
     bounds = np.unique(np.append(starts[cuts], len(keys)))
-    return any(some_equal(keys[begin:end]) for begin, end in pairwise(bounds))
+    return any(some_equal(pairs[begin:end]) for begin, end in pairwise(bounds))
 
 
 def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
@@ -71,26 +89,73 @@ def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
     return False
 
 
-def some_equal(keys: NDArray[np.uint64]) -> bool:
-    """Say whether two keys are equal.
+class KeyTable:
+    """Where each of some keys stands, found by slots instead of by sorting.
 
-    Keys are written into slots by some of their bits. Of those that share a slot, all
-    but the last one written are compared with that one, and go on to the next round.
+    Keys are written into slots by some of their bits; those whose slot was taken by
+    another key go to the next round, with other bits.
+
+    Attributes:
+        unique: whether all keys differ; if not, nothing can be looked up.
     """
-    bits = len(keys).bit_length() + 1
-    turn = 0
-    while len(keys) > 1:
-        slot = (keys * _ODD[turn % len(_ODD)]) >> np.uint64(64 - bits)
-        own = np.arange(len(keys), dtype=np.int64)
-        last = np.zeros(1 << bits, dtype=np.int64)
-        last[slot] = own
-        winner = last[slot]
-        left = np.flatnonzero(winner != own)
-        if (keys[left] == keys[winner[left]]).any():
-            return True
-        keys, turn = keys[left], turn + 1
-        bits = max(len(keys), 2).bit_length() + 1
-    return False
+
+    def __init__(self, keys: NDArray[np.uint64]) -> None:
+        self.keys = keys
+        self.rounds: list[tuple[np.uint64, np.uint64, NDArray[np.int32]]] = []
+        self.unique = True
+        left = np.arange(len(keys), dtype=np.int32)
+        own = keys
+        while len(left) and self.unique:
+            mix = _ODD[len(self.rounds) % len(_ODD)]
+            # Few keys get many slots each, so that other keys seldom meet one.
+            size = len(left).bit_length()
+            shift = np.uint64(64 - min(size + 6, max(20, size + 2)))
+            slot = _slots(own, mix, shift)
+            taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
+            taken[slot] = left
+            winner = taken[slot]
+            lost = winner != left
+            self.unique = not (keys[winner[lost]] == own[lost]).any()
+            self.rounds.append((mix, shift, taken))
+            left, own = left[lost], own[lost]
+
+    def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+        """Return which keys are in the table, in order, and where each stands."""
+        rows, places = [_NONE], [_NONE]
+        for begin in range(0, len(keys), _LITTLE):
+            row, place = self._find(keys[begin : begin + _LITTLE])
+            rows.append(row + begin)
+            places.append(place)
+        return np.concatenate(rows), np.concatenate(places)
+
+    def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+        open_ = np.arange(0)
+        rows, places = [_NONE], [_NONE]
+        for turn, (mix, shift, taken) in enumerate(self.rounds):
+            own = keys[open_] if turn else keys
+            place = taken[_slots(own, mix, shift)]
+            some = np.flatnonzero(place >= 0)
+            place = place[some]
+            same = self.keys[place] == own[some]
+            found = open_[some] if turn else some
+            rows.append(found[same])
+            places.append(place[same])
+            open_ = found[~same]
+            if len(open_) == 0:
+                break
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return row[order], np.concatenate(places)[order]
+
+
+def _slots(keys: NDArray[np.uint64], mix: np.uint64, shift: np.uint64) -> Ints:
+    # Seen as signed, which NumPy takes as an index without a copy.
+    return ((keys * mix) >> shift).view(np.int64)
+
+
+def some_equal(keys: NDArray[np.uint64]) -> bool:
+    """Say whether two keys are equal."""
+    return not KeyTable(keys).unique
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +167,7 @@ class Judgements:
         items: the ids of the judged items, grouped by query.
         pool: their grades, in the same order.
         seed: the seed of the hash under which no two judged pairs share a key.
-        keys: the keys of all judged pairs.
+        table: where the key of each judged pair stands.
         name: what to call them in messages.
     """
 
@@ -110,7 +175,7 @@ class Judgements:
     items: pl.Series
     pool: Pool
     seed: int
-    keys: pl.Series
+    table: KeyTable
     name: str
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -142,28 +207,13 @@ class Judgements:
             starts = starts_of(np.bincount(number, minlength=len(ids)))
         lengths = np.diff(starts)
         seed = 0
-        keys = pair_keys(items, np.arange(len(ids)), lengths, seed)
-        while some_equal(keys):
+        everyone = np.arange(len(ids))
+        table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
+        while not table.unique:
             _refuse_twice(rows, ids, items, lengths, by_query)
             seed += 1
-            keys = pair_keys(items, np.arange(len(ids)), lengths, seed)
-        return Judgements(
-            ids, items, Pool(starts, grade), seed, pl.Series("key", keys), rows.name
-        )
-
-    def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-        """Return which keys are those of judged pairs, and the pair of each."""
-        series = pl.Series("key", keys)
-        row = series.is_in(self.keys.implode()).arg_true()
-        if len(row) == 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        pair = pl.DataFrame({"key": series.gather(row)}).join(
-            pl.DataFrame([self.keys]).with_row_index("pair"),
-            on="key",
-            how="left",
-            maintain_order="left",
-        )["pair"]
-        return row.to_numpy().astype(np.int64), pair.to_numpy().astype(np.int64)
+            table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
+        return Judgements(ids, items, Pool(starts, grade), seed, table, rows.name)
 
     def number_of(self, queries: pl.Series) -> Ints:
         """Return the number of each query id, -1 for those without judgements."""

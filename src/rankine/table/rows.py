@@ -7,7 +7,6 @@ computed, by counting the scores above them.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,9 +18,11 @@ from rankine.errors import DataError, DuplicateItemError
 from rankine.io.sources import Rows, Stream
 from rankine.table.judgements import (
     Judgements,
+    item_keys,
     list_starts,
     may_repeat,
-    pair_keys,
+    width_of,
+    with_query,
 )
 from rankine.table.segments import (
     above_and_tied,
@@ -147,7 +148,7 @@ class _Matcher:
     def parts(self, parts: Iterator[Rows]) -> Matches:
         """Join a run part by part; a query may straddle two parts."""
         held: Rows | None = None
-        for part in _ahead(parts):
+        for part in parts:
             if part.frame.height == 0:
                 continue
             rows = part if held is None else _concat([held, part])
@@ -168,7 +169,8 @@ class _Matcher:
 
     def _is_scattered(self, number: Ints) -> bool:
         """Say whether a query has come before, here or in an earlier part."""
-        return bool(self.seen[number].any()) or len(np.unique(number)) < len(number)
+        again = np.bincount(number, minlength=1).max() > 1
+        return bool(again or self.seen[number].any())
 
     def _finish(self) -> Matches:
         found = self.found
@@ -204,10 +206,11 @@ class _Matcher:
     def _match(self, rows: Rows, starts: Ints, number: Ints) -> None:
         items = rows.frame["item"]
         lengths = np.diff(starts)
-        keys = pair_keys(items, number, lengths, self.truth.seed)
+        keys = item_keys(items, self.truth.seed)
         policy = self.rule.duplicates
-        if policy != "count" and may_repeat(keys, starts):
-            doubled = _duplicates(items, np.repeat(number, lengths), keys)
+        if policy != "count" and may_repeat(keys, number, starts):
+            pairs = with_query(keys, number, lengths)
+            doubled = _duplicates(items, np.repeat(number, lengths), pairs)
             if doubled is not None and policy == "error":
                 raise self._duplicate(rows, items, starts, doubled)
             if doubled is not None and policy == "last":
@@ -277,11 +280,18 @@ class _Matcher:
         truth = self.truth
         lengths = np.diff(starts)
         if depth is None or int(lengths.max(initial=0)) <= depth:
-            row, pair = truth.find(keys)
+            row, pair = truth.table.find(with_query(keys, number, lengths))
         else:
-            top, _ = expand(starts[:-1], np.minimum(lengths, depth))
-            at, pair = truth.find(keys[top])
-            row = top[at]
+            shown = np.minimum(lengths, depth)
+            width = width_of(lengths)
+            if width:
+                top = keys.reshape(-1, width)[:, :depth]
+                at, pair = truth.table.find(with_query(top, number, shown))
+                row = at // depth * width + at % depth
+            else:
+                rows, _ = expand(starts[:-1], shown)
+                at, pair = truth.table.find(with_query(keys[rows], number, shown))
+                row = rows[at]
         group = np.searchsorted(starts, row, side="right") - 1
         # A key may agree by chance; what it proposes is taken only if both ids agree.
         same = items.gather(row).eq_missing(truth.items.gather(pair)).to_numpy()
@@ -304,15 +314,6 @@ class _Matcher:
             f"({rows.place(first)} and {rows.place(again)})"
         )
         return DuplicateItemError(msg)
-
-
-def _ahead(parts: Iterator[Rows]) -> Iterator[Rows]:
-    """Read the next part in a second thread while the last one is joined."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(next, parts, None)
-        while (part := coming.result()) is not None:
-            coming = pool.submit(next, parts, None)
-            yield part
 
 
 def _slice(rows: Rows, begin: int, end: int) -> Rows:
