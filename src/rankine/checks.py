@@ -23,7 +23,7 @@ def check_k(k: object, name: str = "k") -> None:
     ...
     rankine.errors.ParameterError: k must be a positive integer or None, got 0
     """
-    if k is None:
+    if k is None or (type(k) is int and k > 0):
         return
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 1:
         msg = f"{name} must be a positive integer or None, got {k!r}"
@@ -75,8 +75,9 @@ def check_number(
     ...
     rankine.errors.ParameterError: p must be a number above 0 and below 1, got 1.5
     """
-    if not isinstance(value, (bool, np.bool_)) and isinstance(value, Real):
-        number = float(value)
+    plain = type(value) is int or type(value) is float  # what is nearly always given
+    if plain or (not isinstance(value, (bool, np.bool_)) and isinstance(value, Real)):
+        number = float(value)  # type: ignore[arg-type]
         inside = above < number < below and least <= number <= most
         if math.isfinite(number) and inside:
             return

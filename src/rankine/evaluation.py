@@ -57,7 +57,7 @@ class Plan:
         bound: the metrics with what the convention says filled in.
         groups: the same, by the table they need.
         rule: the convention.
-        threshold_told: whether somebody said which grades are relevant.
+        untold: the metrics that nobody told which grades are relevant.
     """
 
     asked: tuple[Metric, ...]
@@ -65,7 +65,7 @@ class Plan:
     bound: tuple[Metric, ...]
     groups: tuple[Group, ...]
     rule: Convention
-    threshold_told: bool
+    untold: tuple[Metric, ...]
 
 
 class Evaluation:
@@ -288,7 +288,9 @@ def evaluate(
     """
     asked = _listed(metrics)
     check_k(depth, "depth")
-    plan = plan_of(asked, named(convention), ties, rel, catalog)
+    if not isinstance(convention, str):
+        convention = named(convention)
+    plan = plan_of(asked, convention, ties, rel, catalog)
     truth = truth_of(qrels, columns=columns, grades=grades)
     by_rank = plan.rule.order == "rank"
     source = io.read(run, "run", columns=columns, by_rank=by_rank)
@@ -383,8 +385,14 @@ def plan_of(
         bound,
         tuple(_group(members) for members in groups.values()),
         rule,
-        told,
+        () if told else tuple(filter(_needs_threshold, metrics)),
     )
+
+
+def _needs_threshold(metric: Metric) -> bool:
+    """Say whether a metric has a threshold that was not given."""
+    by_threshold = metric.fact.binary or metric.get("gain") == "binary"
+    return by_threshold and metric.takes("rel") and not metric.binds("rel")
 
 
 def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
@@ -416,22 +424,16 @@ def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric that was not told what is relevant."""
-    untold = [
-        metric
-        for metric in plan.asked
-        if metric.takes("rel")
-        and not metric.binds("rel")
-        and (metric.fact.binary or metric.get("gain") == "binary")
-    ]
-    if not untold or plan.threshold_told:
+    if not plan.untold:
         return
     grade = truth.pool.grade
     fraction = grade != np.floor(grade)
     if fraction.any():
         example = float(grade[np.flatnonzero(fraction)[0]])
-        told = untold[0](rel=example)
+        metric = plan.untold[0]
         msg = (
-            f"grades have fractions, such as {example:g}, and {untold[0]} must know "
-            f"which are relevant; write {told}, or give rel={example:g} for all metrics"
+            f"grades have fractions, such as {example:g}, and {metric} must know which "
+            f"are relevant; write {metric(rel=example)}, or give rel={example:g} for "
+            "all metrics"
         )
         raise DataError(msg)

@@ -183,14 +183,14 @@ def ideal_sum(
     key = ("ideal", freeze(gain), rel, discount, base, last, ideal)
     if key not in pool.memo:
         worth = gains(pool.grade, gain, rel, keep_negative=table.keep_negative)
+        by_rank = divisors(discount, base, pool.deepest)
         if ideal == "given@k":
             rank = np.arange(len(worth)) - pool.starts[pool.query] + 1
             inside = rank <= k if k is not None else rank > 0
-            query, rank, worth = pool.query[inside], rank[inside], worth[inside]
+            value = worth[inside] / by_rank[rank[inside]]
+            pool.memo[key] = table.per_query(pool.query[inside], value)
         else:
-            query, rank, worth = pool.largest(worth, last)
-        value = discounted(worth, rank, discount, base)
-        pool.memo[key] = np.bincount(query, weights=value, minlength=pool.n_queries)
+            pool.memo[key] = pool.sum_of_largest(worth, last, by_rank)
     found: Floats = pool.memo[key]
     return found
 

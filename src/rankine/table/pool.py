@@ -70,30 +70,39 @@ class Pool:
         counted: Floats = self.memo[key]
         return counted
 
-    def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
-        """Return query, rank and value of each query's k largest values above zero.
+    @property
+    def deepest(self) -> int:
+        """The largest number of grades that a query has."""
+        return self.width or int(np.diff(self.starts).max(initial=0))
+
+    def sum_of_largest(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
+        """Sum each query's k largest values above zero, each over its rank's divisor.
 
         `values` has one entry per grade, such as its gain.
         """
         width = self.width
         if width and k is not None and k < width:
-            top = _largest_of_rows(values.reshape(-1, width), k).ravel()
-            query = np.repeat(np.arange(self.n_queries, dtype=np.int64), k)
-            rank = np.tile(np.arange(1, k + 1, dtype=np.int64), self.n_queries)
+            # As many grades for every query: a matrix, added up from the left.
+            top = np.maximum(_largest_of_rows(values.reshape(-1, width), k), 0)
+            summed: Floats = np.add.accumulate(top / by_rank[1 : k + 1], axis=1)[:, -1]
+            return summed
+        query, rank, top = self.largest(values, k)
+        found = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
+        return found.astype(np.float64, copy=False)
+
+    def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
+        """Return query, rank and value of each query's k largest values above zero."""
+        positive = values > 0
+        if positive.all():
+            query, top = self.query, values
         else:
-            positive = values > 0
-            if positive.all():
-                query, top = self.query, values
-            else:
-                query, top = self.query[positive], values[positive]
-            if ((top[1:] > top[:-1]) & (query[1:] == query[:-1])).any():
-                top = top[np.lexsort((-top, query))]
-            rank = position(query) + 1
-        keep = top > 0
-        if k is not None:
-            keep &= rank <= k
-        if keep.all():
+            query, top = self.query[positive], values[positive]
+        if ((top[1:] > top[:-1]) & (query[1:] == query[:-1])).any():
+            top = top[np.lexsort((-top, query))]
+        rank = position(query) + 1
+        if k is None or len(rank) == 0 or int(rank.max()) <= k:
             return query, rank, top
+        keep = rank <= k
         return query[keep], rank[keep], top[keep]
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from struct import error as StructError
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,11 +174,12 @@ def _look_up(
             truth.values(), scored, starts.tolist(), strict=False
         ):
             end = begin + len(entry)
-            sum(entry.values())  # refuses text, which NumPy would read as a number
-            scores[begin:end] = np.fromiter(entry.values(), np.float64, len(entry))
+            # Packing refuses text, which NumPy would read as a number.
+            packed = pack(f"{len(entry)}d", *entry.values())
+            scores[begin:end] = np.frombuffer(packed)
             found.extend(map(entry.get, judged))
         return scores, np.array(found, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (StructError, TypeError, ValueError, OverflowError):
         numbers([value for entry in scored for value in entry.values()], "score")
         raise
 

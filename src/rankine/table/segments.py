@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rankine.arrays import AnyArray, Bools, Floats, Ints
 
-_FEW = 1 << 17
+_FEW = 1 << 15
 """Comparisons that are cheaper than a sort."""
 _WASTE = 2
 """How much larger than the data a padded block may be."""
@@ -105,8 +105,9 @@ def sort_descending(values: Floats, starts: Ints) -> Floats:
         return out
     longest = int(counts.max())
     if longest == int(counts.min()):
-        block = values.reshape(len(counts), longest)
-        return -np.sort(-block, axis=1).ravel()
+        block = -values.reshape(len(counts), longest)
+        block.sort(axis=1)
+        return np.negative(block, out=block).ravel()
     # Longest first; a matrix takes segments down to half the length of its first.
     order = np.argsort(-counts, kind="stable")
     ordered = counts[order]
@@ -131,7 +132,8 @@ def count_above(
 ) -> tuple[Ints, Ints]:
     """Count, for each x, the values of its segment above it and those equal to it.
 
-    A few are counted one by one; for many, segments are sorted first.
+    Each x is a value of its segment. A few are counted one by one; for many, segments
+    are sorted first.
 
     >>> count_above(
     ...     np.array([7.0, 9.0, 1.0, 7.0]),
@@ -145,9 +147,13 @@ def count_above(
     width = len(values) // n if n else 0
     small = 0 < len(segment) * width <= _FEW
     if small and width * n == len(values) and (np.diff(starts) == width).all():
-        lists, own = values.reshape(n, width)[segment], x[:, None]
+        block = values.reshape(n, width)
+        lists, own = block[segment], x[:, None]
         above = (lists > own).view(np.int8).sum(axis=1, dtype=np.int64)
-        return above, (lists == own).view(np.int8).sum(axis=1, dtype=np.int64)
+        ordered = np.sort(block, axis=1)
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            return above, (lists == own).view(np.int8).sum(axis=1, dtype=np.int64)
+        return above, np.ones(len(x), dtype=np.int64)
     return above_and_tied(sort_descending(values, starts), starts, segment, x)
 
 
