@@ -25,11 +25,12 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
-$(PEERS)/installed: pyproject.toml benchmarks/peers.in benchmarks/peers.txt
-	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --only-binary :all: \
-		--requirement benchmarks/peers.in --constraint benchmarks/peers.txt
-	$(PEERS)/bin/python -m pip install --quiet --no-deps --editable .
+# Peers conflict with each other: those of recommenders need an older NumPy.
+$(PEERS)-%/installed: pyproject.toml benchmarks/%.in benchmarks/%.txt
+	$(PYTHON) -m venv $(PEERS)-$*
+	$(PEERS)-$*/bin/python -m pip install --quiet --only-binary :all: \
+		--requirement benchmarks/$*.in --constraint benchmarks/$*.txt
+	$(PEERS)-$*/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 .PHONY: demo
@@ -53,9 +54,9 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: $(PEERS)/installed
-	$(PEERS)/bin/python benchmarks/run.py
+bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
+	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS)-* benchmarks/data build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,7 +1,8 @@
 """Run rankine and its peers on the same work and print the ratios: make bench.
 
 Each case runs in a process of its own, so that neither memory nor caches of one tool
-serve another. Times are the best of several, in seconds.
+serve another. Times are the best of several, in seconds. The argument is the Python of
+the environment with the recommenders' tools, which need an older NumPy.
 """
 
 from __future__ import annotations
@@ -221,10 +222,10 @@ def start() -> dict[str, float]:
     return {"import": best(imported, 9) - nothing, "help": best(helped, 9)}
 
 
-def run_case(*words: str) -> dict[str, float]:
+def run_case(*words: str, python: str = sys.executable) -> dict[str, float]:
     """Run one case in a process of its own."""
     done = subprocess.run(
-        [sys.executable, __file__, "--case", *words],
+        [python, __file__, "--case", *words],
         capture_output=True,
         text=True,
         check=False,
@@ -240,7 +241,7 @@ def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") 
     print(f"  {what:<44}{seconds:10.4f} s{ratio}{'  ' + wanted if wanted else ''}")
 
 
-def main() -> None:
+def main(recommenders: str) -> None:
     """Run all cases and print the table."""
     work.trec_files()
     print("TREC file to means, 6,980 queries x 1,000 results, 5 metrics")
@@ -268,11 +269,14 @@ def main() -> None:
             f"  {rows:4.0f} M rows{seconds:10.3f} s{seconds / rows:10.4f} s per M rows"
         )
     print("\nFrames, 100,000 users x 100 items, 1 M interactions, 5 metrics")
-    ours = run_case("frames_rankine")["seconds"]
+    ours = run_case("frames_rankine", python=recommenders)["seconds"]
     row("rankine, polars", ours)
-    row("rankine, pandas", run_case("frames_rankine_pandas")["seconds"], ours)
-    row("RecTools calc_metrics", run_case("frames_rectools")["seconds"], ours, "(15)")
-    row("Jurity, 4 metrics", run_case("frames_jurity")["seconds"], ours, "(50)")
+    for what, case, wanted in (
+        ("rankine, pandas", "frames_rankine_pandas", ""),
+        ("RecTools calc_metrics", "frames_rectools", "(15)"),
+        ("Jurity, 4 metrics", "frames_jurity", "(50)"),
+    ):
+        row(what, run_case(case, python=recommenders)["seconds"], ours, wanted)
     for size, wanted in ((("1000", "1000", "50"), "(5)"), (("10", "100", "20"), "(1)")):
         print(f"\nDict of dicts, {size[0]} x {size[1]}, {size[2]} judged, 5 metrics")
         ours = run_case("dict_rankine", *size)["seconds"]
@@ -291,4 +295,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--case"]:
         print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:])))
     else:
-        main()
+        main(sys.argv[1] if len(sys.argv) > 1 else sys.executable)
