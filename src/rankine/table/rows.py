@@ -21,6 +21,7 @@ from rankine.table.judgements import (
     item_keys,
     list_starts,
     may_repeat,
+    numbers,
     width_of,
     with_query,
 )
@@ -28,10 +29,10 @@ from rankine.table.segments import (
     above_and_tied,
     expand,
     position,
-    runs,
     sort_descending,
     starts_of,
 )
+from rankine.table.tie_rule import Items, before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,7 @@ def match(
         return matcher().parts(run.open())
     except _ScatteredError:
         # A query comes back after another: join the whole run at once.
-        return matcher().whole(_concat(list(run.open())))
+        return matcher().scattered(run.open())
 
 
 def _concat(parts: list[Rows]) -> Rows:
@@ -138,11 +139,21 @@ class _Matcher:
         if run.frame.height:
             starts = list_starts(run.frame["query"])
             number = self._number(run.frame["query"].gather(starts[:-1]))
+            order = None
             if self._is_scattered(number):
-                run = _gathered(run, starts, number)
-                starts = list_starts(run.frame["query"])
-                number = self._number(run.frame["query"].gather(starts[:-1]))
-            self._match(run, starts, number)
+                of_row = np.repeat(number, np.diff(starts))
+                order, starts, number = _by_list(of_row)
+            self._match(run, starts, number, order)
+        return self._finish()
+
+    def scattered(self, parts: Iterator[Rows]) -> Matches:
+        """Join a run whose queries are mixed, when all of it has been read."""
+        kept, numbers_ = [], []
+        for part in parts:
+            kept.append(part)
+            numbers_.append(self._number(part.frame["query"]))
+        order, starts, number = _by_list(np.concatenate(numbers_))
+        self._match(_concat(kept), starts, number, order)
         return self._finish()
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
@@ -188,10 +199,13 @@ class _Matcher:
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
             first = self.found.n_judged
-            for at, value in zip(unknown, ids.gather(unknown).to_list(), strict=True):
-                number[at] = self.extra_number.setdefault(
-                    value, first + len(self.extra_number)
-                )
+            others = ids.gather(unknown)
+            distinct = others.unique(maintain_order=True)
+            known_as = [
+                self.extra_number.setdefault(value, first + len(self.extra_number))
+                for value in distinct.to_list()
+            ]
+            number[unknown] = np.array(known_as)[numbers(others, distinct)]
             more = first + len(self.extra_number) - len(self.seen)
             if more > 0:
                 self.seen = np.concatenate((self.seen, np.zeros(more, dtype=np.int64)))
@@ -203,16 +217,30 @@ class _Matcher:
         ids = self.truth.queries.to_list()
         return dict(zip(ids, range(len(ids)), strict=True))
 
-    def _match(self, rows: Rows, starts: Ints, number: Ints) -> None:
-        items = rows.frame["item"]
+    def _id(self, number: int) -> object:
+        """Return the id of a query by its number."""
+        n = self.found.n_judged
+        if number < n:
+            return self.truth.queries[int(number)]
+        return list(self.extra_number)[int(number) - n]
+
+    def _match(
+        self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
+    ) -> None:
+        """Join lists; `order` brings their rows together, if they do not stand so."""
+        items = Items(rows.frame["item"], order)
         lengths = np.diff(starts)
-        keys = item_keys(items, self.truth.seed)
+        keys = item_keys(items.series, self.truth.seed)
+        keys = keys if order is None else keys[order]
         policy = self.rule.duplicates
         if policy != "count" and may_repeat(keys, number, starts):
+            if order is not None:
+                self._match(_take(rows, order), starts, number)
+                return
             pairs = with_query(keys, number, lengths)
-            doubled = _duplicates(items, np.repeat(number, lengths), pairs)
+            doubled = _duplicates(items.series, np.repeat(number, lengths), pairs)
             if doubled is not None and policy == "error":
-                raise self._duplicate(rows, items, starts, doubled)
+                raise self._duplicate(rows, starts, number, doubled)
             if doubled is not None and policy == "last":
                 self.found.n_dropped += int(doubled.sum())
                 kept = np.flatnonzero(~doubled)
@@ -221,7 +249,9 @@ class _Matcher:
                 self._match(_take(rows, kept), left, number)
                 return
         self.seen[number] = lengths
-        scores = self._scores(rows)
+        scores = self._scores(rows, starts, number)
+        if scores is not None and order is not None:
+            scores = scores[order]
         falling, distinct = _sortedness(scores, starts)
         depth = self.depth if falling and distinct else None
         row, pair, group = self._judged(keys, items, starts, number, depth)
@@ -233,7 +263,7 @@ class _Matcher:
             above, tied = above_and_tied(ordered, starts, group, scores[row])
             rank = above + 1
             if (tied > 1).any():
-                rank += _before(items, scores, starts, row, group, tied, self.rule.tie)
+                rank += before(items, scores, starts, row, group, tied, self.rule.tie)
         score = -above.astype(np.float64) if scores is None else scores[row]
         found = self.found
         found.query.append(number[group])
@@ -247,14 +277,19 @@ class _Matcher:
             found.scores.append(place if scores is None else scores)
             found.score_query.append(np.repeat(number, lengths))
 
-    def _scores(self, rows: Rows) -> Floats | None:
+    def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
         if self.rule.order == "given" or "value" not in rows.frame.columns:
             return None
         scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
         missing = np.isnan(scores)
         if missing.any():
             at = int(np.flatnonzero(missing)[0])
-            item, query = rows.frame["item"][at], rows.frame["query"][at]
+            item = rows.frame["item"][at]
+            query = (
+                rows.frame["query"][at]
+                if "query" in rows.frame.columns
+                else self._id(number[np.searchsorted(starts, at, side="right") - 1])
+            )
             msg = (
                 f"{rows.where(at)}: the score of item {item!r} for query {query!r} is "
                 f"not a number, as are {int(missing.sum())} scores in all; a ranking "
@@ -268,7 +303,7 @@ class _Matcher:
     def _judged(
         self,
         keys: NDArray[np.uint64],
-        items: pl.Series,
+        items: Items,
         starts: Ints,
         number: Ints,
         depth: int | None,
@@ -301,16 +336,17 @@ class _Matcher:
         return row[same], pair[same], group[same]
 
     def _duplicate(
-        self, rows: Rows, items: pl.Series, starts: Ints, doubled: Bools
+        self, rows: Rows, starts: Ints, number: Ints, doubled: Bools
     ) -> DuplicateItemError:
         # `doubled` marks every row that comes again later: find the later one.
+        items = rows.frame["item"]
         first = int(np.flatnonzero(doubled)[0])
         group = int(np.searchsorted(starts, first, side="right")) - 1
         rest = items.slice(first + 1, int(starts[group + 1]) - first - 1)
         again = first + 1 + int((rest == items[first]).arg_true()[0])
-        query = rows.frame["query"][first]
         msg = (
-            f"item {items[first]!r} appears twice for query {query!r} in {rows.name} "
+            f"item {items[first]!r} appears twice for query "
+            f"{self._id(number[group])!r} in {rows.name} "
             f"({rows.place(first)} and {rows.place(again)})"
         )
         return DuplicateItemError(msg)
@@ -326,16 +362,20 @@ def _take(rows: Rows, row: Ints) -> Rows:
     lines = rows.lines
     if lines is None and rows.line is not None:
         lines = np.arange(rows.frame.height) + rows.line
+    frame = rows.frame.drop("query", strict=False)[row]  # the lists say it from here
     if lines is not None:
-        return Rows(rows.frame[row], rows.name, lines=lines[row])
+        return Rows(frame, rows.name, lines=lines[row])
     number = row if rows.number is None else rows.number[row]
-    return Rows(rows.frame[row], rows.name, number=number)
+    return Rows(frame, rows.name, number=number)
 
 
-def _gathered(rows: Rows, starts: Ints, number: Ints) -> Rows:
-    """Bring the rows of each query together, in their order."""
-    of_row = np.repeat(number, np.diff(starts))
-    return _take(rows, np.argsort(of_row, kind="stable"))
+def _by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the order that brings the rows of each query together, and the lists."""
+    # Small numbers are sorted many times faster.
+    small = of_row.astype(np.uint16) if of_row.max() < 1 << 16 else of_row
+    counts = np.bincount(of_row)
+    present = np.flatnonzero(counts)
+    return np.argsort(small, kind="stable"), starts_of(counts[present]), present
 
 
 def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:
@@ -374,45 +414,3 @@ def _duplicates(
     marked = np.zeros(len(number), dtype=np.bool_)
     marked[suspect] = again
     return marked
-
-
-def _before(
-    items: pl.Series,
-    scores: Floats,
-    starts: Ints,
-    row: Ints,
-    group: Ints,
-    tied: Ints,
-    tie: str,
-) -> Ints:
-    """Count, for each judged row, the tied items that the tie rule puts before it."""
-    ahead = np.zeros(len(row), dtype=np.int64)
-    open_ = np.flatnonzero(tied > 1)
-    # Look at the lists that have a judged row in a tie, and there at equal scores.
-    lists = np.unique(group[open_])
-    rows, owner = expand(starts[lists], np.diff(starts)[lists])
-    block = pl.DataFrame(
-        {"list": lists[owner], "score": scores[rows] + 0.0, "row": rows}
-    )
-    wanted = pl.DataFrame(
-        {"list": group[open_], "score": scores[row[open_]] + 0.0}
-    ).unique()
-    block = block.join(wanted, on=["list", "score"], how="semi")
-    members = block["row"].to_numpy()
-    if tie in {"input", "input_rev"}:
-        block = block.sort(
-            ["list", "score", "row"], descending=[False, False, tie == "input_rev"]
-        )
-    else:
-        # Ids are compared as text, so that 10 and "10" are ranked alike.
-        text = items.gather(members).cast(pl.String)
-        block = block.with_columns(text.alias("id")).sort(
-            ["list", "score", "id"], descending=[False, False, tie != "id_asc"]
-        )
-    _, segment = runs(block["list"].to_numpy(), block["score"].to_numpy())
-    place = position(segment)
-    ordered = block["row"].to_numpy()
-    by_row = np.argsort(ordered)
-    at = by_row[np.searchsorted(ordered[by_row], row[open_])]
-    ahead[open_] = place[at]
-    return ahead

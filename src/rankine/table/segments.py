@@ -6,6 +6,7 @@ is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Pyth
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _FEW = 1 << 15
 """Comparisons that are cheaper than a sort."""
+_MANY = 1 << 18
+"""Values that are worth a second thread."""
 _WASTE = 2
 """How much larger than the data a padded block may be."""
 
@@ -106,7 +109,7 @@ def sort_descending(values: Floats, starts: Ints) -> Floats:
     longest = int(counts.max())
     if longest == int(counts.min()):
         block = -values.reshape(len(counts), longest)
-        block.sort(axis=1)
+        _sort_rows(block)
         return np.negative(block, out=block).ravel()
     # Longest first; a matrix takes segments down to half the length of its first.
     order = np.argsort(-counts, kind="stable")
@@ -121,10 +124,22 @@ def sort_descending(values: Floats, starts: Ints) -> Floats:
         column = position(owner)
         block = np.full((end - begin, width), np.inf)
         block[owner, column] = -values[rows]
-        block.sort(axis=1)
+        _sort_rows(block)
         out[rows] = -block[owner, column]
         begin = end
     return out
+
+
+def _sort_rows(block: Floats) -> None:
+    """Sort each row in place, a large matrix in two threads."""
+    if block.size < _MANY:
+        block.sort(axis=1)
+        return
+    half = len(block) // 2
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        other = pool.submit(block[:half].sort, 1)
+        block[half:].sort(axis=1)
+        other.result()
 
 
 def count_above(
