@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+_LARGEST = 2**62
+
+
 def check_k(k: object, name: str = "k") -> None:
     """Accept None and positive integers, of Python or NumPy; refuse bools.
 
@@ -23,9 +26,10 @@ def check_k(k: object, name: str = "k") -> None:
     ...
     rankine.errors.ParameterError: k must be a positive integer or None, got 0
     """
-    if k is None or (type(k) is int and k > 0):
+    if k is None or (type(k) is int and 0 < k < _LARGEST):
         return
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, Integral) or k < 1:
+    whole = isinstance(k, Integral) and not isinstance(k, (bool, np.bool_))
+    if not whole or not 0 < k < _LARGEST:  # type: ignore[operator]
         msg = f"{name} must be a positive integer or None, got {k!r}"
         raise ParameterError(msg)
 

@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine import io
-from rankine.checks import check_k, check_number
+from rankine.checks import check_choice, check_count, check_k, check_number
 from rankine.conventions.bind import bind
 from rankine.conventions.presets import convention as named
-from rankine.errors import DataError, MetricSyntaxError, ParameterError, UsageError
+from rankine.errors import (
+    DataError,
+    MetricSyntaxError,
+    ParameterError,
+    UsageError,
+    nearest,
+)
 from rankine.io.sources import Source, Stream
-from rankine.metric import Metric
+from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
 from rankine.notes import notes_of
 from rankine.stats.intervals import Interval, interval
@@ -290,11 +296,21 @@ def evaluate(
     check_k(depth, "depth")
     if not isinstance(convention, str):
         convention = named(convention)
+    _check_options(ties, rel, catalog)
     plan = plan_of(asked, convention, ties, rel, catalog)
     truth = truth_of(qrels, columns=columns, grades=grades)
     by_rank = plan.rule.order == "rank"
     source = io.read(run, "run", columns=columns, by_rank=by_rank)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
+
+
+def _check_options(ties: object, rel: object, catalog: object) -> None:
+    if ties is not None:
+        check_choice("ties", ties, ("average", "best", "worst"))
+    if rel is not None:
+        check_number("rel", rel)
+    if catalog is not None:
+        check_count("catalog", catalog, least=1)
 
 
 def _listed(metrics: Any) -> tuple[str | Metric, ...]:
@@ -341,6 +357,9 @@ def evaluate_source(
             truth, source, group.rule, depth=group.depth, keep_scores=group.keep_scores
         )
         if depth is not None:
+            if any(metric.get("ties") for _, metric, _ in group.members):
+                msg = "depth cannot be given together with ties: who is cut is not sure"
+                raise ParameterError(msg)
             aligned = cut(aligned, depth)
         tables.append(aligned)
         for number, metric, rule in group.members:
@@ -373,6 +392,7 @@ def plan_of(
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
         raise UsageError(msg)
+    _check_rule(rule, tuple(metrics))
     bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
@@ -385,24 +405,53 @@ def plan_of(
         bound,
         tuple(_group(members) for members in groups.values()),
         rule,
-        () if told else tuple(filter(_needs_threshold, metrics)),
+        () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
     )
 
 
-def _needs_threshold(metric: Metric) -> bool:
+def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
+    """Refuse what a convention asks for and nobody can do."""
+    for name, own in rule.overrides.items():
+        if name not in REGISTRY:
+            msg = (
+                f"the convention overrides {name!r}, which is no metric"
+                f"{nearest(name, REGISTRY)}"
+            )
+            raise ParameterError(msg)
+        if own.get("order", rule.order) != rule.order:
+            msg = f"the order cannot be another for {name} than for other metrics"
+            raise ParameterError(msg)
+    for metric in metrics:
+        pooled = rule.for_metric(metric.name).aggregate == "micro"
+        if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
+            msg = f"{metric} cannot be pooled over queries, as aggregate='micro' asks"
+            raise ParameterError(msg)
+
+
+def _needs_threshold(metric: Metric, rule: Convention) -> bool:
     """Say whether a metric has a threshold that was not given."""
     by_threshold = metric.fact.binary or metric.get("gain") == "binary"
-    return by_threshold and metric.takes("rel") and not metric.binds("rel")
+    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(
+        rule.overrides.get(metric.name, {})
+    )
+    return by_threshold and metric.takes("rel") and not told
 
 
 def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
-    depths = [metric.depth for _, metric, _ in members]
+    depths = [
+        None if metric.get("ideal") == "retrieved" else metric.depth
+        for _, metric, _ in members
+    ]
     needs_scores = any(
         "scores" in metric.fact.needs or metric.get("min_score") is not None
         for _, metric, _ in members
     )
     deepest = None if None in depths else max(depth for depth in depths if depth)
-    return Group(members[0][2], tuple(members), deepest, needs_scores)
+    rule = members[0][2]
+    # What is removed or pooled by the list itself depends on all of the list.
+    if rule.unjudged == "removed" or rule.pool == "list":
+        deepest = None
+    return Group(rule, tuple(members), deepest, needs_scores)
 
 
 def _with_catalog(metric: Metric, catalog: int | None) -> Metric:

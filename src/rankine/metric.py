@@ -102,8 +102,8 @@ class Metric:
             if key not in known:
                 takes = ", ".join(known) if known else "none"
                 msg = (
-                    f"{self.name} has no parameter {key!r}{nearest(key, known)}; "
-                    f"it takes {takes}"
+                    f"{self.name} has no parameter {key!r}; it takes {takes}"
+                    f"{nearest(key, known)}"
                 )
                 raise ParameterError(msg)
         self.fact.kernel(Judged.empty(), **bound)

@@ -71,7 +71,7 @@ def parse_all(text: str) -> tuple[Metric, ...]:
     >>> parse_all("set")[:3]
     (NumQ, NumRet, NumRel)
     """
-    stripped = text.strip()
+    stripped = _text(text).strip()
     if not stripped or len(stripped) > _LONGEST:
         msg = f"cannot read metric {text[:80]!r}; write it like nDCG@10 or P(rel=2)@5"
         raise MetricSyntaxError(msg)
@@ -97,6 +97,13 @@ def parse_all(text: str) -> tuple[Metric, ...]:
     name = shape["name"]
     msg = f"unknown metric {name!r}{nearest(name, _known())}"
     raise UnknownMetricError(msg)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    msg = f"a metric is read from text, got {value!r}"
+    raise MetricSyntaxError(msg)
 
 
 def _known() -> list[str]:

@@ -1248,7 +1248,7 @@ def test_an_unknown_format_suggests_the_nearest(write: Write) -> None:
     with pytest.raises(errors.ParameterError) as caught:
         rk.read_run(path, format="trek")
 
-    assert "'trek'; did you mean 'trec'?" in str(caught.value)
+    assert "did you mean 'trec'?" in str(caught.value)
     assert "trec, csv, tsv, parquet" in str(caught.value)
 
 

@@ -80,3 +80,17 @@ def test_the_versions_differ_where_scores_differ_in_double_precision_only() -> N
 
     assert "relstring             \tq1\t'1--22.3-10'" in nine
     assert "relstring             \tq1\t'1-2-2.3-10'" in ten
+
+
+def test_relstring_is_not_cut_by_another_measure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("q 0 a 1\nq 0 g 1\n")
+    run.write_text("".join(f"q Q0 {d} 1 {9 - i} t\n" for i, d in enumerate("xyzuvag")))
+
+    words = ["--style", "trec_eval", "-q", "-m", "P.5", "-m", "relstring"]
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(qrels), str(run), *words])
+
+    assert "relstring             \tq\t'-----11'\n" in capsys.readouterr().out

@@ -36,8 +36,8 @@ class _Lazy(click.Group):
             from rankine.errors import nearest  # noqa: PLC0415
 
             msg = (
-                f"no command {args[0]!r}{nearest(args[0], _COMMANDS)}; "
-                f"there are {', '.join(_COMMANDS)}"
+                f"no command {args[0]!r}; there are {', '.join(_COMMANDS)}"
+                f"{nearest(args[0], _COMMANDS)}"
             )
             raise click.UsageError(msg, ctx)
         return super().resolve_command(ctx, args)

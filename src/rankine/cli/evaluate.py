@@ -33,7 +33,13 @@ def _pairs(
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument(
+    "runs",
+    type=click.Path(path_type=Path),
+    nargs=-1,
+    required=True,
+    metavar="RUN [RUN ...]",
+)
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="A metric: nDCG@10, 'P(rel=2)@5', ndcg_cut.10, all_trec, ...; repeatable.",
@@ -94,14 +100,14 @@ def command(
     style: str | None,
     floors: dict[str, str],
 ) -> int:
-    r"""Evaluate one or more RUN files against the judgements in QRELS.
+    """Evaluate one or more RUN files against the judgements in QRELS.
 
     Files are TREC text, or CSV, TSV or Parquet with named columns.
 
     \b
     rankine evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
-    """
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
     from rankine import io as readers  # noqa: PLC0415
 
@@ -113,7 +119,13 @@ def command(
     lines = []
     asked: list[Any] = [*(metrics or (() if style else _DEFAULT)), *limits]
     if style == "trec_eval":
-        from rankine.report.trec import lines_of, metrics_of  # noqa: PLC0415
+        from rankine.io.sources import Stream  # noqa: PLC0415
+        from rankine.io.trec import run_tag  # noqa: PLC0415
+        from rankine.report.trec import (  # noqa: PLC0415
+            lines_of,
+            metrics_of,
+            trec_text,
+        )
 
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
@@ -131,7 +143,13 @@ def command(
         found = ev.evaluate_source(plan, truth, source, path.name, depth=depth)
         results.append(found)
         if style == "trec_eval":
-            _print_trec(found, lines, path, per_query=per_query, version=version)
+            run_id = run_tag(path) if isinstance(source, Stream) else path.stem
+            text = "\n".join(
+                trec_text(
+                    found, lines, per_query=per_query, run_id=run_id, version=version
+                )
+            )
+            click.echo(text, nl=bool(text))
     if as_json:
         click.echo(_json(results, per_query=per_query))
     elif as_csv:
@@ -142,13 +160,19 @@ def command(
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:
+    from rankine.names import parse  # noqa: PLC0415 - --help stays fast
+
     found = {}
     for name, text in floors.items():
         try:
-            found[name] = float(text)
+            floor = float(text)
         except ValueError:
+            floor = math.nan
+        if math.isnan(floor):
             msg = f"--fail-under {name}={text}: {text!r} is not a number"
-            raise click.UsageError(msg) from None
+            raise click.UsageError(msg)
+        parse(name)  # one metric, known before any data is read
+        found[name] = floor
     return found
 
 
@@ -163,18 +187,6 @@ def _grades(text: str | None) -> dict[str, float] | None:
     except ValueError:
         msg = f"--grades takes WORD=N,WORD=N, got {text!r}"
         raise click.UsageError(msg) from None
-
-
-def _print_trec(
-    found: Evaluation, lines: list[Any], path: Path, *, per_query: bool, version: int
-) -> None:
-    from rankine.io.trec import run_tag  # noqa: PLC0415
-    from rankine.report.trec import trec_text  # noqa: PLC0415
-
-    text = trec_text(
-        found, lines, per_query=per_query, run_id=run_tag(path), version=version
-    )
-    click.echo("\n".join(text))
 
 
 def _json(results: list[Evaluation], *, per_query: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from typing import Any, Literal, get_args, get_type_hints
 
 from rankine.errors import ParameterError, nearest
@@ -103,7 +104,7 @@ class Convention:
     def _check_numbers(self) -> None:
         for name in ("threshold", "score_floor"):
             value = getattr(self, name)
-            fine = isinstance(value, (int, float)) and value == value  # noqa: PLR0124
+            fine = isinstance(value, Real) and value == value  # noqa: PLR0124
             if not fine and not (name == "score_floor" and value is None):
                 msg = f"{name} must be a number, got {value!r}"
                 raise ParameterError(msg)
@@ -124,8 +125,8 @@ class Convention:
         for name in changes:
             if name not in FIELDS:
                 msg = (
-                    f"a convention has no field {name!r}{nearest(name, FIELDS)}; "
-                    f"it has {', '.join(FIELDS)}"
+                    f"a convention has no field {name!r}; it has {', '.join(FIELDS)}"
+                    f"{nearest(name, FIELDS)}"
                 )
                 raise ParameterError(msg)
         return replace(self, **changes)

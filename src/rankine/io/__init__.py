@@ -28,6 +28,11 @@ def read(
     if grades is not None:
         _check_worth(grades)
     if isinstance(data, (Rows, Stream, Lists, Dense)):
+        own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
+        if own is not None and own != role:
+            word = {"run": "a run", "qrels": "judgements"}
+            msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
+            raise DataError(msg)
         return data
     if isinstance(data, Mapping):
         if grades is not None:
@@ -62,9 +67,12 @@ def read(
     raise FormatError(msg)
 
 
-def _check_worth(grades: Mapping[Any, Any]) -> None:
+def _check_worth(grades: Any) -> None:
     from numbers import Real  # noqa: PLC0415
 
+    if not isinstance(grades, Mapping):
+        msg = f"grades must be {{word: number}}, got {grades!r}"
+        raise ParameterError(msg)
     for word, worth in grades.items():
         if not isinstance(worth, Real):
             msg = f"grades gives {word!r} the worth {worth!r}, which is not a number"

@@ -47,8 +47,8 @@ def read_file(
     place = Path(path)
     if format is not None and format not in FORMATS:
         msg = (
-            f"unknown format {format!r}{nearest(format, FORMATS)}; "
-            f"there are {', '.join(FORMATS)}"
+            f"unknown format {format!r}; there are {', '.join(FORMATS)}"
+            f"{nearest(format, FORMATS)}"
         )
         raise ParameterError(msg)
     head = _head(place)
@@ -181,6 +181,8 @@ def _read_separated(path: Path, mark: bytes) -> tuple[pl.DataFrame, Ints | None]
         twice = next(name for name in names if names.count(name) > 1)
         msg = f"{path}:{number[0]}: the column {twice!r} stands twice; give it once"
         raise FormatError(msg)
+    if not data.partition(b"\n")[2].strip():
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), None
     try:
         frame = pl.read_csv(
             data,

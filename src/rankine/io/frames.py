@@ -41,8 +41,7 @@ def from_frame(
 ) -> Rows:
     """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow."""
     title = name or role
-    if isinstance(data, pl.LazyFrame):
-        data = data.collect()
+    data = _at_hand(data, title)
     names = _columns(data)
     part = resolve(list(names), role, columns, title)
     taken = {
@@ -68,7 +67,7 @@ def from_frame(
         elif score is not None:
             made["value"] = numbers(taken[score], score, origin)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
-    return Rows(frame, title, lines=lines, notes=notes, ranked=ranked)
+    return Rows(frame, title, lines=lines, notes=notes, ranked=ranked, role=role)
 
 
 def _grades(
@@ -85,14 +84,26 @@ def _grades(
     return _mapped(taken[column], column, origin, grades)
 
 
+def _at_hand(data: Any, title: str) -> Any:
+    """Collect what is lazy, and read once what can be read only once."""
+    try:
+        if isinstance(data, pl.LazyFrame):
+            return data.collect()
+        if _is_pandas(data) or isinstance(data, pl.DataFrame):
+            return data
+        return data if hasattr(data, "column_names") else pl.DataFrame(data)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else "empty"
+        msg = f"{title}: cannot be read as a table ({reason})"
+        raise FormatError(msg) from None
+
+
 def _columns(data: Any) -> dict[str, Any]:
     """Return the names of the columns as text, and as the frame has them."""
     if isinstance(data, pl.DataFrame) or _is_pandas(data):
         names = list(data.columns)
-    elif hasattr(data, "column_names"):
-        names = list(data.column_names)
     else:
-        names = pl.DataFrame(data).columns
+        names = list(data.column_names)
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
@@ -106,9 +117,7 @@ def _column(data: Any, name: Any) -> pl.Series:
         return data.get_column(name)
     if _is_pandas(data):
         return _pandas_column(data[name], str(name))
-    if hasattr(data, "column"):
-        return pl.Series(name, data.column(name))
-    return pl.DataFrame(data).get_column(name)
+    return pl.Series(name, data.column(name))
 
 
 def _pandas_column(column: Any, name: str) -> pl.Series:

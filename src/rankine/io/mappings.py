@@ -64,7 +64,7 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
     if kinds.isdisjoint(_WORDS):
         try:
             made = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             made = np.full(1, np.nan)
         if np.isfinite(made).all() if what == "grade" else not np.isnan(made).any():
             return made
@@ -88,7 +88,7 @@ _WORDS = {str, bytes, np.str_, np.bytes_}
 def _is_number(value: Any, what: str) -> bool:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return bool(np.isfinite(number) if what == "grade" else not np.isnan(number))
 
@@ -103,7 +103,11 @@ def _ones(query: Any, entry: Any) -> dict[Any, float]:
             "{item: grade}, or a set of relevant items"
         )
         raise FormatError(msg)
-    ones = dict.fromkeys(entry, 1.0)
+    try:
+        ones = dict.fromkeys(entry, 1.0)
+    except TypeError:
+        msg = f"the judgements of query {query!r} hold items that are no ids"
+        raise FormatError(msg) from None
     if len(ones) < len(entry):
         twice = next(item for item in entry if list(entry).count(item) > 1)
         msg = f"item {twice!r} is judged twice for query {query!r}"
@@ -201,7 +205,7 @@ def from_sparse(data: Any, role: Role) -> Rows:
             "value": matrix.data.astype(np.float64),
         }
     )
-    return Rows(frame, role)
+    return Rows(frame, role, role=role)
 
 
 def _axis(values: Any, n: int, what: str) -> pl.Series:
@@ -243,6 +247,9 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
     if values.ndim != 2:  # noqa: PLR2004 - a matrix
         msg = f"expected a matrix, queries by items, got {values.ndim} dimensions"
         raise FormatError(msg)
+    if values.size == 0:
+        msg = f"the matrix is empty, {values.shape[0]} x {values.shape[1]}"
+        raise DataError(msg)
     return Dense(
         values,
         _axis(queries, values.shape[0], "queries"),
@@ -282,13 +289,13 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         kept = np.flatnonzero(~_is_pad(flat, pad))
         flat, row, place = flat[kept], row[kept], place[kept]
     if flat.dtype.kind in "iu":
-        item = pl.Series("item", flat.astype(np.int64))
+        item, _ = ids(pl.Series("item", flat), "item", Rows(pl.DataFrame(), "run"))
     else:
         item = _series("item", flat.tolist(), "run")
     frame = pl.DataFrame(
         {"query": axis.gather(row), "item": item, "value": -place.astype(np.float64)}
     )
-    return Rows(frame, "run")
+    return Rows(frame, "run", ranked=True, role="run")
 
 
 def _is_pad(flat: AnyArray, pad: Any) -> Bools:

@@ -62,8 +62,8 @@ def resolve(
     for part in columns or {}:
         if part not in ALIASES:
             msg = (
-                f"columns has no part {part!r}{nearest(part, ALIASES)}; "
-                f"parts are {', '.join(ALIASES)}"
+                f"columns has no part {part!r}; parts are {', '.join(ALIASES)}"
+                f"{nearest(part, ALIASES)}"
             )
             raise ParameterError(msg)
     parts = ("query", "item", "grade") if role == "qrels" else (
@@ -76,8 +76,8 @@ def resolve(
         if told is not None:
             if told not in found:
                 msg = (
-                    f"{name} has no column {told!r}{nearest(told, found)}; "
-                    f"it has {_listed(found)}"
+                    f"{name} has no column {told!r}; it has {_listed(found)}"
+                    f"{nearest(told, found)}"
                 )
                 raise ColumnNotFoundError(msg)
             chosen[part] = told

@@ -31,6 +31,7 @@ class Rows:
         notes: what was inferred or changed while reading.
         number: the number that every row had before rows were brought together.
         ranked: whether the value comes from a rank column.
+        role: what it was read as, "qrels" or "run"; None if it can be either.
     """
 
     frame: pl.DataFrame
@@ -40,6 +41,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     number: Ints | None = None
     ranked: bool = False
+    role: str | None = None
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""

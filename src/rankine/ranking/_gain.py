@@ -15,6 +15,7 @@ from rankine.frozen import freeze
 from rankine.metric import register
 from rankine.ranking._cutoff import TIES, ratio
 from rankine.ranking.expected import mean_weight, share_within
+from rankine.table.segments import position
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -160,8 +161,6 @@ def ideal_sum(
     if ideal == "retrieved":
         worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
         order = np.lexsort((-worth, table.query))
-        from rankine.table.segments import position  # noqa: PLC0415
-
         rank = position(table.query) + 1
         query, top = table.query, worth[order]
         inside = (rank <= k if k is not None else rank > 0) & (top > 0)

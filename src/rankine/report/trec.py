@@ -10,6 +10,7 @@ import numpy as np
 
 from rankine.errors import ParameterError, UnknownMetricError, nearest
 from rankine.names import parse_all
+from rankine.stats.summary import FLOOR
 from rankine.trec_names import FAMILIES, NICKNAMES, Family, label
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rankine.metric import Metric
 
 _RELSTRING = 10
-_WITH_RELSTRING = {"all_trec": 1}
 _ORDER = ["runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:]]
 """trec_eval prints its measures in this order, in whatever order they are asked."""
 
@@ -112,9 +112,14 @@ def _is_of(name: str, family: Family) -> bool:
 
 
 def metrics_of(lines: Sequence[Line]) -> list[Metric]:
-    """Return the metrics that the lines need; at least one."""
+    """Return the metrics that the lines need, at least one.
+
+    A line without a metric, such as relstring, needs the whole list, as NumQ does.
+    """
     found = dict.fromkeys(line.metric for line in lines if line.metric is not None)
-    return list(found) or list(parse_all("NumQ"))
+    if not found or any(line.length for line in lines):
+        found.update(dict.fromkeys(parse_all("NumQ")))
+    return list(found)
 
 
 def trec_text(
@@ -146,7 +151,9 @@ def trec_text(
         if line.name == "runid":
             yield f"{'runid':<22}\tall\t{run_id}"
         elif line.metric is not None:
-            total = _total(line.metric, values[line.name][order])
+            total = evaluation.summaries[str(line.metric)].value
+            if line.family is not None and not np.isnan(values[line.name]).any():
+                total = _total(line.metric, values[line.name][order])
             yield f"{line.name:<22}\tall\t{_number(total, line)}"
 
 
@@ -173,7 +180,7 @@ def _total(metric: Metric, values: Floats) -> float:
     if len(values) == 0:
         return math.nan
     if how == "geometric":
-        logs = [math.log(max(value, 1e-5)) for value in values.tolist()]
+        logs = [math.log(max(value, FLOOR)) for value in values.tolist()]
         return math.exp(float(np.cumsum(logs)[-1]) / len(logs))
     total = float(np.cumsum(values)[-1])
     return total if how == "sum" else total / len(values)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankine.checks import check_choice, check_count, check_number
+from rankine.stats.summary import FLOOR
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 METHODS = ("bootstrap", "t")
 _CELLS = 1 << 22
 """Random numbers that are drawn at once."""
-_FLOOR = 1e-5
 
 
 class Interval(NamedTuple):
@@ -69,10 +69,14 @@ def interval(
         with np.errstate(divide="ignore", invalid="ignore"):
             found = draws[0] / draws[1]
     else:
-        base = np.log(np.maximum(known, _FLOOR)) if how == "geometric" else known
+        base = np.log(np.maximum(known, FLOOR)) if how == "geometric" else known
         (found,) = _resampled(base[None, :], n_resamples, seed)
         found = found * n if how == "sum" else found
         found = np.exp(found) if how == "geometric" else found
+    # A sample of queries without anything to divide by says nothing.
+    found = found[np.isfinite(found)]
+    if len(found) == 0:
+        return Interval(math.nan, math.nan)
     low, high = np.quantile(found, [tail, 1 - tail])
     return Interval(float(low), float(high))
 
@@ -95,7 +99,7 @@ def _student(values: Floats, tail: float, how: str) -> Interval:
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
     n = len(values)
-    base = np.log(np.maximum(values, _FLOOR)) if how == "geometric" else values
+    base = np.log(np.maximum(values, FLOOR)) if how == "geometric" else values
     mean, spread = float(base.mean()), float(base.std(ddof=1)) / math.sqrt(n)
     reach = float(stdtrit(n - 1, 1 - tail)) * spread
     low, high = mean - reach, mean + reach

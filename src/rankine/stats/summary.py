@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine.table import Judged
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
-_FLOOR = 1e-5
+FLOOR = 1e-5
 """The least value in a geometric mean, as in trec_eval."""
 
 
@@ -142,9 +142,12 @@ def reduce(values: Floats, how: str) -> float:
     if len(values) == 0:
         return math.nan
     if how == "geometric":
-        logs = np.log(np.maximum(values, _FLOOR)).tolist()
+        logs = np.log(np.maximum(values, FLOOR)).tolist()
         return math.exp(math.fsum(logs) / len(logs))
-    total = math.fsum(values.tolist())
+    try:
+        total = math.fsum(values.tolist())
+    except OverflowError:  # beyond the largest float
+        total = math.inf
     return total if how == "sum" else total / len(values)
 
 

@@ -23,7 +23,9 @@ from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.table import dense, probe, rows
 from rankine.table.ids import same_type
 from rankine.table.judged import Judged
+from rankine.table.judgements import numbers
 from rankine.table.policy import SHOWN, Aligned, apply, rows_of
+from rankine.table.segments import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +86,10 @@ def _probed(
     grades = truth.grades
     data = run.data
     if rule.order == "given":
-        data = {query: list(entry) for query, entry in data.items()}
+        data = {
+            query: list(entry) if isinstance(entry, Mapping) else entry
+            for query, entry in data.items()
+        }
     found = probe.Probed(grades, truth.pool, data, rule)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
@@ -101,7 +106,7 @@ def _probed(
         scores=found.scores if keep_scores else None,
         score_query=found.score_query if keep_scores else None,
     )
-    lengths = [len(data[query]) for query in found.extra]
+    lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
     return _named(table, list(grades), found.extra, lengths, run.notes)
 
 
@@ -164,10 +169,12 @@ def _from_matrix(
     *,
     keep_scores: bool,
 ) -> Aligned:
+    if rule.order != "score":
+        msg = f"a matrix of scores has no other order, as order={rule.order!r} asks"
+        raise DataError(msg)
     scores = run.matrix
     masked = dense.smallest_score(run, scores) == -np.inf
-    if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
-        scores = scores.astype(np.float32).astype(np.float64)
+    scores = rounded(scores, rule.score_bits)
     source = truth.source
     tie_order = run.tie_order()
     if rule.tie == "id_asc":
@@ -188,9 +195,9 @@ def _from_matrix(
         list_row = np.arange(len(ids))
     else:
         listed = Rows(pl.DataFrame({"query": run.queries, "item": run.queries}), "run")
-        judgements, _, _ = same_type(truth.judgements, listed, items=False)
+        judgements, listed, _ = same_type(truth.judgements, listed, items=False)
         ids, pool = judgements.queries, judgements.pool
-        list_row, column, pair = _cells(judgements, run)
+        list_row, column, pair = _cells(judgements, listed.frame["query"], run.items)
         query = pool.query[pair]
         kept = scores[list_row[query], column] > -np.inf
         query, column, pair = query[kept], column[kept], pair[kept]
@@ -229,12 +236,12 @@ def _from_matrix(
     return _named(table, ids, extra, [0] * len(extra), run.notes)
 
 
-def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints]:
+def _cells(
+    truth: Judgements, queries: pl.Series, columns: pl.Series
+) -> tuple[Ints, Ints, Ints]:
     """Find the matrix row of each query, and the judged pairs with their columns."""
-    from rankine.table.judgements import numbers  # noqa: PLC0415
-
-    list_row = numbers(truth.queries, run.queries)
-    items, columns = truth.items, run.items
+    list_row = numbers(truth.queries, queries)
+    items = truth.items
     if items.dtype != columns.dtype:
         items, columns = items.cast(pl.String), columns.cast(pl.String)
     column = numbers(items, columns)

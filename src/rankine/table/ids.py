@@ -40,7 +40,14 @@ def same_type(
             ids = ids.cast(pl.String)
         else:
             ids = ids.cast(known.dtype, strict=False)
-            ids = ids.fill_null(-1) if ids.null_count() else ids
+            if ids.null_count():
+                example = frame[column].filter(ids.is_null())[0]
+                msg = (
+                    f"{column} ids are {known.dtype} in {truth.name} and "
+                    f"{frame[column].dtype} in {run.name}, where {example} does not "
+                    "fit; give both the same type"
+                )
+                raise DataError(msg)
         notes.append(
             f"{column} ids are {_word(known)} in {truth.name} and "
             f"{_word(frame[column])} in {run.name}; compared by their text"

@@ -5,7 +5,7 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from struct import error as StructError
 from struct import pack
@@ -15,7 +15,7 @@ import numpy as np
 
 from rankine.errors import DataError, DuplicateItemError, FormatError
 from rankine.io.mappings import check_queries, numbers, refuse_missing
-from rankine.table.segments import count_above, starts_of
+from rankine.table.segments import count_above, rounded, starts_of
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -54,7 +54,7 @@ class Probed:
         scored: list[Any] = [_EMPTY if entry is None else entry for entry in lists]
         if any(type(entry) is not dict for entry in scored):
             scored = [
-                _by_place(query, entry)
+                by_place(query, entry)
                 for query, entry in zip(truth, scored, strict=True)
             ]
         for query, entry in zip(truth, scored, strict=True):
@@ -73,9 +73,8 @@ class Probed:
         self.scores, score = _look_up(truth, scored, starts)
         if np.isnan(self.scores).any():
             raise _not_a_number(truth, scored)
-        if rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
-            self.scores = self.scores.astype(np.float32).astype(np.float64)
-            score = score.astype(np.float32).astype(np.float64)
+        self.scores = rounded(self.scores, rule.score_bits)
+        score = rounded(score, rule.score_bits)
         pair = np.flatnonzero(score == score)  # noqa: PLR0124 - false for nan only
         score, query = score[pair], pool.query[pair]
         above, tied = count_above(self.scores, starts, query, score)
@@ -132,7 +131,7 @@ def _refuse_none(run: Mapping[Any, Any]) -> None:
     raise DataError(msg)
 
 
-def _by_place(query: Any, entry: Any) -> dict[Any, float]:
+def by_place(query: Any, entry: Any) -> dict[Any, float]:
     """Turn a list of items into {item: minus its place}; a dict stays as it is."""
     if isinstance(entry, Mapping):
         return dict(entry)
@@ -147,6 +146,9 @@ def _by_place(query: Any, entry: Any) -> dict[Any, float]:
     places: dict[Any, float] = {}
     values = entry.tolist() if isinstance(entry, np.ndarray) else entry
     for place, item in enumerate(values):
+        if not isinstance(item, Hashable):
+            msg = f"item {place} in the list of query {query!r} is no id: {item!r}"
+            raise FormatError(msg)
         if item is None or item == "" or item != item:  # noqa: PLR0124 - nan
             msg = f"item {place} in the list of query {query!r} is missing: {item!r}"
             raise DataError(msg)

@@ -29,6 +29,7 @@ from rankine.table.segments import (
     above_and_tied,
     expand,
     position,
+    rounded,
     sort_descending,
     starts_of,
 )
@@ -73,7 +74,6 @@ class Matches:
     extra: list[object] = field(default_factory=list)
     length: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n_dropped: int = 0
-    notes: list[str] = field(default_factory=list)
 
 
 def match(
@@ -195,7 +195,8 @@ class _Matcher:
             number = self.truth.number_of(ids).copy()
         else:
             known = self.known
-            number = np.array([known.get(value, -1) for value in ids.to_list()])
+            found = [known.get(value, -1) for value in ids.to_list()]
+            number = np.array(found, dtype=np.int64)
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
             first = self.found.n_judged
@@ -296,9 +297,7 @@ class _Matcher:
                 "needs numbers that can be ordered"
             )
             raise DataError(msg)
-        if self.rule.score_bits == 32:  # noqa: PLR2004 - the value of the field
-            return scores.astype(np.float32).astype(np.float64)
-        return scores
+        return rounded(scores, self.rule.score_bits)
 
     def _judged(
         self,

@@ -35,6 +35,19 @@ def starts_of(counts: Ints) -> Ints:
     return starts
 
 
+def rounded(scores: Floats, bits: int) -> Floats:
+    """Return scores in the precision in which they are compared.
+
+    What is beyond float32 becomes its largest or smallest number, as -inf has a
+    meaning of its own.
+    """
+    if bits == 64:  # noqa: PLR2004 - the precision that they have
+        return scores
+    most = float(np.finfo(np.float32).max)
+    inside = np.where(np.isfinite(scores), np.clip(scores, -most, most), scores)
+    return inside.astype(np.float32).astype(np.float64)
+
+
 def position(segment: Ints) -> Ints:
     """Count the rows of each segment from 0; rows of a segment stand together.
 
