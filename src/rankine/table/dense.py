@@ -39,7 +39,7 @@ def _floor(scores: Floats, depth: int) -> Floats:
     that depth is reached by so many cells of the row, and by few others.
     """
     n_rows, n_columns = scores.shape
-    n_pieces = 8 * depth
+    n_pieces = 4 * depth
     if n_columns < 2 * n_pieces:
         last = n_columns - depth
         return np.partition(scores, last, axis=1)[:, last]

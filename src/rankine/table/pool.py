@@ -12,6 +12,7 @@ from rankine.table.segments import position
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
 
+_SOME = 20
 _FEW = 1 << 14
 """Values that are sorted at once rather than chosen from."""
 
@@ -110,10 +111,12 @@ def _largest_of_rows(block: Floats, k: int) -> Floats:
     """Return the k largest values of each row, largest first."""
     if block.size < _FEW:
         return -np.sort(-block, axis=1)[:, :k]
-    # Grades are few: often the best one alone fills all k places.
+    # Grades are few: often the best one alone fills all k places, and is met so many
+    # times among the first ones.
     best = block.max(axis=1)
     top = np.repeat(best[:, None], k, axis=1)
-    open_ = np.flatnonzero(np.count_nonzero(block == best[:, None], axis=1) < k)
+    some = block[:, : _SOME * k] == best[:, None]
+    open_ = np.flatnonzero(np.count_nonzero(some, axis=1) < k)
     if len(open_):
         rest = np.partition(-block[open_], k - 1, axis=1)[:, :k]
         rest.sort(axis=1)
