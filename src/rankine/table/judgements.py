@@ -81,7 +81,7 @@ def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
     step = max(1, _TOGETHER // keys.shape[1])
     for begin in range(0, len(keys), step):
         some = keys[begin : begin + step]
-        half = (some >> np.uint64(32)).astype(np.uint32)
+        half = some.view(np.uint32)[:, ::2].copy()
         half.sort(axis=1)
         suspect = (half[:, 1:] == half[:, :-1]).any(axis=1)
         if suspect.any() and any(some_equal(row) for row in some[suspect]):
