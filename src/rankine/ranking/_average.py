@@ -87,33 +87,50 @@ def average_precision(
     most = table.n_relevant(rel)
     if terms == "all_ranks":
         total = _precision_at_every_rank(table, k, rel, ties)
-    elif ties == "average":
-        total = average_precision_sum(table, rel, k, over_hits=divisor == "hits")
-    elif ties and divisor == "hits":
-        total = extreme_over_hits(table, rel, k, ties)
     else:
-        hits = table.hits(rel, ties)
-        query, gain = hits.query, hits.nth / hits.rank
-        if k is not None:
-            inside = hits.rank <= k
-            query, gain = query[inside], gain[inside]
-        total = table.per_query(query, gain)
-    length = table.length()
+        total = _precision_at_hits(table, k, rel, divisor, ties)
+    down = _divisor(table, k, rel, divisor, ties)
+    value = ratio(total, down)
+    if not (down.all() and most.all()):
+        value[down == 0] = 0
+        value[most == 0] = np.nan
+    return value
+
+
+def _precision_at_hits(
+    table: Judged, k: int | None, rel: float, divisor: str, ties: Ties | None
+) -> Floats:
+    """Sum P@i over the hits within k; over ties by their number, where that divides."""
+    if ties == "average":
+        return average_precision_sum(table, rel, k, over_hits=divisor == "hits")
+    if ties and divisor == "hits":
+        return extreme_over_hits(table, rel, k, ties)
+    hits = table.hits(rel, ties)
+    query, gain = hits.query, hits.nth / hits.rank
+    if k is not None:
+        inside = hits.rank <= k
+        query, gain = query[inside], gain[inside]
+    return table.per_query(query, gain)
+
+
+def _divisor(
+    table: Judged, k: int | None, rel: float, divisor: str, ties: Ties | None
+) -> Floats:
+    """Return what the sum of precisions is divided by."""
+    most = table.n_relevant(rel)
+    if divisor == "R":
+        return most
     if divisor == "hits":
         # Over ties the ratio has been taken already.
-        down = np.ones(table.n_queries) if ties else found_within(table, k, rel)
-    elif divisor == "min_k_R":
-        down = most if k is None else np.minimum(most, k)
-    elif divisor == "min_R_list":
-        down = np.minimum(most, length if k is None else np.minimum(length, k))
-    elif divisor == "k":
-        down = length if k is None else np.full(table.n_queries, float(k))
-    else:
-        down = most if divisor == "R" else np.ones(table.n_queries)
-    value = ratio(total, down)
-    value[down == 0] = 0
-    value[most == 0] = np.nan
-    return value
+        return np.ones(table.n_queries) if ties else found_within(table, k, rel)
+    if divisor == "min_k_R":
+        return most if k is None else np.minimum(most, k)
+    length = table.length()
+    if divisor == "min_R_list":
+        return np.minimum(most, length if k is None else np.minimum(length, k))
+    if divisor == "k":
+        return length if k is None else np.full(table.n_queries, float(k))
+    return np.ones(table.n_queries)
 
 
 def _precision_at_every_rank(

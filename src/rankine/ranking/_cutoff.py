@@ -42,16 +42,19 @@ def found_within(
             weight = weight * (table.score[row] >= min_score)
         return table.per_query(table.query[row], weight)
     hits = table.hits(rel, ties)
-    inside = np.ones(len(hits.query), dtype=np.bool_)
-    if k is not None:
-        inside &= hits.rank <= k
+    query = hits.query
     if min_score is not None:
-        inside &= hits.score >= min_score
-    return table.per_query(hits.query if inside.all() else hits.query[inside])
+        inside = hits.score >= min_score
+        query = query[inside if k is None else inside & (hits.rank <= k)]
+    elif k is not None:
+        query = query[hits.rank <= k]
+    return table.per_query(query)
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide, with nan for nothing by nothing and no warning."""
+    if denominator.all():
+        return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore"):
         return numerator / denominator
 
@@ -225,8 +228,9 @@ def recall(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
     value = ratio(found, most)
-    value[most == 0] = 0
-    value[table.n_relevant(rel) == 0] = np.nan
+    if not most.all():
+        value[most == 0] = 0
+        value[table.n_relevant(rel) == 0] = np.nan
     return value
 
 
