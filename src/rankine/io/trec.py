@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ _WANTED = ("query", "item", "value")
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _LITTLE = 1 << 18
+_PARSERS = 2
+"""Parts that are parsed at once: while one is used, the next is there or coming."""
 _SHOWN = 120
 """Characters of a bad line that are shown."""
 
@@ -87,29 +90,47 @@ def run_tag(path: Path) -> str:
 def _parts(path: Path, kind: str) -> Iterator[Rows]:
     line = 1
     for part, frame in _ahead(path, kind):
-        rows = _checked(part, frame, kind, str(path), line)
-        if rows.lines is None:
-            line += rows.frame.height
-        else:
+        if frame is None:
+            rows = _read_irregular(part, kind, str(path), line)
             line += part.count(b"\n") + (not part.endswith(b"\n"))
+        else:
+            rows = Rows(frame, str(path), line=line)
+            line += frame.height
         del part, frame
         yield rows
 
 
 def _ahead(path: Path, kind: str) -> Iterator[tuple[bytes, pl.DataFrame | None]]:
-    """Read and parse the next part in a second thread while the last one is used."""
+    """Read and parse the next parts in other threads while one is used.
+
+    Comes with None what is not regular.
+    """
     parts = _whole_lines(path)
+    with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(_PARSERS) as parsers:
 
-    def load() -> tuple[bytes, pl.DataFrame | None] | None:
-        part = next(parts, None)
-        return None if part is None else (part, _parse(part, kind))
+        def load() -> Future[tuple[bytes, pl.DataFrame | None]] | None:
+            part = next(parts, None)
+            return None if part is None else parsers.submit(_regular, part, kind)
 
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(load)
-        while (loaded := coming.result()) is not None:
-            coming = pool.submit(load)
-            yield loaded
+        coming = deque(reader.submit(load) for _ in range(_PARSERS))
+        while (loaded := coming.popleft().result()) is not None:
+            coming.append(reader.submit(load))
+            yield loaded.result()
             del loaded
+
+
+def _regular(part: bytes, kind: str) -> tuple[bytes, pl.DataFrame | None]:
+    """Parse a part if it is regular, which most are."""
+    frame = _parse(part, kind)
+    # If the spaces add up, every line has its fields; a line without a tag and one with
+    # a tag of two words may make up for each other, and are read right.
+    if (
+        frame is None
+        or any(frame.null_count().row(0))
+        or not _is_regular(part, (len(_FIELDS[kind]) - 1) * frame.height)
+    ):
+        return part, None
+    return part, _by_rank(frame) if kind == "ranks" else frame
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -143,21 +164,6 @@ def _at(number: int, begin: int, length: int) -> bytes:
     """Read from a file by its number, which is faster than by its object."""
     os.lseek(number, begin, os.SEEK_SET)
     return os.read(number, length)
-
-
-def _checked(
-    part: bytes, frame: pl.DataFrame | None, kind: str, name: str, line: int
-) -> Rows:
-    """Take what was parsed if the part is regular; else bring it into that form."""
-    # If the spaces add up, every line has its fields; a line without a tag and one with
-    # a tag of two words may make up for each other, and are read right.
-    if (
-        frame is not None
-        and not any(frame.null_count().row(0))
-        and _is_regular(part, (len(_FIELDS[kind]) - 1) * frame.height)
-    ):
-        return Rows(_by_rank(frame) if kind == "ranks" else frame, name, line=line)
-    return _read_irregular(part, kind, name, line)
 
 
 def _by_rank(frame: pl.DataFrame) -> pl.DataFrame:
