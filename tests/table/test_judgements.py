@@ -10,6 +10,7 @@ import pytest
 
 import rankine as rk
 from rankine.errors import DuplicateItemError
+from rankine.io.sources import Rows
 from rankine.table import judgements, rows
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ def test_two_equal_keys_are_found_wherever_they_are(n: int) -> None:
         assert judgements.some_equal(keys)
 
 
-@pytest.mark.parametrize("lengths", [[4, 4, 4], [3, 5, 4]], ids=["equal", "mixed"])
+@pytest.mark.parametrize(
+    "lengths", [[4, 4, 4], [4, 4, 3], [2, 9, 1]], ids=["equal", "padded", "mixed"]
+)
 def test_equal_keys_in_a_list_are_found(lengths: list[int]) -> None:
     starts = np.concatenate(([0], np.cumsum(lengths)))
-    keys = np.arange(12, dtype=np.uint64)
+    keys = np.arange(sum(lengths), dtype=np.uint64) + np.uint64(5)
     twice = keys.copy()
-    twice[10] = twice[11]
+    twice[9] = twice[10]
 
     numbers = np.arange(3)
 
@@ -95,7 +98,49 @@ def test_a_table_finds_its_keys_and_no_others() -> None:
         keys = rng.permutation(3 * n + 2)[:n].astype(np.uint64)
         asked = np.arange(3 * n + 2, dtype=np.uint64)
 
-        row, place = judgements.KeyTable(keys).find(asked)
+        table = judgements.KeyTable(keys)
+        row, place = table.find(asked)
 
         assert row.tolist() == sorted(keys.tolist())
         assert keys[place].tolist() == row.tolist()
+        everyone = np.full(len(asked), -1)
+        everyone[row] = place
+        assert table.places(asked).tolist() == everyone.tolist()
+
+
+@pytest.mark.parametrize("piece", [7, 100, 1 << 18])
+def test_mixed_queries_are_joined_piece_by_piece(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "_PIECE", piece)
+    monkeypatch.setattr(rows, "_FEW", 3)
+    rng = np.random.default_rng(piece)
+    run = pl.DataFrame(
+        {
+            "query": np.repeat([f"q{number}" for number in range(12)], 40),
+            "item": np.concatenate([rng.permutation(90)[:40] for _ in range(12)]),
+            "score": rng.integers(0, 25, 480).astype(float),
+        }
+    ).with_columns(pl.col("item").cast(pl.String))
+    qrels = {f"q{at}": {str(item): at % 3 for item in range(at, 60)} for at in range(9)}
+    expected = rk.evaluate(qrels, run, ["AP", "nDCG@5", "RR"])
+
+    found = rk.evaluate(
+        qrels, run.sample(fraction=1, shuffle=True, seed=3), ["AP", "nDCG@5", "RR"]
+    )
+
+    assert expected["AP"] > 0
+    assert found.per_query.equals(expected.per_query)
+    assert found.notes[1:] == expected.notes[1:]
+
+
+def test_a_query_is_told_by_its_id_and_not_by_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ids = pl.DataFrame({"query": [0, 1, 9], "item": [0, 1, 2], "value": [1.0, 1, 1]})
+    truth = judgements.Judgements.from_rows(Rows(ids, "qrels"))
+    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
+
+    number = truth.number_of(pl.Series([9, 2, 1, 16, 0, 7]))
+
+    assert number.tolist() == [2, -1, 1, -1, 0, -1]

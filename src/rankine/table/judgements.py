@@ -56,6 +56,8 @@ def width_of(lengths: Ints) -> int:
 _NONE = np.zeros(0, dtype=np.int64)
 _LITTLE = 1 << 16
 """Keys that are looked up together."""
+_PADDED = 0.8
+"""Share of a padded block that has to be data."""
 _TOGETHER = 1 << 19
 """Keys that are looked through together, so that they stay in the cache."""
 
@@ -67,9 +69,15 @@ def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
     items may have equal keys too.
     """
     lengths = np.diff(starts)
-    width = width_of(lengths)
-    if width:
+    width = int(lengths.max(initial=0))
+    if len(keys) == width * len(lengths):
         return width > 1 and _equal_in_rows(keys.reshape(-1, width))
+    if _PADDED * width * len(lengths) <= len(keys):
+        # Lists of about the same length: fill up with numbers that all differ.
+        block = np.empty((len(lengths), width), dtype=np.uint64)
+        block[:] = np.arange(width)
+        block[np.arange(width) < lengths[:, None]] = keys
+        return _equal_in_rows(block)
     pairs = with_query(keys, number, lengths)
     cuts = np.searchsorted(starts, np.arange(0, len(keys), _TOGETHER))
     bounds = np.unique(np.append(starts[cuts], len(keys)))
@@ -127,6 +135,23 @@ class KeyTable:
             rows.append(row + begin)
             places.append(place)
         return np.concatenate(rows), np.concatenate(places)
+
+    def places(self, keys: NDArray[np.uint64]) -> Ints:
+        """Return where each key stands, -1 if nowhere; for keys that are mostly in."""
+        if not self.rounds:
+            return np.full(len(keys), -1)
+        mix, shift, taken = self.rounds[0]
+        found = np.empty(len(keys), dtype=np.int64)
+        for begin in range(0, len(keys), _LITTLE):
+            part = slice(begin, begin + _LITTLE)
+            found[part] = taken[_slots(keys[part], mix, shift)]
+        open_ = np.flatnonzero(self.keys[found] != keys)
+        for mix, shift, taken in self.rounds[1:]:
+            own = keys[open_]
+            found[open_] = place = taken[_slots(own, mix, shift)]
+            open_ = open_[self.keys[place] != own]
+        found[open_] = -1
+        return found
 
     def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         open_ = np.arange(0)
@@ -217,7 +242,17 @@ class Judgements:
 
     def number_of(self, queries: pl.Series) -> Ints:
         """Return the number of each query id, -1 for those without judgements."""
-        return numbers(queries, self.queries)
+        if "queries" not in self.memo:
+            seed = 0
+            while not (table := KeyTable(item_keys(self.queries, seed))).unique:
+                seed += 1
+            self.memo["queries"] = table, seed
+        table, seed = self.memo["queries"]
+        number: Ints = table.places(item_keys(queries, seed))
+        # Keys propose, ids decide.
+        same = (queries == self.queries.gather(np.maximum(number, 0))).to_numpy()
+        number[~same] = -1
+        return number
 
 
 def list_starts(query: pl.Series) -> Ints:

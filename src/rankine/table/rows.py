@@ -7,8 +7,9 @@ computed, by counting the scores above them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankine.arrays import Bools, Floats, Ints
+    from rankine.arrays import AnyArray, Bools, Floats, Ints
     from rankine.conventions.convention import Convention
 
 
@@ -48,8 +49,33 @@ _FEW = 4096
 """Ids that are looked up one by one rather than joined."""
 
 
+_PIECE = 1 << 18
+"""Rows of mixed queries that are brought together at once, in the cache."""
+
+
 class _ScatteredError(Exception):
-    """A query's rows do not stand together, so that parts cannot be joined alone."""
+    """A query comes back when others were joined: the run must be joined at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """Lists of a run.
+
+    Attributes:
+        rows: where they come from.
+        starts: where each list begins.
+        number: the number of its query.
+        keys: the keys of the items.
+        scores: what they are ordered by, None if they stand in order.
+        order: the row of each key and score, None if they stand as the rows do.
+    """
+
+    rows: Rows
+    starts: Ints
+    number: Ints
+    keys: NDArray[np.uint64]
+    scores: Floats | None
+    order: AnyArray | None
 
 
 @dataclass(slots=True)
@@ -97,7 +123,6 @@ def match(
     try:
         return matcher().parts(run.open())
     except _ScatteredError:
-        # A query comes back after another: join the whole run at once.
         return matcher().scattered(run.open())
 
 
@@ -136,24 +161,27 @@ class _Matcher:
 
     def whole(self, run: Rows) -> Matches:
         """Join a run that is in memory."""
-        if run.frame.height:
-            starts = list_starts(run.frame["query"])
-            number = self._number(run.frame["query"].gather(starts[:-1]))
-            order = None
-            if self._is_scattered(number):
-                of_row = np.repeat(number, np.diff(starts))
-                order, starts, number = _by_list(of_row)
-            self._match(run, starts, number, order)
+        if run.frame.height == 0:
+            return self._finish()
+        starts = list_starts(run.frame["query"])
+        number = self._number(run.frame["query"].gather(starts[:-1]))
+        if self._is_scattered(number):
+            return self.scattered(iter([run]))
+        self._match(self._lists(run, starts, number))
         return self._finish()
 
     def scattered(self, parts: Iterator[Rows]) -> Matches:
         """Join a run whose queries are mixed, when all of it has been read."""
-        kept, numbers_ = [], []
+        kept, pieces = [], []
         for part in parts:
-            kept.append(part)
-            numbers_.append(self._number(part.frame["query"]))
-        order, starts, number = _by_list(np.concatenate(numbers_))
-        self._match(_concat(kept), starts, number, order)
+            for begin in range(0, part.frame.height, _PIECE):
+                rows = _slice(part, begin, begin + _PIECE)
+                number = self._number(rows.frame["query"])
+                order, starts, present = _by_list(number)
+                lists = self._lists(rows, starts, present, order)
+                pieces.append((replace(lists, rows=_drop_query(rows)), order))
+            kept.append(_drop_query(part))
+        self._match(_joined(_concat(kept), pieces))
         return self._finish()
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
@@ -166,17 +194,21 @@ class _Matcher:
             starts = list_starts(rows.frame["query"])
             last = int(starts[-2])
             held = _slice(rows, last, rows.frame.height)
-            if last:
-                self._part(_slice(rows, 0, last), starts[:-1])
+            if last and not self._part(_slice(rows, 0, last), starts[:-1]):
+                return self.scattered(chain([rows], parts))
         if held is not None:
             self._part(held, np.array([0, held.frame.height]))
         return self._finish()
 
-    def _part(self, rows: Rows, starts: Ints) -> None:
+    def _part(self, rows: Rows, starts: Ints) -> bool:
+        """Join a part; False if its queries are mixed and it is the first."""
         number = self._number(rows.frame["query"].gather(starts[:-1]))
         if self._is_scattered(number):
-            raise _ScatteredError
-        self._match(rows, starts, number)
+            if self.found.query:
+                raise _ScatteredError
+            return False
+        self._match(self._lists(rows, starts, number))
+        return True
 
     def _is_scattered(self, number: Ints) -> bool:
         """Say whether a query has come before, here or in an earlier part."""
@@ -192,7 +224,7 @@ class _Matcher:
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
         if len(ids) > _FEW:
-            number = self.truth.number_of(ids).copy()
+            number = self.truth.number_of(ids)
         else:
             known = self.known
             found = [known.get(value, -1) for value in ids.to_list()]
@@ -225,18 +257,28 @@ class _Matcher:
             return self.truth.queries[int(number)]
         return list(self.extra_number)[int(number) - n]
 
-    def _match(
+    def _lists(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
-    ) -> None:
-        """Join lists; `order` brings their rows together, if they do not stand so."""
-        items = Items(rows.frame["item"], order)
+    ) -> _Lists:
+        """Return lists with what is compared; `order` brings their rows together."""
+        keys = item_keys(rows.frame["item"], self.truth.seed)
+        scores = self._scores(rows, starts, number)
+        if order is not None:
+            keys = keys[order]
+            scores = None if scores is None else scores[order]
+        return _Lists(rows, starts, number, keys, scores, order)
+
+    def _match(self, lists: _Lists) -> None:
+        """Join lists."""
+        rows, starts, number = lists.rows, lists.starts, lists.number
+        keys, scores = lists.keys, lists.scores
+        items = Items(rows.frame["item"], lists.order)
         lengths = np.diff(starts)
-        keys = item_keys(items.series, self.truth.seed)
-        keys = keys if order is None else keys[order]
         policy = self.rule.duplicates
         if policy != "count" and may_repeat(keys, number, starts):
-            if order is not None:
-                self._match(_take(rows, order), starts, number)
+            if lists.order is not None:
+                taken = _take(rows, lists.order)
+                self._match(self._lists(taken, starts, number))
                 return
             pairs = with_query(keys, number, lengths)
             doubled = _duplicates(items.series, np.repeat(number, lengths), pairs)
@@ -247,12 +289,9 @@ class _Matcher:
                 kept = np.flatnonzero(~doubled)
                 owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
                 left = starts_of(np.bincount(owner, minlength=len(lengths)))
-                self._match(_take(rows, kept), left, number)
+                self._match(self._lists(_take(rows, kept), left, number))
                 return
         self.seen[number] = lengths
-        scores = self._scores(rows, starts, number)
-        if scores is not None and order is not None:
-            scores = scores[order]
         falling, distinct = _sortedness(scores, starts)
         depth = self.depth if falling and distinct else None
         row, pair, group = self._judged(keys, items, starts, number, depth)
@@ -357,24 +396,61 @@ def _slice(rows: Rows, begin: int, end: int) -> Rows:
     return Rows(rows.frame.slice(begin, end - begin), rows.name, line, lines)
 
 
-def _take(rows: Rows, row: Ints) -> Rows:
+def _take(rows: Rows, row: AnyArray) -> Rows:
     lines = rows.lines
     if lines is None and rows.line is not None:
         lines = np.arange(rows.frame.height) + rows.line
-    frame = rows.frame.drop("query", strict=False)[row]  # the lists say it from here
+    frame = rows.frame.drop("query", strict=False)[row]
     if lines is not None:
         return Rows(frame, rows.name, lines=lines[row])
     number = row if rows.number is None else rows.number[row]
     return Rows(frame, rows.name, number=number)
 
 
+def _drop_query(rows: Rows) -> Rows:
+    """Leave the ids of the queries out, where numbers say them."""
+    return replace(rows, frame=rows.frame.drop("query"))
+
+
 def _by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the order that brings the rows of each query together, and the lists."""
     # Small numbers are sorted many times faster.
     small = of_row.astype(np.uint16) if of_row.max() < 1 << 16 else of_row
-    counts = np.bincount(of_row)
-    present = np.flatnonzero(counts)
-    return np.argsort(small, kind="stable"), starts_of(counts[present]), present
+    order = np.argsort(small, kind="stable")
+    ordered = small[order]
+    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    starts = np.concatenate(([0], changes, [len(order)]))
+    return order, starts, of_row[order[starts[:-1]]]
+
+
+def _joined(rows: Rows, pieces: list[tuple[_Lists, Ints]]) -> _Lists:
+    """Put the lists of several pieces of a run together.
+
+    What a piece has of a list stands together, so that little is moved far.
+    """
+    number = np.unique(np.concatenate([piece.number for piece, _ in pieces]))
+    which = [np.searchsorted(number, piece.number) for piece, _ in pieces]
+    lengths = np.zeros(len(number), dtype=np.int64)
+    for (piece, _), at in zip(pieces, which, strict=True):
+        lengths[at] += np.diff(piece.starts)
+    starts = starts_of(lengths)
+    free = starts[:-1].copy()
+    n = rows.frame.height
+    keys = np.empty(n, dtype=np.uint64)
+    order: AnyArray = np.empty(n, dtype=np.int64 if n >> 31 else np.int32)
+    scores = None if pieces[0][0].scores is None else np.empty(n)
+    done = 0
+    for (piece, own), at in zip(pieces, which, strict=True):
+        counts = np.diff(piece.starts)
+        to = np.arange(len(piece.keys))
+        to += np.repeat(free[at] - piece.starts[:-1], counts)
+        free[at] += counts
+        keys[to] = piece.keys
+        order[to] = own + done
+        if scores is not None:
+            scores[to] = piece.scores
+        done += len(to)
+    return _Lists(rows, starts, number, keys, scores, order)
 
 
 def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:

@@ -10,14 +10,14 @@ import polars as pl
 from rankine.table.segments import expand, position, runs
 
 if TYPE_CHECKING:
-    from rankine.arrays import Floats, Ints
+    from rankine.arrays import AnyArray, Floats, Ints
 
 
 class Items(NamedTuple):
     """Item ids, and the order that brings the rows of each list together."""
 
     series: pl.Series
-    order: Ints | None
+    order: AnyArray | None
 
     def gather(self, rows: Ints) -> pl.Series:
         """Return the ids of some rows."""
