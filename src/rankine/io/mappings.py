@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from struct import error as StructError
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,8 +36,14 @@ def grades(source: Lists) -> dict[Any, dict[Any, float]]:
             made[query] = dict(entry)
         else:
             made[query] = _ones(query, entry)
-        refuse_missing(made[query], f"an item that is judged for query {query!r}")
+        if may_miss(made[query]):
+            refuse_missing(made[query], f"an item that is judged for query {query!r}")
     return made
+
+
+def may_miss(ids: Mapping[Any, Any]) -> bool:
+    """Say whether ids are to be looked at closely: None, an empty text, or floats."""
+    return None in ids or "" in ids or float in set(map(type, ids))
 
 
 def check_queries(data: Mapping[Any, Any], name: str) -> None:
@@ -60,14 +68,12 @@ def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
 
 def numbers(values: list[Any], what: str = "grade") -> Floats:
     """Return grades or scores as floats; refuse what is not a number."""
-    kinds = set(map(type, values))
-    if kinds.isdisjoint(_WORDS):
-        try:
-            made = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            made = np.full(1, np.nan)
-        if np.isfinite(made).all() if what == "grade" else not np.isnan(made).any():
-            return made
+    try:
+        made = packed(values)
+    except NOT_PACKED:
+        made = np.full(1, np.nan)
+    if np.isfinite(made).all() if what == "grade" else not np.isnan(made).any():
+        return made
     bad = next(
         value
         for value in values
@@ -82,7 +88,13 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
     raise DataError(msg)
 
 
-_WORDS = {str, bytes, np.str_, np.bytes_}
+NOT_PACKED = (StructError, TypeError, ValueError, OverflowError)
+"""What `packed` raises when a value is not a number."""
+
+
+def packed(values: Collection[Any]) -> Floats:
+    """Return numbers as an array; unlike NumPy, does not read text as a number."""
+    return np.frombuffer(pack(f"{len(values)}d", *values))
 
 
 def _is_number(value: Any, what: str) -> bool:

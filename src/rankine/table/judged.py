@@ -93,7 +93,7 @@ class Judged:
         if key not in self.memo:
             table = self.reordered(ties, self.grade >= rel) if ties else self
             relevant = table.grade >= rel
-            row = np.flatnonzero(relevant)
+            row = relevant.nonzero()[0]
             query = table.query[row]
             self.memo[key] = Hits(
                 row, query, table.rank[row], position(query) + 1, table.score[row]

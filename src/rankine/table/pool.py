@@ -40,7 +40,7 @@ class Pool:
         """The query number of each grade."""
         if "query" not in self.memo:
             number = np.arange(self.n_queries, dtype=np.int64)
-            self.memo["query"] = np.repeat(number, np.diff(self.starts))
+            self.memo["query"] = number.repeat(self.starts[1:] - self.starts[:-1])
         found: Ints = self.memo["query"]
         return found
 
@@ -48,7 +48,7 @@ class Pool:
     def width(self) -> int | None:
         """The number of grades per query, if it is the same for all."""
         if "width" not in self.memo:
-            counts = np.diff(self.starts)
+            counts = self.starts[1:] - self.starts[:-1]
             same = len(counts) > 0 and bool((counts == counts[0]).all())
             self.memo["width"] = int(counts[0]) if same else None
         found: int | None = self.memo["width"]

@@ -7,20 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from struct import error as StructError
-from struct import pack
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine.errors import DataError, DuplicateItemError, FormatError
-from rankine.io.mappings import check_queries, numbers, refuse_missing
+from rankine.io.mappings import (
+    NOT_PACKED,
+    check_queries,
+    numbers,
+    packed,
+    refuse_missing,
+)
 from rankine.table.segments import count_above, rounded, starts_of
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
     from rankine.conventions.convention import Convention
     from rankine.table.pool import Pool
+
+
+_NAN = repeat(float("nan"))
+_FEW = 1 << 14
+"""Scores that are taken at once."""
 
 
 class Probed:
@@ -75,7 +85,7 @@ class Probed:
             raise _not_a_number(truth, scored)
         self.scores = rounded(self.scores, rule.score_bits)
         score = rounded(score, rule.score_bits)
-        pair = np.flatnonzero(score == score)  # noqa: PLR0124 - false for nan only
+        pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
         score, query = score[pair], pool.query[pair]
         above, tied = count_above(self.scores, starts, query, score)
         rank = above + 1
@@ -89,7 +99,7 @@ class Probed:
                     score[row],
                 )
                 rank[row] += _place(items[pair[row]], peers, rule.tie)
-        order = np.argsort(query * (rank.max(initial=0) + 1) + rank, kind="stable")
+        order = (query * (rank.max(initial=0) + 1) + rank).argsort(kind="stable")
         self.query: Ints = query[order]
         self.rank: Ints = rank[order]
         self.grade: Floats = pool.grade[pair[order]]
@@ -168,20 +178,23 @@ def _look_up(
     starts: Ints,
 ) -> tuple[Floats, Floats]:
     """Return all scores, and the scores of the judged items, nan if not retrieved."""
-    scores = np.empty(int(starts[-1]))
     found: list[Any] = []
     try:
+        if starts[-1] <= _FEW:
+            for judged, entry in zip(truth.values(), scored, strict=True):
+                found.extend(map(entry.get, judged, _NAN))
+            values = chain.from_iterable([entry.values() for entry in scored])
+            return packed([*values]), packed(found)
+        scores = np.empty(int(starts[-1]))
         # One query after the other, while its dict is in the cache.
         for judged, entry, begin in zip(
             truth.values(), scored, starts.tolist(), strict=False
         ):
             end = begin + len(entry)
-            # Packing refuses text, which NumPy would read as a number.
-            packed = pack(f"{len(entry)}d", *entry.values())
-            scores[begin:end] = np.frombuffer(packed)
-            found.extend(map(entry.get, judged))
-        return scores, np.array(found, dtype=np.float64)
-    except (StructError, TypeError, ValueError, OverflowError):
+            scores[begin:end] = packed(entry.values())
+            found.extend(map(entry.get, judged, _NAN))
+        return scores, packed(found)
+    except NOT_PACKED:
         numbers([value for entry in scored for value in entry.values()], "score")
         raise
 

@@ -7,6 +7,7 @@ is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Pyth
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from rankine.arrays import AnyArray, Bools, Floats, Ints
 
-_FEW = 1 << 15
-"""Comparisons that are cheaper than a sort."""
+_FEW = 32
+"""Segments that are searched one by one."""
 _MANY = 1 << 18
 """Values that are worth a second thread."""
 _WASTE = 2
@@ -31,7 +32,7 @@ def starts_of(counts: Ints) -> Ints:
     array([0, 2, 2, 5])
     """
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=starts[1:])
+    counts.cumsum(out=starts[1:])
     return starts
 
 
@@ -59,7 +60,7 @@ def position(segment: Ints) -> Ints:
         return np.zeros(0, dtype=np.int64)
     index = np.arange(n, dtype=np.int64)
     first = np.zeros(n, dtype=np.int64)
-    change = np.flatnonzero(segment[1:] != segment[:-1]) + 1
+    change = (segment[1:] != segment[:-1]).nonzero()[0] + 1
     first[change] = change
     np.maximum.accumulate(first, out=first)
     return index - first
@@ -160,8 +161,7 @@ def count_above(
 ) -> tuple[Ints, Ints]:
     """Count, for each x, the values of its segment above it and those equal to it.
 
-    Each x is a value of its segment. A few are counted one by one; for many, segments
-    are sorted first.
+    Each x is a value of its segment, and segment numbers rise.
 
     >>> count_above(
     ...     np.array([7.0, 9.0, 1.0, 7.0]),
@@ -173,15 +173,16 @@ def count_above(
     """
     n = len(starts) - 1
     width = len(values) // n if n else 0
-    small = 0 < len(segment) * width <= _FEW
-    if small and width * n == len(values) and (np.diff(starts) == width).all():
-        block = values.reshape(n, width)
-        lists, own = block[segment], x[:, None]
-        above = (lists > own).view(np.int8).sum(axis=1, dtype=np.int64)
-        ordered = np.sort(block, axis=1)
+    if 0 < n <= _FEW and width and (starts[1:] - starts[:-1] == width).all():
+        ordered = np.sort(values.reshape(n, width), axis=1)
+        bounds = segment.searchsorted(np.arange(n + 1)).tolist()
+        own = [x[begin:end] for begin, end in pairwise(bounds)]
+        pairs = list(zip(ordered, own, strict=True))
+        upto = np.concatenate([row.searchsorted(some, "right") for row, some in pairs])
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            return above, (lists == own).view(np.int8).sum(axis=1, dtype=np.int64)
-        return above, np.ones(len(x), dtype=np.int64)
+            under = np.concatenate([row.searchsorted(some) for row, some in pairs])
+            return width - upto, upto - under
+        return width - upto, np.ones(len(x), dtype=np.int64)
     return above_and_tied(sort_descending(values, starts), starts, segment, x)
 
 

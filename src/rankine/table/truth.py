@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,8 +58,8 @@ class Truth:
         if "pool" not in self.memo:
             groups = self.grades.values()
             counts = np.fromiter(map(len, groups), np.int64, count=len(groups))
-            flat = [grade for group in groups for grade in group.values()]
-            self.memo["pool"] = Pool(starts_of(counts), mappings.numbers(flat))
+            flat = chain.from_iterable([group.values() for group in groups])
+            self.memo["pool"] = Pool(starts_of(counts), mappings.numbers([*flat]))
         found: Pool = self.memo["pool"]
         return found
 
