@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine.errors import DataError
-from rankine.table.segments import position, runs
+from rankine.table.segments import by_halves, position, runs
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -19,7 +19,11 @@ _CHUNK = 1 << 22
 
 def smallest_score(run: Dense, scores: Floats) -> float:
     """Return the smallest score; refuse scores that cannot be ordered."""
-    smallest = float(scores.min(initial=np.inf))  # nan, if there is one
+    # nan, if there is one
+    parts = by_halves(
+        lambda rows: scores[rows].min(initial=np.inf), len(scores), scores.size
+    )
+    smallest = float(np.minimum.reduce(parts))
     if np.isnan(smallest):
         missing = np.isnan(scores)
         row, column = (int(at[0]) for at in np.nonzero(missing))
@@ -57,6 +61,18 @@ def top(
     Some cells beyond that rank are included, those tied with it among them; cells with
     -inf are not retrieved. The result is sorted by row and rank.
     """
+
+    def of_rows(rows: slice) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        row, *others = _top(scores[rows], tie_order, depth, masked=masked)
+        return row + rows.start, *others
+
+    parts = by_halves(of_rows, len(scores), scores.size)
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))  # type: ignore[return-value]
+
+
+def _top(
+    scores: Floats, tie_order: Ints, depth: int | None, *, masked: bool
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     if depth is not None and depth < scores.shape[1]:
         inside = scores >= _floor(scores, depth)[:, None]
         if masked:

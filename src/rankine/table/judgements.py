@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError
 from rankine.table.pool import Pool
-from rankine.table.segments import starts_of
+from rankine.table.segments import by_halves, starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +71,10 @@ def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
     lengths = np.diff(starts)
     width = int(lengths.max(initial=0))
     if len(keys) == width * len(lengths):
-        return width > 1 and _equal_in_rows(keys.reshape(-1, width))
+        block = keys.reshape(-1, width)
+        return width > 1 and any(
+            by_halves(lambda rows: _equal_in_rows(block[rows]), len(block), len(keys))
+        )
     if _PADDED * width * len(lengths) <= len(keys):
         # Lists of about the same length: fill up with numbers that all differ.
         block = np.empty((len(lengths), width), dtype=np.uint64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankine.arrays import AnyArray, Bools, Floats, Ints
+
+T = TypeVar("T")
 
 _FEW = 32
 """Segments that are searched one by one."""
@@ -145,15 +147,24 @@ def sort_descending(values: Floats, starts: Ints) -> Floats:
 
 
 def _sort_rows(block: Floats) -> None:
-    """Sort each row in place, a large matrix in two threads."""
-    if block.size < _MANY:
-        block.sort(axis=1)
-        return
-    half = len(block) // 2
+    """Sort each row in place."""
+    by_halves(lambda rows: block[rows].sort(axis=1), len(block), block.size)
+
+
+def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
+    """Do some work on n rows with so many values: on all, or on halves in two threads.
+
+    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 10)
+    [(0, 5)]
+    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 1_000_000)
+    [(0, 2), (2, 5)]
+    """
+    if size < _MANY or n < 2:  # noqa: PLR2004 - two halves
+        return [work(slice(0, n))]
     with ThreadPoolExecutor(max_workers=1) as pool:
-        other = pool.submit(block[:half].sort, 1)
-        block[half:].sort(axis=1)
-        other.result()
+        other = pool.submit(work, slice(0, n // 2))
+        own = work(slice(n // 2, n))
+        return [other.result(), own]
 
 
 def count_above(
