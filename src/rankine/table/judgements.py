@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,8 +133,14 @@ class KeyTable:
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Return which keys are in the table, in order, and where each stands."""
         rows, places = [_NONE], [_NONE]
-        for begin in range(0, len(keys), _LITTLE):
-            row, place = self._find(keys[begin : begin + _LITTLE])
+
+        def some(part: slice) -> list[tuple[int, Ints, Ints]]:
+            return [
+                (begin, *self._find(keys[begin : min(begin + _LITTLE, part.stop)]))
+                for begin in range(part.start, part.stop, _LITTLE)
+            ]
+
+        for begin, row, place in chain(*by_halves(some, len(keys), len(keys))):
             rows.append(row + begin)
             places.append(place)
         return np.concatenate(rows), np.concatenate(places)

@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 _FEW = 32
 """Segments that are searched one by one."""
-_MANY = 1 << 18
-"""Values that are worth a second thread."""
+_MANY = 600_000
+"""Values that are worth a second thread; a part of a file has fewer."""
 _WASTE = 2
 """How much larger than the data a padded block may be."""
 
