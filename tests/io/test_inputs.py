@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 import re
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +20,7 @@ import pytest
 from scipy import sparse
 
 import rankine as rk
-from rankine.errors import DuplicateItemError, FormatError
+from rankine.errors import DataError, DuplicateItemError, FormatError
 
 Lists: TypeAlias = dict[str, dict[str, float]]
 
@@ -665,6 +667,31 @@ def test_duplicates_across_parts_name_their_lines(
     assert str(path) in text
     wanted = rf"\b{first * step + 1} and (line )?{again * step + 1}\b"
     assert re.search(wanted, text)
+
+
+@pytest.mark.parametrize("bad", ["q1 Q0 d 1 2.0 t", "q1 Q0 d"])
+def test_no_thread_reads_on_after_an_error(
+    bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rankine.io.trec._PART", 64)
+    lines = ["q1 Q0 d 1 3.0 t", bad, *(f"q{at} Q0 d 1 0.5 t" for at in range(2, 99))]
+    path = tmp_path / "some.run"
+    path.write_text("\n".join(lines))
+
+    with pytest.raises(DataError) as caught:
+        rk.evaluate({"q1": {"d"}}, path, ["AP"])
+
+    deadline = time.monotonic() + 10
+    while _reading() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    # The error is still held, with the frames that it came through.
+    assert caught.value
+    assert not _reading()
+
+
+def _reading() -> list[str]:
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("rankine-")]
 
 
 @pytest.mark.parametrize("part", [64, 300])

@@ -7,7 +7,7 @@ columns query, item and value (a grade, a score, or None where the order is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -63,12 +63,12 @@ class Stream:
     """A run that is read in parts, each with whole lines; it can be opened again.
 
     Attributes:
-        open: starts reading.
+        open: starts reading; close what it returns, as threads read ahead.
         name: what to call it in messages.
         ranked: whether the value comes from the rank column.
     """
 
-    open: Callable[[], Iterator[Rows]]
+    open: Callable[[], Generator[Rows, None, None]]
     name: str
     notes: tuple[str, ...] = ()
     ranked: bool = False

@@ -12,6 +12,7 @@ import os
 import re
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from rankine.errors import DataError, FormatError
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from rankine.arrays import Ints
 
@@ -47,11 +48,12 @@ _SHOWN = 120
 def read_run(path: Path, *, by_rank: bool = False) -> Stream:
     """Read a run in parts, whenever it is asked for."""
 
-    def parts() -> Iterator[Rows]:
+    def parts() -> Generator[Rows, None, None]:
         empty = True
-        for rows in _parts(path, "ranks" if by_rank else "run"):
-            empty = empty and rows.frame.height == 0
-            yield rows
+        with closing(_parts(path, "ranks" if by_rank else "run")) as found:
+            for rows in found:
+                empty = empty and rows.frame.height == 0
+                yield rows
         if empty:
             msg = f"{path}: no rows in it"
             raise DataError(msg)
@@ -87,36 +89,46 @@ def run_tag(path: Path) -> str:
     return lines[-1].split()[-1].decode(errors="backslashreplace") if lines else ""
 
 
-def _parts(path: Path, kind: str) -> Iterator[Rows]:
+def _parts(path: Path, kind: str) -> Generator[Rows, None, None]:
     line = 1
-    for part, frame in _ahead(path, kind):
-        if frame is None:
-            rows = _read_irregular(part, kind, str(path), line)
-            line += part.count(b"\n") + (not part.endswith(b"\n"))
-        else:
-            rows = Rows(frame, str(path), line=line)
-            line += frame.height
-        del part, frame
-        yield rows
+    # Closed on every way out: a generator that is left to the garbage collector would
+    # end its threads at any time, such as when another thread is just being started.
+    with closing(_ahead(path, kind)) as ahead:
+        for part, frame in ahead:
+            if frame is None:
+                rows = _read_irregular(part, kind, str(path), line)
+                line += part.count(b"\n") + (not part.endswith(b"\n"))
+            else:
+                rows = Rows(frame, str(path), line=line)
+                line += frame.height
+            del part, frame
+            yield rows
 
 
-def _ahead(path: Path, kind: str) -> Iterator[tuple[bytes, pl.DataFrame | None]]:
+def _ahead(
+    path: Path, kind: str
+) -> Generator[tuple[bytes, pl.DataFrame | None], None, None]:
     """Read and parse the next parts in other threads while one is used.
 
     Comes with None what is not regular.
     """
     parts = _whole_lines(path)
-    with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(_PARSERS) as parsers:
+    reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
+    parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
 
-        def load() -> Future[tuple[bytes, pl.DataFrame | None]] | None:
-            part = next(parts, None)
-            return None if part is None else parsers.submit(_regular, part, kind)
+    def load() -> Future[tuple[bytes, pl.DataFrame | None]] | None:
+        part = next(parts, None)
+        return None if part is None else parsers.submit(_regular, part, kind)
 
+    try:
         coming = deque(reader.submit(load) for _ in range(_PARSERS))
         while (loaded := coming.popleft().result()) is not None:
             coming.append(reader.submit(load))
             yield loaded.result()
             del loaded
+    finally:
+        reader.shutdown(wait=False, cancel_futures=True)
+        parsers.shutdown(wait=False, cancel_futures=True)
 
 
 def _regular(part: bytes, kind: str) -> tuple[bytes, pl.DataFrame | None]:
@@ -133,7 +145,7 @@ def _regular(part: bytes, kind: str) -> tuple[bytes, pl.DataFrame | None]:
     return part, _by_rank(frame) if kind == "ranks" else frame
 
 
-def _whole_lines(path: Path) -> Iterator[bytes]:
+def _whole_lines(path: Path) -> Generator[bytes, None, None]:
     with path.open("rb") as file:
         number = file.fileno()
         size = os.lseek(number, 0, os.SEEK_END)

@@ -7,6 +7,7 @@ computed, by counting the scores above them.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -121,9 +122,11 @@ def match(
     if isinstance(run, Rows):
         return matcher().whole(run)
     try:
-        return matcher().parts(run.open())
+        with closing(run.open()) as parts:
+            return matcher().parts(parts)
     except _ScatteredError:
-        return matcher().scattered(run.open())
+        with closing(run.open()) as parts:
+            return matcher().scattered(parts)
 
 
 def _concat(parts: list[Rows]) -> Rows:
