@@ -20,6 +20,8 @@ from rankine.errors import (
     UsageError,
     nearest,
 )
+from rankine.io.lenient import cleaned
+from rankine.io.reading import Reading
 from rankine.io.sources import Source, Stream
 from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
+_PLAIN = Reading()
 # Fields that decide the table; metrics for which they agree share one.
 _OF_TABLE = (
     "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
@@ -255,18 +258,22 @@ def evaluate(
     ties: str | None = None,
     rel: float | None = None,
     catalog: int | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     depth: int | None = None,
     name: str | None = None,
+    order: str | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
 ) -> Evaluation:
     """Evaluate a run against judgements.
 
     Args:
         qrels: the judgements: a path, {query: {item: grade}}, {query: {items}}, a
-            frame, a sparse matrix, or `from_scores`.
+            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns.
         run: the retrieved items: a path, {query: {item: score}}, {query: [items in
-            order]}, a frame, a sparse matrix, `from_scores` or `from_ranked`.
+            order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, or what
+            `read_run` returns.
         metrics: names or metrics.
         convention: whose choices the numbers follow.
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
@@ -278,6 +285,11 @@ def evaluate(
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
         depth: look at the first items of each list only, as trec_eval's ``-M`` does.
         name: what to call the run.
+        order: what the ranking follows, instead of what the convention says:
+            ``score``, ``rank`` (a rank column, even if there are scores) or ``given``.
+        lower_is_better: scores are distances, the smallest first.
+        lenient: drop rows without an id and repeated items, rank scores that are nan
+            last, and count them in the notes, instead of refusing them.
 
     Returns:
         The values of all queries, their means, intervals and notes.
@@ -297,10 +309,18 @@ def evaluate(
     if not isinstance(convention, str):
         convention = named(convention)
     _check_options(ties, rel, catalog)
+    if order is not None:
+        check_choice("order", order, ("score", "rank", "given"))
+        convention = named(convention).replace(order=order)
     plan = plan_of(asked, convention, ties, rel, catalog)
-    truth = truth_of(qrels, columns=columns, grades=grades)
-    by_rank = plan.rule.order == "rank"
-    source = io.read(run, "run", columns=columns, by_rank=by_rank)
+    truth = truth_of(qrels, Reading(columns=columns, grades=grades, lenient=lenient))
+    how = Reading(
+        columns=columns,
+        by_rank=plan.rule.order == "rank",
+        lenient=lenient,
+        lower_is_better=lower_is_better,
+    )
+    source = source_of(run, how)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
 
 
@@ -325,19 +345,21 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
     return listed
 
 
-def truth_of(
-    qrels: Any,
-    *,
-    columns: Mapping[str, str] | None = None,
-    grades: Mapping[Any, float] | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-) -> Truth:
+def truth_of(qrels: Any, how: Reading = _PLAIN) -> Truth:
     """Read judgements, to be used for one run or for many."""
-    source = io.read(qrels, "qrels", columns=columns, grades=grades, format=format)
+    source = io.read(qrels, "qrels", how)
+    if how.lenient:
+        source = cleaned(source, "qrels")
     if isinstance(source, Stream):
         msg = f"{source.name} was read as a run, and cannot be judgements"
         raise DataError(msg)
     return Truth(source)
+
+
+def source_of(run: Any, how: Reading = _PLAIN) -> Source:
+    """Read a run."""
+    source = io.read(run, "run", how)
+    return cleaned(source, "run") if how.lenient else source
 
 
 def evaluate_source(

@@ -1161,12 +1161,10 @@ def test_bytes_that_are_no_utf8_in_csv_name_the_line(write: Write) -> None:
     assert "UTF-8" in text
 
 
-def test_utf16_is_told(write: Write) -> None:
+def test_05_utf16_is_read(write: Write) -> None:
     path = write("some.run", "q Q0 a 1 0.5 t\n".encode("utf-16"))
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
-
-    assert "UTF-16" in text
+    assert rk.evaluate({"q": {"a"}}, path, "RR")["RR"] == 1
 
 
 @pytest.mark.parametrize("row", ["q,b", "q,b,1,2"], ids=["too-few", "too-many"])
@@ -1179,13 +1177,13 @@ def test_ragged_csv_names_the_line(row: str, write: Write) -> None:
     assert str(caught.value).startswith(f"{path}:3: ")
 
 
-def test_header_of_columns_separated_by_spaces_is_told(write: Write) -> None:
+def test_13_a_header_of_trec_text_is_told(write: Write) -> None:
     path = write("some.run", "query q0 item rank score tag\nq Q0 a 1 0.5 t\n")
 
-    text = complaint(errors.DataError, {"q": {"a"}}, path)
+    ev = rk.evaluate({"q": {"a"}}, path, "RR")
 
-    assert text.startswith(f"{path}:1: ")
-    assert "'score'" in text
+    assert ev["RR"] == 1
+    assert any("query q0 item rank score tag" in note for note in ev.notes)
 
 
 def test_a_missing_file_suggests_the_nearest(write: Write) -> None:
@@ -1200,7 +1198,7 @@ def test_a_missing_file_suggests_the_nearest(write: Write) -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     text = complaint(errors.FormatError, {"q": {"a"}}, tmp_path)
 
-    assert text == f"{tmp_path}: is a folder; name a file in it"
+    assert text == f"{tmp_path}: is a folder without files"
 
 
 def test_a_path_with_a_nul_is_refused() -> None:
@@ -1249,7 +1247,7 @@ def test_an_unknown_format_suggests_the_nearest(write: Write) -> None:
         rk.read_run(path, format="trek")
 
     assert "did you mean 'trec'?" in str(caught.value)
-    assert "trec, csv, tsv, parquet" in str(caught.value)
+    assert "csv, tsv, " in str(caught.value)
 
 
 def test_an_unknown_format_of_content_says_what_is_known(write: Write) -> None:

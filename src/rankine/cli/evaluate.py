@@ -11,24 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_how
+
 if TYPE_CHECKING:
     from rankine.evaluation import Evaluation
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
-
-
-def _pairs(
-    _: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    found = {}
-    for text in values:
-        # The last sign, as a metric may have some: P(rel=2)@5=0.4.
-        key, sign, value = text.rpartition("=")
-        if not sign or not key or not value:
-            msg = f"expected NAME=VALUE, got {text!r}"
-            raise click.BadParameter(msg, param=parameter)
-        found[key] = value
-    return found
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,21 +53,22 @@ def _pairs(
     help="Number of items in the catalogue, for metrics that need it.",
 )  # fmt: skip
 @click.option(
-    "--col", "columns", multiple=True, callback=_pairs, metavar="PART=COLUMN",
-    help="Which column is the query, item, grade, score or rank; repeatable.",
+    "--order", type=click.Choice(["score", "rank", "given"]),
+    help="What the ranking follows: the score, a rank column, or the order of rows.",
 )  # fmt: skip
-@click.option("--format", "format_", metavar="NAME", help="trec, csv, tsv or parquet.")
 @click.option(
-    "--grades", metavar="WORD=N,...",
-    help="What each grade in words is worth: --grades Viewed=0,Clicked=1.",
+    "--lenient", is_flag=True,
+    help="Drop rows without an id and repeated items and rank scores that are nan "
+    "last, and count them, instead of refusing them.",
 )  # fmt: skip
+@reading
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
     "--style", type=click.Choice(["trec_eval"]), help="Print as trec_eval does."
 )
 @click.option(
-    "--fail-under", "floors", multiple=True, callback=_pairs, metavar="METRIC=VALUE",
+    "--fail-under", "floors", multiple=True, callback=pairs, metavar="METRIC=VALUE",
     help="Exit with 1 if a metric is below this; repeatable.",
 )  # fmt: skip
 def command(
@@ -92,25 +81,29 @@ def command(
     ties: str | None,
     depth: int | None,
     catalog: int | None,
-    columns: dict[str, str],
-    format_: str | None,
-    grades: str | None,
+    order: str | None,
+    lenient: bool,  # noqa: FBT001
+    verbose: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     style: str | None,
     floors: dict[str, str],
+    **how: Any,
 ) -> int:
     """Evaluate one or more RUN files against the judgements in QRELS.
 
-    Files are TREC text, or CSV, TSV or Parquet with named columns.
+    Files are TREC text, CSV, TSV, Parquet, Arrow, JSON, NDJSON, or what MS MARCO, BEIR,
+    MovieLens and RecBole have, packed or not, told by their content; a folder or a
+    pattern names the parts of one, and - is standard input.
 
     \b
     rankine evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
-    from rankine import io as readers  # noqa: PLC0415
+    from rankine.conventions.presets import convention as named  # noqa: PLC0415
 
+    refuse_stdin_twice(qrels, *runs)
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style exclude each other"
         raise click.UsageError(msg)
@@ -119,8 +112,6 @@ def command(
     lines = []
     asked: list[Any] = [*(metrics or (() if style else _DEFAULT)), *limits]
     if style == "trec_eval":
-        from rankine.io.sources import Stream  # noqa: PLC0415
-        from rankine.io.trec import run_tag  # noqa: PLC0415
         from rankine.report.trec import (  # noqa: PLC0415
             lines_of,
             metrics_of,
@@ -129,21 +120,24 @@ def command(
 
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
-    plan = ev.plan_of(tuple(asked), convention, ties, rel, catalog)
-    truth = ev.truth_of(qrels, columns=columns, grades=_grades(grades), format=format_)
+    rule = named(convention)
+    if order is not None:
+        rule = rule.replace(order=order)
+    plan = ev.plan_of(tuple(asked), rule, ties, rel, catalog)
+    by_rank = plan.rule.order == "rank"
+    told = reader(lenient=lenient, by_rank=by_rank, **how)
+    truth = ev.truth_of(qrels, told("qrels"))
+    sources = [ev.source_of(path, told("run")) for path in runs]
+    if verbose:
+        say_how([truth.source, *sources])
     results = []
-    for path in runs:
-        source = readers.read(
-            path,
-            "run",
-            columns=columns,
-            format=format_,
-            by_rank=plan.rule.order == "rank",
-        )
-        found = ev.evaluate_source(plan, truth, source, path.name, depth=depth)
+    for path, source in zip(runs, sources, strict=True):
+        name = source.name if str(path) == "-" else path.name
+        found = ev.evaluate_source(plan, truth, source, name, depth=depth)
         results.append(found)
         if style == "trec_eval":
-            run_id = run_tag(path) if isinstance(source, Stream) else path.stem
+            tag = getattr(source, "tag", None)
+            run_id = tag() if tag is not None else path.stem
             text = "\n".join(
                 trec_text(
                     found, lines, per_query=per_query, run_id=run_id, version=version
@@ -174,19 +168,6 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
         parse(name)  # one metric, known before any data is read
         found[name] = floor
     return found
-
-
-def _grades(text: str | None) -> dict[str, float] | None:
-    if text is None:
-        return None
-    try:
-        return {
-            word: float(worth)
-            for word, worth in (part.rsplit("=", 1) for part in text.split(","))
-        }
-    except ValueError:
-        msg = f"--grades takes WORD=N,WORD=N, got {text!r}"
-        raise click.UsageError(msg) from None
 
 
 def _json(results: list[Evaluation], *, per_query: bool) -> str:

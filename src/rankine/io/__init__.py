@@ -7,26 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankine.checks import check_count
 from rankine.errors import DataError, FormatError, ParameterError
+from rankine.io.reading import MAX_BYTES, Reading
 from rankine.io.sources import Dense, Lists, Rows, Stream
 
 if TYPE_CHECKING:
     from rankine.io.roles import Role
     from rankine.io.sources import Source
 
+_PLAIN = Reading()
 
-def read(
-    data: Any,
-    role: Role,
-    *,
-    format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, str] | None = None,
-    grades: Mapping[Any, float] | None = None,
-    by_rank: bool = False,
-) -> Source:
+
+def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
-    if grades is not None:
-        _check_worth(grades)
+    _check(how)
     if isinstance(data, (Rows, Stream, Lists, Dense)):
         own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
         if own is not None and own != role:
@@ -35,36 +30,55 @@ def read(
             raise DataError(msg)
         return data
     if isinstance(data, Mapping):
-        if grades is not None:
-            data = _graded(data, grades)
+        if how.grades is not None and role == "qrels":
+            data = _graded(data, how.grades)
+        if how.lower_is_better and role == "run":
+            data = _negated(data)
         return Lists(data, role)
     if isinstance(data, (str, os.PathLike)):
-        from rankine.io.files import read_file  # noqa: PLC0415 - only for files
+        from rankine.io.files import read_path  # noqa: PLC0415 - only for files
 
-        return read_file(
-            Path(data),
-            role,
-            format=format,
-            columns=columns,
-            grades=grades,
-            by_rank=by_rank,
-        )
+        return read_path(Path(data), role, how)
+    return _read_table(data, role, how)
+
+
+def _read_table(data: Any, role: Role, how: Reading) -> Source:
+    """Read a frame or a sparse matrix; say what else there is."""
     from rankine.io.frames import from_frame, is_frame  # noqa: PLC0415
     from rankine.io.mappings import from_sparse, is_sparse  # noqa: PLC0415
 
     if is_frame(data):
-        return from_frame(data, role, columns=columns, grades=grades, by_rank=by_rank)
+        return from_frame(data, role, how)
     if is_sparse(data):
         return from_sparse(data, role)
     kind = type(data).__name__
     hint = ""
-    if kind == "ndarray":
+    if kind in {"ndarray", "Tensor"}:
         hint = "; wrap a matrix with from_scores or from_ranked"
+    elif kind == "DatasetDict":
+        hint = f"; take one of its splits: {', '.join(map(repr, data))}"
     msg = (
         f"cannot read {role} from a {kind}; expected a path, a mapping by query, a "
         f"frame of pandas, polars or pyarrow, or a sparse matrix{hint}"
     )
     raise FormatError(msg)
+
+
+def _check(how: Reading) -> None:
+    if how.grades is not None:
+        _check_worth(how.grades)
+    check_count("max_bytes", how.max_bytes, least=1)
+
+
+def _negated(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Turn distances into scores."""
+    made = {}
+    for query, entry in data.items():
+        if not isinstance(entry, Mapping):
+            msg = f"the list of query {query!r} has no scores that could be distances"
+            raise DataError(msg)
+        made[query] = {item: -score for item, score in entry.items()}
+    return made
 
 
 def _check_worth(grades: Any) -> None:
@@ -104,39 +118,63 @@ def read_run(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
 ) -> Source:
     """Read a run from a file.
 
     Args:
-        path: TREC text, or CSV, TSV or Parquet with named columns.
-        format: ``trec``, ``csv``, ``tsv`` or ``parquet``; told by the content if not
-            given.
-        columns: which column is what, as ``{"query": "userID", "item": ...}``.
+        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
+            any of the formats, packed or not.
+        format: ``trec``, ``trec-loose``, ``msmarco``, ``csv``, ``tsv``, ``beir``,
+            ``movielens``, ``recbole``, ``parquet``, ``arrow``, ``json`` or ``ndjson``;
+            told by the content if not given.
+        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
+            their numbers from 1.
+        encoding: of text that is not UTF-8.
+        max_bytes: how much may be read, unpacked.
 
     Returns:
         What `evaluate` takes for a run.
     """
-    return read(path, "run", format=format, columns=columns)
+    how = Reading(
+        format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
+    )
+    return read(path, "run", how)
 
 
 def read_qrels(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
 ) -> Source:
     """Read judgements from a file.
 
     Args:
-        path: TREC text, or CSV, TSV or Parquet with named columns.
-        format: ``trec``, ``csv``, ``tsv`` or ``parquet``; told by the content if not
+        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
+            any of the formats, packed or not.
+        format: ``trec``, ``csv``, ``tsv``, ``beir``, ``movielens``, ``recbole``,
+            ``parquet``, ``arrow``, ``json`` or ``ndjson``; told by the content if not
             given.
-        columns: which column is what, as ``{"query": "userID", "item": ...}``.
+        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
+            their numbers from 1.
         grades: what each grade in words is worth, as ``{"Viewed": 0, "Clicked": 1}``.
+        encoding: of text that is not UTF-8.
+        max_bytes: how much may be read, unpacked.
 
     Returns:
         What `evaluate` takes for judgements.
     """
-    return read(path, "qrels", format=format, columns=columns, grades=grades)
+    how = Reading(
+        format=format,
+        columns=columns,
+        grades=grades,
+        encoding=encoding,
+        max_bytes=max_bytes,
+    )
+    return read(path, "qrels", how)

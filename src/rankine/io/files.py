@@ -1,237 +1,219 @@
-"""Files: what is in one, told by its first bytes, and the reader for it."""
+"""Files: from a path, a folder, a pattern or standard input to judgements or a run."""
 
 from __future__ import annotations
 
-import csv
-import difflib
-import re
-from collections.abc import Mapping
+import glob
+import io
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from rankine.errors import DataError, FormatError, ParameterError, nearest
+from rankine.errors import DataError, FormatError
 from rankine.io import trec
 from rankine.io.frames import from_frame
-from rankine.io.roles import ALIASES, Role
+from rankine.io.objects import read_json, read_ndjson
+from rankine.io.opened import STDIN, Opened
+from rankine.io.roles import Role, resolve
+from rankine.io.separated import read_separated
+from rankine.io.sniff import Sniffed, sniff
+from rankine.io.sources import Lists, Rows, Stream
 
 if TYPE_CHECKING:
-    from rankine.arrays import Ints
-    from rankine.io.sources import Rows, Stream
+    from collections.abc import Generator
 
-FORMATS = ("trec", "csv", "tsv", "parquet")
-_HEAD = 1 << 16
-_BOM = b"\xef\xbb\xbf"
-_COMPRESSED = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "zstandard",
-    b"PK\x03\x04": "zip",
-}
-_NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier}
+    from rankine.io.reading import Reading
+
+_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
-def read_file(
-    path: str | Path,
-    role: Role,
-    *,
-    format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, str] | None = None,
-    grades: Mapping[Any, float] | None = None,
-    by_rank: bool = False,
+def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
+    """Read judgements or a run from a file, or from all parts in a folder."""
+    parts = _parts_of(place)
+    if parts is None:
+        return read_file(place, role, how)
+    sources = [read_file(part, role, how) for part in parts]
+    if len(sources) == 1:
+        return sources[0]
+    return _together(sources, str(place), role)
+
+
+def read_file(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
+    """Read judgements or a run from one file, by its content."""
+    opened = Opened(place, how)
+    found = sniff(opened, role, how)
+    kind = found.format + (f", {opened.packing}" if opened.packing else "")
+    return replace(_read(opened, found, role, how), kind=kind)
+
+
+def _read(
+    opened: Opened, found: Sniffed, role: Role, how: Reading
+) -> Rows | Stream | Lists:
+    if found.format in {"trec", "trec-loose"} and not found.parts:
+        return _read_trec(opened, found, role, how)
+    if found.format == "parquet":
+        return _read_parquet(opened, role, how)
+    if found.format == "arrow":
+        return _read_arrow(opened, role, how)
+    if found.format == "json":
+        return read_json(opened, role, how)
+    if found.format == "ndjson":
+        return read_ndjson(opened, role, how)
+    if found.parts[:3] == ("query", "item", "rank") and not how.grades:
+        return _read_ranks(opened, found, how)
+    return read_separated(opened, found, role, how)
+
+
+def _read_trec(
+    opened: Opened, found: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
-    """Read judgements or a run from a file, by its content."""
-    place = Path(path)
-    if format is not None and format not in FORMATS:
+    if how.grades is not None:
         msg = (
-            f"unknown format {format!r}; there are {', '.join(FORMATS)}"
-            f"{nearest(format, FORMATS)}"
+            f"{opened.name}: grades in words need a table with a header, not TREC text"
         )
-        raise ParameterError(msg)
-    head = _head(place)
-    kind = format or _sniff(head, place)
-    if kind == "trec":
-        if grades is not None:
-            msg = f"{place}: grades in words need a table with a header, not TREC text"
-            raise FormatError(msg)
-        if role == "qrels":
-            return trec.read_qrels(place)
-        return trec.read_run(place, by_rank=by_rank)
-    if kind == "parquet":
-        frame, lines = _read_parquet(place), None
-    else:
-        frame, lines = _read_separated(place, b"\t" if kind == "tsv" else b",")
-    if frame.height == 0:
-        msg = f"{place}: no {'judgements' if role == 'qrels' else 'rows'} in it"
-        raise DataError(msg)
-    return from_frame(
-        frame,
-        role,
-        columns=columns,
-        grades=grades,
-        by_rank=by_rank,
-        name=str(place),
-        lines=lines,
-    )
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except FileNotFoundError:
-        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
-        hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
-        msg = f"{path}: no such file{hint}"
-        raise FormatError(msg) from None
-    except IsADirectoryError:
-        msg = f"{path}: is a folder; name a file in it"
-        raise FormatError(msg) from None
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})"
-        raise FormatError(msg) from None
-    except ValueError as error:
-        msg = f"{str(path)!r} cannot be a path ({error})"
-        raise FormatError(msg) from None
-
-
-def _siblings(path: Path) -> list[str]:
-    try:
-        return [other.name for other in path.parent.iterdir()]
-    except OSError:
-        return []
-
-
-def _sniff(head: bytes, path: Path) -> str:
-    """Tell the format from the first bytes; the suffix is never asked."""
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    _refuse_bytes(head, path)
-    lines = head.removeprefix(_BOM).replace(b"\r", b"\n").split(b"\n")
-    first = next((line for line in lines if line.strip() and line[:1] != b"#"), b"")
-    if not first:
-        msg = f"{path}: no rows in it"
-        raise DataError(msg)
-    for kind, mark in (("tsv", b"\t"), ("csv", b",")):
-        fields = [
-            field.strip().strip(b'"').decode(errors="replace").casefold()
-            for field in first.split(mark)
-        ]
-        if len(fields) > 1 and _is_header(fields):
-            return kind
-    # What has no header that we know is TREC text if white space separates it.
-    if len(first.split()) > 1:
-        return "trec"
-    if b"," in first:
-        return "csv"
-    shown = first[:80].decode(errors="backslashreplace")
-    msg = (
-        f"{path}: cannot tell its format from the first line, {shown!r}; TREC text has "
-        "6 columns in a run and 4 in judgements, CSV and TSV have a header line; say "
-        "which with format= or --format"
-    )
-    raise FormatError(msg)
-
-
-def _refuse_bytes(head: bytes, path: Path) -> None:
-    """Raise for a file that is empty, compressed, or not UTF-8."""
-    if not head:
-        msg = f"{path}: the file is empty"
-        raise DataError(msg)
-    for magic, word in _COMPRESSED.items():
-        if head.startswith(magic):
-            msg = f"{path}: is compressed ({word}); unpack it first"
-            raise FormatError(msg)
-    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        msg = f"{path}: is UTF-16 text; save it as UTF-8"
         raise FormatError(msg)
+    kind = "qrels" if role == "qrels" else "ranks" if how.by_rank else "run"
+    layout = trec.Layout(
+        kind,
+        mark=found.mark,
+        skip=found.skip,
+        line=found.line,
+        loose=found.format == "trec-loose",
+        lenient=how.lenient,
+        lower=how.lower_is_better,
+    )
+    notes = tuple(f"{opened.name}: {text}" for text in found.said)
+    if role == "qrels":
+        return trec.read_qrels(opened, layout, notes)
+    return trec.read_run(opened, layout, notes)
 
 
-def _is_header(fields: list[str]) -> bool:
-    """Say whether these are names of columns: some known, none a number."""
-    numeric = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
-    return any(field in _NAMES for field in fields) and not any(
-        numeric.fullmatch(field) for field in fields
+def _read_ranks(opened: Opened, found: Sniffed, how: Reading) -> Stream:
+    """Read query, item and rank without a header, as MS MARCO's runs have them."""
+    layout = trec.Layout("msmarco", mark=found.mark or " ", lenient=how.lenient)
+    said = found.said or ("no header; query, item and rank",)
+    return trec.read_run(
+        opened, layout, tuple(f"{opened.name}: {text}" for text in said)
     )
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _read_parquet(opened: Opened, role: Role, how: Reading) -> Rows:
+    source = opened.path or io.BytesIO(opened.read())
     try:
-        return pl.read_parquet(path, glob=False)
-    except pl.exceptions.PolarsError as error:
-        msg = f"{path}: cannot be read as Parquet ({_reason(error)})"
-        raise FormatError(msg) from None
+        names = list(pl.read_parquet_schema(source))
+        if isinstance(source, io.BytesIO):
+            source.seek(0)
+        wanted = _wanted(names, role, how, opened.name)
+        frame = pl.read_parquet(source, columns=wanted, glob=False)
+    except _UNREADABLE as error:
+        raise _unreadable(opened.name, "Parquet", error) from None
+    return _table(frame, opened, role, how)
 
 
-def _reason(error: Exception) -> str:
+def _read_arrow(opened: Opened, role: Role, how: Reading) -> Rows:
+    stream = not opened.head.startswith(b"ARROW1")
+    data = io.BytesIO(opened.read())
+    try:
+        frame = pl.read_ipc_stream(data) if stream else pl.read_ipc(data)
+    except _UNREADABLE as error:
+        raise _unreadable(opened.name, "Arrow IPC", error) from None
+    return _table(frame, opened, role, how)
+
+
+def _unreadable(name: str, word: str, error: BaseException) -> FormatError:
     text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    reason = text.splitlines()[0] if text else type(error).__name__
+    return FormatError(f"{name}: cannot be read as {word} ({reason})")
 
 
-def _read_separated(path: Path, mark: bytes) -> tuple[pl.DataFrame, Ints | None]:
-    """Read CSV or TSV with a header; ids stay text, so that 007 is not 7."""
-    data, number = _lines(path.read_bytes().removeprefix(_BOM))
-    header = data.split(b"\n", 1)[0].decode(errors="replace").strip("\r")
-    names = next(csv.reader([header], delimiter=mark.decode()), [])
-    names = [name.strip() for name in names]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        msg = f"{path}:{number[0]}: the column {twice!r} stands twice; give it once"
-        raise FormatError(msg)
-    if not data.partition(b"\n")[2].strip():
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), None
+def _wanted(names: list[str], role: Role, how: Reading, title: str) -> list[str]:
+    part = resolve(names, role, how.columns, title)
+    return [name for name in dict.fromkeys(part.values()) if name]
+
+
+def _table(frame: pl.DataFrame, opened: Opened, role: Role, how: Reading) -> Rows:
+    if frame.height == 0:
+        word = "judgements" if role == "qrels" else "rows"
+        msg = f"{opened.name}: no {word} in it"
+        raise DataError(msg)
+    return from_frame(frame, role, how, name=opened.name)
+
+
+def _parts_of(place: Path) -> list[Path] | None:
+    """Return the files of a folder or of a pattern; None for a single file."""
+    text = str(place)
+    if text == STDIN:
+        return None
     try:
-        frame = pl.read_csv(
-            data,
-            separator=mark.decode(),
-            has_header=False,
-            skip_lines=1,
-            new_columns=names,
-            infer_schema=False,
-            schema=dict.fromkeys(names, pl.String),
-        )
-    except pl.exceptions.PolarsError as error:
-        _refuse_lines(path, data, number, mark)
-        word = "TSV" if mark == b"\t" else "CSV"
-        msg = f"{path}: cannot be read as {word} ({_reason(error)})"
-        raise FormatError(msg) from None
-    if any(frame.null_count().row(0)):
-        _refuse_lines(path, data, number, mark)
-    return frame, number[1:] if len(number) == frame.height + 1 else None
-
-
-def _lines(data: bytes) -> tuple[bytes, Ints]:
-    """Leave out empty lines and comments, and number those that are left."""
-    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if b'"' in data:
-        # A quoted field may hold such lines; nothing is left out then.
-        data = data.lstrip(b"\n")
-        return data, np.arange(1, data.count(b"\n") + 2 - data.endswith(b"\n"))
-    odd = data.startswith((b"#", b"\n")) or b"\n#" in data or b"\n\n" in data
-    if not odd:
-        return data, np.arange(1, data.count(b"\n") + 2 - data.endswith(b"\n"))
-    kept = [
-        (number, line)
-        for number, line in enumerate(data.split(b"\n"), 1)
-        if line.strip() and line[:1] != b"#"
-    ]
-    return b"\n".join(line for _, line in kept), np.array([at for at, _ in kept])
-
-
-def _refuse_lines(path: Path, data: bytes, number: Ints, mark: bytes) -> None:
-    """Raise for the first line that is not text or has another number of fields."""
-    lines = data.split(b"\n")
-    wanted = lines[0].count(mark) + 1
-    for line, at in zip(lines, number.tolist(), strict=False):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            msg = f"{path}:{at}: not UTF-8 text at byte {error.start} of the line"
-            raise FormatError(msg) from None
-        if b'"' not in data and line.count(mark) + 1 != wanted:
-            got = line.count(mark) + 1
-            msg = f"{path}:{at}: expected {wanted} columns, got {got}"
+        folder = place.is_dir()
+        exists = place.exists()
+    except (OSError, ValueError):
+        return None  # opening it says why
+    if folder:
+        found = [
+            path
+            for path in sorted(place.iterdir())
+            if path.is_file() and not path.name.startswith((".", "_"))
+        ]
+        if not found:
+            msg = f"{place}: is a folder without files"
             raise FormatError(msg)
+        return found
+    if exists or not any(mark in text for mark in "*?["):
+        return None
+    matched = [Path(path) for path in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
+    files = [path for path in matched if path.is_file()]
+    if not files:
+        msg = f"{text}: no file matches this pattern"
+        raise FormatError(msg)
+    return files
+
+
+def _together(
+    sources: list[Rows | Stream | Lists], name: str, role: Role
+) -> Rows | Stream | Lists:
+    """Put the parts of one run, or of one set of judgements, together."""
+    kinds = {type(source) for source in sources}
+    notes = tuple(dict.fromkeys(note for source in sources for note in source.notes))
+    notes += (f"{name}: {len(sources)} files are read as one",)
+    if kinds == {Stream}:
+        return _streams_together(sources, name, notes)  # type: ignore[arg-type]
+    from rankine.io.mappings import as_rows  # noqa: PLC0415
+
+    rows = [as_rows(source, role) for source in sources]
+    if len({("value" in one.frame.columns, one.ranked) for one in rows}) > 1:
+        with_, without = (
+            next(
+                (one.name for one in rows if ("value" in one.frame.columns) is has), ""
+            )
+            for has in (True, False)
+        )
+        msg = f"{name}: {with_} has scores and {without} has none; they are not alike"
+        raise FormatError(msg)
+    try:
+        frame = pl.concat([one.frame for one in rows], how="vertical")
+    except pl.exceptions.PolarsError:
+        odd = next(one for one in rows if one.frame.schema != rows[0].frame.schema)
+        msg = (
+            f"{odd.name}: has ids of another type than {rows[0].name}; parts of one "
+            "table must be alike"
+        )
+        raise FormatError(msg) from None
+    return Rows(frame, name, notes=notes, ranked=rows[0].ranked, role=role)
+
+
+def _streams_together(
+    sources: list[Stream], name: str, notes: tuple[str, ...]
+) -> Stream:
+    def parts() -> Generator[Rows, None, None]:
+        for source in sources:
+            with closing(source.open()) as opened:
+                yield from opened
+
+    if len({source.ranked for source in sources}) > 1:
+        msg = f"{name}: some files have scores and some have only ranks"
+        raise FormatError(msg)
+    first = sources[0]
+    return Stream(parts, name, notes, ranked=first.ranked, tag=sources[-1].tag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,14 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError, FormatError
+from rankine.io.reading import Reading
 from rankine.io.roles import Role, resolve
 from rankine.io.sources import Rows
 
 if TYPE_CHECKING:
     from rankine.arrays import Ints
+
+_PLAIN = Reading()
 
 
 def is_frame(data: Any) -> bool:
@@ -22,7 +26,14 @@ def is_frame(data: Any) -> bool:
         isinstance(data, (pl.DataFrame, pl.LazyFrame))
         or hasattr(data, "__arrow_c_stream__")
         or _is_pandas(data)
+        or _is_dataset(data)
     )
+
+
+def _is_dataset(data: Any) -> bool:
+    """Say whether this is a table of Hugging Face's datasets."""
+    own = type(data).__module__.split(".")[0] == "datasets"
+    return own and hasattr(data, "with_format")
 
 
 def _is_pandas(data: Any) -> bool:
@@ -32,56 +43,127 @@ def _is_pandas(data: Any) -> bool:
 def from_frame(
     data: Any,
     role: Role,
+    how: Reading = _PLAIN,
     *,
-    columns: Mapping[str, str] | None = None,
-    grades: Mapping[Any, float] | None = None,
-    by_rank: bool = False,
     name: str | None = None,
     lines: Ints | None = None,
+    line: int | None = None,
+    part: Mapping[str, str] | None = None,
+    said: tuple[str, ...] = (),
 ) -> Rows:
-    """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow."""
+    """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow.
+
+    Args:
+        data: the frame.
+        role: what it holds.
+        how: what the user says of it.
+        name: what to call it in messages.
+        lines: the line of each row in its file.
+        line: the line of the first row, if lines and rows run in step.
+        part: which column is what, if that is known already.
+        said: what the user should know of how it was read.
+    """
     title = name or role
     data = _at_hand(data, title)
     names = _columns(data)
-    part = resolve(list(names), role, columns, title)
+    found = _resolved(list(names), role, how, title, part)
     taken = {
         column: _column(data, names[column])
-        for column in dict.fromkeys(part.values())
+        for column in dict.fromkeys(found.values())
         if column is not None
     }
-    origin = Rows(pl.DataFrame(), title, lines=lines)
-    notes = _said(role, part, title, told=bool(columns))
+    taken, unnested = _unnested(taken, found, title)
+    if unnested:
+        lines = line = None
+    origin = Rows(pl.DataFrame(), title, lines=lines, line=line)
+    notes = said + unnested
+    if not said:
+        notes += _said(role, found, title, told=bool(how.columns))
     made: dict[str, pl.Series] = {}
     for key in ("query", "item"):
-        made[key], said = ids(taken[part[key] or ""], key, origin)
-        notes += said
+        own = taken[found[key] or ""]
+        made[key], told = ids(own, key, origin, lenient=how.lenient)
+        notes += told
     ranked = False
     if role == "qrels":
         n = len(made["item"])
-        made["value"] = _grades(taken, part["grade"], origin, grades, n)
+        made["value"] = _grades(taken, found["grade"], origin, how, n)
     else:
-        score, rank = part["score"], part["rank"]
-        ranked = rank is not None and (by_rank or score is None)
-        if ranked and rank is not None:
-            made["value"] = -numbers(taken[rank], rank, origin)
-        elif score is not None:
-            made["value"] = numbers(taken[score], score, origin)
+        score, rank = found["score"], found["rank"]
+        ranked = rank is not None and (how.by_rank or score is None)
+        column = rank if ranked else score
+        if column is not None:
+            value = numbers(taken[column], column, origin, lenient=how.lenient)
+            made["value"] = -value if ranked or how.lower_is_better else value
+        if how.lenient and rank is not None and not ranked:
+            made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
-    return Rows(frame, title, lines=lines, notes=notes, ranked=ranked, role=role)
+    return Rows(frame, title, line, lines=lines, notes=notes, ranked=ranked, role=role)
+
+
+def _resolved(
+    names: list[str],
+    role: Role,
+    how: Reading,
+    title: str,
+    part: Mapping[str, str] | None,
+) -> dict[str, str | None]:
+    if part is None:
+        return resolve(names, role, how.columns, title)
+    keys = ("query", "item", "grade") if role == "qrels" else (
+        "query", "item", "score", "rank",
+    )  # fmt: skip
+    return {key: part.get(key) for key in keys}
+
+
+def _unnested(
+    taken: dict[str, pl.Series], part: Mapping[str, str | None], title: str
+) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
+    """Turn lists in a column, one per query, into rows."""
+    item = part["item"] or ""
+    if not isinstance(taken[item].dtype, (pl.List, pl.Array)):
+        return taken, ()
+    frame = pl.DataFrame([column.alias(name) for name, column in taken.items()])
+    nested = [
+        name
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, (pl.List, pl.Array))
+    ]
+    frame = frame.with_columns(
+        pl.col(name).arr.to_list()
+        for name in nested
+        if isinstance(frame.schema[name], pl.Array)
+    )
+    counts = frame.select(pl.col(name).list.len().fill_null(0) for name in nested)
+    for other in nested[1:]:
+        odd = (counts[nested[0]] != counts[other]).arg_true()
+        if len(odd):
+            msg = (
+                f"{title}, row {int(odd[0])}: the lists in {nested[0]!r} and {other!r} "
+                "differ in length"
+            )
+            raise DataError(msg)
+    kept = frame.filter(counts[nested[0]] > 0)
+    rows = kept.explode(nested)
+    notes = [f"{title}: the lists in {item!r} are taken as rows, in their order"]
+    empty = frame.height - kept.height
+    if empty:
+        notes.append(f"{title}: {empty} lists in {item!r} are empty")
+    return {name: rows[name] for name in rows.columns}, tuple(notes)
 
 
 def _grades(
     taken: Mapping[str, pl.Series],
     column: str | None,
     origin: Rows,
-    grades: Mapping[Any, float] | None,
+    how: Reading,
     n: int,
 ) -> pl.Series:
     if column is None:
         return pl.Series("value", np.ones(n))
-    if grades is None:
+    if how.grades is None:
         return numbers(taken[column], column, origin)
-    return _mapped(taken[column], column, origin, grades)
+    return _mapped(taken[column], column, origin, how.grades)
 
 
 def _at_hand(data: Any, title: str) -> Any:
@@ -91,6 +173,8 @@ def _at_hand(data: Any, title: str) -> Any:
             return data.collect()
         if _is_pandas(data) or isinstance(data, pl.DataFrame):
             return data
+        if _is_dataset(data):
+            return pl.DataFrame(data.with_format("arrow")[:])
         return data if hasattr(data, "column_names") else pl.DataFrame(data)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "empty"
@@ -167,39 +251,45 @@ _INTEGERS = (
 
 
 def ids(
-    column: pl.Series, part: str, origin: Rows
+    column: pl.Series, part: str, origin: Rows, *, lenient: bool = False
 ) -> tuple[pl.Series, tuple[str, ...]]:
-    """Return ids as Int64, UInt64 or String, none of them missing."""
-    notes: tuple[str, ...] = ()
-    if column.dtype in (pl.Categorical, pl.Enum):
-        column = column.cast(pl.String)
-    elif column.dtype in _INTEGERS:
-        column = column.cast(pl.Int64)
-    elif column.dtype in (pl.Float32, pl.Float64):
-        column, notes = _from_floats(column, part, origin.name)
-    elif column.dtype == pl.Null:
-        column = column.cast(pl.String)
-    elif column.dtype not in (pl.String, pl.UInt64):
-        msg = (
-            f"{origin.name}: {part} ids are of type {column.dtype}; expected text or "
-            "ints"
-        )
-        raise FormatError(msg)
+    """Return ids as Int64, UInt64 or String, none of them missing.
+
+    A lenient reader leaves missing ones as null.
+    """
+    column, notes = _typed(column, part, origin.name)
     if column.dtype != pl.String and column.null_count() == 0:
         return column, notes
     missing = column.is_null()
     if column.dtype == pl.String:
         missing = missing | (column.str.len_bytes() == 0).fill_null(value=True)
-    if missing.any():
-        at = missing.arg_true().head(3).to_list()
-        if origin.lines is None:
-            places = ", ".join(str(row) for row in at)
-            where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
-        else:
-            where = origin.where(at[0])
-        msg = f"{where}: {int(missing.sum())} {part} ids are missing"
-        raise DataError(msg)
-    return column, notes
+    if not missing.any():
+        return column, notes
+    if lenient:
+        return column.set(missing, None), notes
+    at = missing.arg_true().head(3).to_list()
+    where = origin.where(at[0])
+    if origin.lines is None and origin.line is None:
+        places = ", ".join(str(row) for row in at)
+        where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
+    msg = f"{where}: {int(missing.sum())} {part} ids are missing"
+    raise DataError(msg)
+
+
+def _typed(
+    column: pl.Series, part: str, name: str
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids as Int64, UInt64 or String."""
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        return column.cast(pl.String), ()
+    if column.dtype in _INTEGERS:
+        return column.cast(pl.Int64), ()
+    if column.dtype in (pl.Float32, pl.Float64):
+        return _from_floats(column, part, name)
+    if column.dtype not in (pl.String, pl.UInt64):
+        msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
+        raise FormatError(msg)
+    return column, ()
 
 
 def _from_floats(
@@ -215,8 +305,10 @@ def _from_floats(
     return whole, (f"{name}: {part} ids are whole floats, read as ints",)
 
 
-def numbers(column: pl.Series, title: str, origin: Rows) -> pl.Series:
-    """Return grades or scores as Float64."""
+def numbers(
+    column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
+) -> pl.Series:
+    """Return grades or scores as Float64; a lenient reader takes nan for missing."""
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.Null:
@@ -236,6 +328,8 @@ def numbers(column: pl.Series, title: str, origin: Rows) -> pl.Series:
             "expected numbers"
         )
         raise FormatError(msg)
+    if lenient:
+        return column.cast(pl.Float64).fill_null(math.nan)
     if column.null_count():
         at = int(column.is_null().arg_true()[0])
         msg = (

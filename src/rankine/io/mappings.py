@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from rankine.io.sources import Source
 
 
-def grades(source: Lists) -> dict[Any, dict[Any, float]]:
+def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float]]:
     """Return judgements as {query: {item: grade}}; sets and lists get grade 1."""
     data = source.data
     if not data:
         msg = f"{source.name}: no judgements in it"
         raise DataError(msg)
-    check_queries(data, source.name)
+    if not lenient:
+        check_queries(data, source.name)
     made: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
         if isinstance(entry, dict):
@@ -35,8 +36,8 @@ def grades(source: Lists) -> dict[Any, dict[Any, float]]:
         elif isinstance(entry, Mapping):
             made[query] = dict(entry)
         else:
-            made[query] = _ones(query, entry)
-        if may_miss(made[query]):
+            made[query] = _ones(query, entry, lenient=lenient)
+        if not lenient and may_miss(made[query]):
             refuse_missing(made[query], f"an item that is judged for query {query!r}")
     return made
 
@@ -105,7 +106,7 @@ def _is_number(value: Any, what: str) -> bool:
     return bool(np.isfinite(number) if what == "grade" else not np.isnan(number))
 
 
-def _ones(query: Any, entry: Any) -> dict[Any, float]:
+def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
     if isinstance(entry, np.ndarray):
         entry = entry.tolist()
     plain = isinstance(entry, (AbstractSet, Sequence))
@@ -120,30 +121,39 @@ def _ones(query: Any, entry: Any) -> dict[Any, float]:
     except TypeError:
         msg = f"the judgements of query {query!r} hold items that are no ids"
         raise FormatError(msg) from None
-    if len(ones) < len(entry):
+    if len(ones) < len(entry) and not lenient:
         twice = next(item for item in entry if list(entry).count(item) > 1)
         msg = f"item {twice!r} is judged twice for query {query!r}"
         raise DuplicateItemError(msg)
     return ones
 
 
-def as_rows(source: Source, role: Role) -> Rows:
-    """Turn a mapping or a matrix into a frame."""
+def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
+    """Turn a mapping or a matrix into a frame; lenient leaves missing ids as null."""
     if isinstance(source, Rows):
         return source
     if isinstance(source, Lists):
-        return _rows_of_lists(source, role)
+        return _rows_of_lists(source, role, lenient=lenient)
     if isinstance(source, Dense):
         return _rows_of_matrix(source, role)
     if role == "qrels":
         msg = f"{source.name} was read as a run, and cannot be judgements"
         raise DataError(msg)
     parts = [part.frame for part in source.open()]
-    return Rows(pl.concat(parts), source.name, notes=source.notes, ranked=source.ranked)
+    return Rows(
+        pl.concat(parts),
+        source.name,
+        notes=source.notes,
+        ranked=source.ranked,
+        role=role,
+        kind=source.kind,
+    )
 
 
-def _rows_of_lists(source: Lists, role: Role) -> Rows:
-    data: Mapping[Any, Any] = grades(source) if role == "qrels" else source.data
+def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
+    data: Mapping[Any, Any] = source.data
+    if role == "qrels":
+        data = grades(source, lenient=lenient)
     word = "grade" if role == "qrels" else "score"
     queries: list[Any] = []
     items: list[Any] = []
@@ -164,14 +174,28 @@ def _rows_of_lists(source: Lists, role: Role) -> Rows:
             values.extend(-float(place) for place in range(len(own)))
         queries.extend([query] * (len(items) - len(queries)))
     frame = {
-        "query": _series("query", queries, source.name),
-        "item": _series("item", items, source.name),
-        "value": pl.Series("value", numbers(values, word)),
+        "query": _series("query", queries, source.name, lenient=lenient),
+        "item": _series("item", items, source.name, lenient=lenient),
+        "value": pl.Series("value", _values(values, word, lenient=lenient)),
     }
     return Rows(pl.DataFrame(list(frame.values())), source.name, notes=source.notes)
 
 
-def _series(part: str, values: list[Any], name: str) -> pl.Series:
+def _values(values: list[Any], word: str, *, lenient: bool) -> Floats:
+    """Return numbers; a lenient reader takes None for nan and lets scores be nan."""
+    if not lenient or word == "grade":
+        return numbers(values, word)
+    known = [0.0 if value is None or value != value else value for value in values]  # noqa: PLR0124
+    made = numbers(known, word).copy()
+    made[[at for at, value in enumerate(values) if value is None or value != value]] = (  # noqa: PLR0124
+        np.nan
+    )
+    return made
+
+
+def _series(
+    part: str, values: list[Any], name: str, *, lenient: bool = False
+) -> pl.Series:
     plain = [
         value.item() if isinstance(value, np.generic) else value for value in values
     ]
@@ -181,7 +205,7 @@ def _series(part: str, values: list[Any], name: str) -> pl.Series:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
         raise DataError(msg) from None
-    checked, _ = ids(made, part, Rows(pl.DataFrame(), name))
+    checked, _ = ids(made, part, Rows(pl.DataFrame(), name), lenient=lenient)
     return checked
 
 
@@ -233,6 +257,24 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
     return made
 
 
+def _off_torch(matrix: Any) -> Any:
+    """Take a tensor on the CPU as an array; others are not copied behind your back."""
+    if type(matrix).__module__.split(".")[0] != "torch":
+        return matrix
+    if matrix.device.type != "cpu":
+        msg = (
+            f"the tensor is on {matrix.device}; copy it with .cpu() if that is what "
+            "you want"
+        )
+        raise FormatError(msg)
+    if str(matrix.layout) != "torch.strided":
+        msg = f"the tensor is {matrix.layout}; make it dense with .to_dense()"
+        raise FormatError(msg)
+    matrix = matrix.detach()
+    whole = not (matrix.is_floating_point() or matrix.is_complex())
+    return matrix.numpy() if whole else matrix.double().numpy()
+
+
 def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:
     """Take a matrix of queries by items: scores for a run, grades for judgements.
 
@@ -251,6 +293,7 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
     >>> rk.evaluate(grades, scores, ["RR"])["RR"]
     0.75
     """
+    matrix = _off_torch(matrix)
     try:
         values = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -285,6 +328,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     >>> rk.evaluate({0: {8}, 1: {8}}, run, ["RR"])["RR"]
     0.75
     """
+    matrix = _off_torch(matrix)
     try:
         values = np.asarray(matrix)
     except ValueError:

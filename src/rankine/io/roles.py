@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from rankine.errors import ColumnNotFoundError, ParameterError, nearest
 
@@ -24,7 +24,13 @@ _ITEM = (
         "did", "d_id", "corpus-id", "corpus_id", "document", "document_id",
         "document-id", "movieid", "movie_id", "object_id", "pid",
     ),
+    ("items", "docs", "doc_ids", "item_ids"),
 )  # fmt: skip
+# A record may hold both what was retrieved and what is relevant: the role decides.
+_OF_ROLE = {
+    "run": ("retrieved", "retrieved_ids", "recommended", "recommendations", "results"),
+    "qrels": ("relevant", "relevant_ids", "expected", "ground_truth", "truth"),
+}
 _GRADE = (
     (
         "grade", "relevance", "rel", "label", "target", "true", "true_rating",
@@ -51,7 +57,7 @@ ALIASES = {
 
 
 def resolve(
-    found: Sequence[str], role: Role, columns: Mapping[str, str] | None, name: str
+    found: Sequence[str], role: Role, columns: Mapping[str, Any] | None, name: str
 ) -> dict[str, str | None]:
     """Say which of the columns found plays which part.
 
@@ -73,6 +79,8 @@ def resolve(
     for part in parts:
         told = (columns or {}).get(part)
         told = None if told is None else str(told)
+        if told is not None and told not in found and told.isdigit():
+            told = found[int(told) - 1] if 1 <= int(told) <= len(found) else told
         if told is not None:
             if told not in found:
                 msg = (
@@ -82,7 +90,7 @@ def resolve(
                 raise ColumnNotFoundError(msg)
             chosen[part] = told
         else:
-            chosen[part] = _by_alias(found, part, name)
+            chosen[part] = _by_alias(found, part, name, role)
     for part in ("query", "item"):
         if chosen[part] is None:
             known = ", ".join(ALIASES[part][0][:6])
@@ -106,11 +114,14 @@ def _likely(found: Sequence[str], part: str) -> str:
     return found[-1] if found else "NAME"
 
 
-def _by_alias(found: Sequence[str], part: str, name: str) -> str | None:
+def _by_alias(found: Sequence[str], part: str, name: str, role: Role) -> str | None:
     folded: dict[str, list[str]] = {}
     for column in found:
         folded.setdefault(column.casefold(), []).append(column)
-    for tier in ALIASES[part]:
+    tiers = ALIASES[part]
+    if part == "item":
+        tiers = (*tiers, _OF_ROLE[role])
+    for tier in tiers:
         matches = [column for alias in tier for column in folded.get(alias, [])]
         if len(matches) > 1:
             msg = (

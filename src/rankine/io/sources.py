@@ -32,6 +32,7 @@ class Rows:
         number: the number that every row had before rows were brought together.
         ranked: whether the value comes from a rank column.
         role: what it was read as, "qrels" or "run"; None if it can be either.
+        kind: what it was found to be, in words.
     """
 
     frame: pl.DataFrame
@@ -42,6 +43,7 @@ class Rows:
     number: Ints | None = None
     ranked: bool = False
     role: str | None = None
+    kind: str = ""
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""
@@ -66,12 +68,15 @@ class Stream:
         open: starts reading; close what it returns, as threads read ahead.
         name: what to call it in messages.
         ranked: whether the value comes from the rank column.
+        tag: finds the name that the run gives itself, if it is TREC text.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
     name: str
     notes: tuple[str, ...] = ()
     ranked: bool = False
+    tag: Callable[[], str] | None = None
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +86,7 @@ class Lists:
     data: Mapping[Any, Any]
     name: str
     notes: tuple[str, ...] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

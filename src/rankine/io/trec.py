@@ -8,12 +8,11 @@ straight to the reader of polars; any other is brought into that form first.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +22,10 @@ from rankine.errors import DataError, FormatError
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from rankine.arrays import Ints
+    from rankine.io.opened import Opened
 
 _PART = 1 << 24
 """Bytes in a part: large enough for two threads, small enough for the cache."""
@@ -34,10 +34,12 @@ _FIELDS = {
     "run": ("query", "q0", "item", "rank", "value", "tag"),
     "ranks": ("query", "q0", "item", "value", "score", "tag"),
     "qrels": ("query", "iteration", "item", "value"),
+    "msmarco": ("query", "item", "value"),
 }
+_RANKED = {"ranks", "msmarco"}
 _WANTED = ("query", "item", "value")
-_PEEK = 1 << 12
-"""Bytes that are read at once to find the end of a line."""
+_TAIL = 1 << 16
+"""Bytes in which the last line is looked for."""
 _LITTLE = 1 << 18
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
@@ -45,33 +47,66 @@ _SHOWN = 120
 """Characters of a bad line that are shown."""
 
 
-def read_run(path: Path, *, by_rank: bool = False) -> Stream:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the lines of a file are to be taken apart.
+
+    Attributes:
+        kind: ``run``, ``ranks`` (a run by its rank column), ``qrels``, or ``msmarco``:
+            query, item and rank alone.
+        mark: what separates fields in most lines, a space or a tab.
+        skip: bytes at the start that are left out, such as a header.
+        line: the line that comes after them.
+        loose: whether a tag may be missing or have several words.
+        lenient: whether control characters are allowed in ids.
+        lower: whether scores are distances.
+    """
+
+    kind: str
+    mark: str = " "
+    skip: int = 0
+    line: int = 1
+    loose: bool = False
+    lenient: bool = False
+    lower: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of a line."""
+        return _FIELDS[self.kind]
+
+
+def read_run(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Stream:
     """Read a run in parts, whenever it is asked for."""
 
     def parts() -> Generator[Rows, None, None]:
         empty = True
-        with closing(_parts(path, "ranks" if by_rank else "run")) as found:
+        with closing(_parts(opened, layout)) as found:
             for rows in found:
                 empty = empty and rows.frame.height == 0
                 yield rows
         if empty:
-            msg = f"{path}: no rows in it"
+            msg = f"{opened.name}: no rows in it"
             raise DataError(msg)
 
-    return Stream(parts, str(path), ranked=by_rank)
+    return Stream(
+        parts,
+        opened.name,
+        notes,
+        ranked=layout.kind in _RANKED,
+        tag=None if layout.kind == "msmarco" else lambda: _tag(opened),
+    )
 
 
-def read_qrels(path: Path) -> Rows:
+def read_qrels(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Rows:
     """Read judgements."""
-    parts = list(_parts(path, "qrels"))
+    parts = list(_parts(opened, layout))
     frames = [part.frame for part in parts if part.frame.height]
     if not frames:
-        msg = f"{path}: no judgements in it"
+        msg = f"{opened.name}: no judgements in it"
         raise DataError(msg)
-    if len(parts) == 1:
-        return parts[0]
     lines = np.concatenate([_lines(part) for part in parts])
-    return Rows(pl.concat(frames), str(path), lines=lines)
+    return Rows(pl.concat(frames), opened.name, lines=lines, notes=notes)
 
 
 def _lines(part: Rows) -> Ints:
@@ -80,45 +115,49 @@ def _lines(part: Rows) -> Ints:
     return np.arange(part.frame.height, dtype=np.int64) + (part.line or 1)
 
 
-def run_tag(path: Path) -> str:
+def _tag(opened: Opened) -> str:
     """Return the tag of the last line, which trec_eval prints as ``runid``."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - (1 << 16)))
-        lines = [line for line in file.read().split(b"\n") if line.strip()]
+    if opened.path is None:
+        end = opened.read()[-_TAIL:]
+    else:
+        with opened.path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL))
+            end = file.read()
+    lines = [line for line in end.split(b"\n") if line.strip()]
     return lines[-1].split()[-1].decode(errors="backslashreplace") if lines else ""
 
 
-def _parts(path: Path, kind: str) -> Generator[Rows, None, None]:
-    line = 1
+def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
+    line = layout.line
     # Closed on every way out: a generator that is left to the garbage collector would
     # end its threads at any time, such as when another thread is just being started.
-    with closing(_ahead(path, kind)) as ahead:
+    with closing(_ahead(opened, layout)) as ahead:
         for part, frame in ahead:
             if frame is None:
-                rows = _read_irregular(part, kind, str(path), line)
+                rows = _read_irregular(part, layout, opened.name, line)
                 line += part.count(b"\n") + (not part.endswith(b"\n"))
             else:
-                rows = Rows(frame, str(path), line=line)
+                rows = Rows(frame, opened.name, line=line)
                 line += frame.height
             del part, frame
             yield rows
 
 
 def _ahead(
-    path: Path, kind: str
+    opened: Opened, layout: Layout
 ) -> Generator[tuple[bytes, pl.DataFrame | None], None, None]:
     """Read and parse the next parts in other threads while one is used.
 
     Comes with None what is not regular.
     """
-    parts = _whole_lines(path)
+    parts = _after(opened.lines(_PART), layout.skip)
     reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
     parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
 
     def load() -> Future[tuple[bytes, pl.DataFrame | None]] | None:
         part = next(parts, None)
-        return None if part is None else parsers.submit(_regular, part, kind)
+        return None if part is None else parsers.submit(_regular, part, layout)
 
     try:
         coming = deque(reader.submit(load) for _ in range(_PARSERS))
@@ -131,84 +170,67 @@ def _ahead(
         parsers.shutdown(wait=False, cancel_futures=True)
 
 
-def _regular(part: bytes, kind: str) -> tuple[bytes, pl.DataFrame | None]:
+def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
+    """Leave out some bytes at the start."""
+    for part in parts:
+        if skip:
+            part = part[skip:]  # noqa: PLW2901
+            skip = 0
+        yield part
+        del part
+
+
+def _regular(part: bytes, layout: Layout) -> tuple[bytes, pl.DataFrame | None]:
     """Parse a part if it is regular, which most are."""
-    frame = _parse(part, kind)
-    # If the spaces add up, every line has its fields; a line without a tag and one with
-    # a tag of two words may make up for each other, and are read right.
-    if (
-        frame is None
-        or any(frame.null_count().row(0))
-        or not _is_regular(part, (len(_FIELDS[kind]) - 1) * frame.height)
-    ):
-        return part, None
-    return part, _by_rank(frame) if kind == "ranks" else frame
+    frame = _parse(part, layout)
+    if frame is None or not _is_regular(part, frame, layout):
+        if b"\r" not in part:
+            return part, None
+        plain = part.replace(b"\r\n", b"\n")
+        frame = _parse(plain, layout)
+        if frame is None or not _is_regular(plain, frame, layout):
+            return part, None
+    return part, _ordered(frame, layout)
 
 
-def _whole_lines(path: Path) -> Generator[bytes, None, None]:
-    with path.open("rb") as file:
-        number = file.fileno()
-        size = os.lseek(number, 0, os.SEEK_END)
-        begin = 3 if _at(number, 0, 3) == b"\xef\xbb\xbf" else 0
-        while begin < size:
-            end = _line_end(number, begin + _PART, size)
-            part = _at(number, begin, end - begin)
-            if not part:
-                msg = f"{path}: has become shorter while it was read"
-                raise FormatError(msg)
-            begin += len(part)
-            yield part
-            # Let go before the next part is read, so that its memory serves again.
-            del part
+def _ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Turn ranks and distances into values that fall from the top."""
+    if layout.kind in _RANKED or (layout.lower and layout.kind == "run"):
+        return frame.with_columns(-pl.col("value"))
+    return frame
 
 
-def _line_end(number: int, at: int, size: int) -> int:
-    """Return where the line that a place is in ends."""
-    while at < size:
-        found = _at(number, at, _PEEK).find(b"\n")
-        if found >= 0:
-            return at + found + 1
-        at += _PEEK
-    return size
+def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
+    """Say whether single marks separate fields, and no line is a comment.
 
-
-def _at(number: int, begin: int, length: int) -> bytes:
-    """Read from a file by its number, which is faster than by its object."""
-    os.lseek(number, begin, os.SEEK_SET)
-    return os.read(number, length)
-
-
-def _by_rank(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn ranks into values that fall from the top."""
-    return frame.with_columns(-pl.col("value"))
-
-
-def _is_regular(part: bytes, n_spaces: int) -> bool:
-    """Say whether so many single spaces separate fields, and no line is a comment.
-
-    Tabs leave too few spaces; empty lines and spaces at the start of a line show as
-    missing ids.
+    What is not above a space in ASCII is a mark, the end of a line or a character that
+    does not belong here. If these add up and no two stand together, every line has its
+    fields; a line without a tag and one with a tag of two words may make up for each
+    other, and are read right.
     """
+    if any(frame.null_count().row(0)):
+        return False
     if part[:1] == b"#" or (b"#" in part and b"\n#" in part):
         return False
     data = np.frombuffer(part, np.uint8)
     found = 0
     # A little at a time, which stays in the cache, and one byte more for two in a row.
     for begin in range(0, len(data), _LITTLE):
-        space = data[begin : begin + _LITTLE + 1] == ord(" ")
-        found += int(np.count_nonzero(space[:_LITTLE]))
-        if (space[1:] & space[:-1]).any():
+        low = data[begin : begin + _LITTLE + 1] <= ord(" ")
+        found += int(np.count_nonzero(low[:_LITTLE]))
+        if (low[1:] & low[:-1]).any():
             return False
-    return found == n_spaces
+    ends = frame.height - (not part.endswith(b"\n"))
+    return found == (len(layout.fields) - 1) * frame.height + ends
 
 
-def _parse(part: bytes, kind: str) -> pl.DataFrame | None:
-    fields = _FIELDS[kind]
+def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
+    fields = layout.fields
     schema = {field: pl.Float64 if field == "value" else pl.String for field in fields}
     try:
         return pl.read_csv(
             part,
-            separator=" ",
+            separator=mark or layout.mark,
             has_header=False,
             schema=schema,
             columns=[fields.index(field) for field in _WANTED],
@@ -218,12 +240,12 @@ def _parse(part: bytes, kind: str) -> pl.DataFrame | None:
         return None
 
 
-def _read_irregular(part: bytes, kind: str, name: str, line: int) -> Rows:
+def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
     """Bring a part into regular form, keeping count of the lines."""
     lines = part.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     kept: list[bytes] = []
     number: list[int] = []
-    n_fields = len(_FIELDS[kind])
+    n_fields = len(layout.fields)
     for at, text in enumerate(lines):
         if not text or text[:1] == b"#":
             continue
@@ -231,7 +253,14 @@ def _read_irregular(part: bytes, kind: str, name: str, line: int) -> Rows:
         if not fields:
             continue
         if len(fields) != n_fields:
-            raise _wrong_fields(fields, text, kind, f"{name}:{line + at}")
+            if not (layout.loose and len(fields) >= n_fields - 1):
+                raise _wrong_fields(fields, text, layout.kind, f"{name}:{line + at}")
+            fields = [
+                *fields[: n_fields - 1],
+                b"_".join(fields[n_fields - 1 :]) or b"_",
+            ]
+        if not layout.lenient and _CONTROL.search(text):
+            raise _control(text, f"{name}:{line + at}")
         kept.append(b" ".join(fields))
         number.append(line + at)
     if not kept:
@@ -239,11 +268,23 @@ def _read_irregular(part: bytes, kind: str, name: str, line: int) -> Rows:
             schema={"query": pl.String, "item": pl.String, "value": pl.Float64}
         )
         return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
-    frame = _parse(b"\n".join(kept), kind)
+    frame = _parse(b"\n".join(kept), layout, " ")
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
-        frame = _parse_slowly(kept, number, kind, name)
-    frame = _by_rank(frame) if kind == "ranks" else frame
-    return Rows(frame, name, lines=np.array(number, dtype=np.int64))
+        frame = _parse_slowly(kept, number, layout.kind, name)
+    return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+
+
+def _control(text: bytes, where: str) -> DataError:
+    found = _CONTROL.search(text)
+    code = found[0][0] if found else 0
+    msg = (
+        f"{where}: has the control character \\x{code:02x}, which no id should have; "
+        "lenient=True or --lenient takes it as it is"
+    )
+    return DataError(msg)
 
 
 def _wrong_fields(
@@ -257,7 +298,9 @@ def _wrong_fields(
             "this looks like a run" if kind == "qrels" else "these look like judgements"
         )
         hint = f"; {looks}: are the arguments swapped?"
-    elif len(fields) < expected - 1:
+    elif kind in {"run", "ranks"} and len(fields) >= expected - 1:
+        hint = "; a tag that is missing or has spaces is read with format 'trec-loose'"
+    else:
         hint = "; if it is not TREC text, say what it is with format= or --format"
     shown = text[:_SHOWN].decode(errors="backslashreplace")
     msg = f"{where}: expected {expected} columns, got {len(fields)}{hint} ({shown!r})"
@@ -274,22 +317,26 @@ def _parse_slowly(
     kept: list[bytes], number: list[int], kind: str, name: str
 ) -> pl.DataFrame:
     """Read line by line, to accept what polars does not and to say what is wrong."""
-    at_value = _FIELDS[kind].index("value")
+    at_value, at_item = (_FIELDS[kind].index(name) for name in ("value", "item"))
     made: dict[str, list[str | float]] = {"query": [], "item": [], "value": []}
     for text, line in zip(kept, number, strict=True):
         fields = text.split(b" ")
         value = fields[at_value]
         if not _NUMBER.fullmatch(value):
-            word = {"run": "score", "ranks": "rank", "qrels": "grade"}[kind]
+            word = "rank" if kind in _RANKED else "score"
+            word = "grade" if kind == "qrels" else word
             shown = value.decode(errors="backslashreplace")
             msg = f"{name}:{line}: the {word} is {shown!r}, not a number"
             raise DataError(msg)
         made["value"].append(float(value))
         try:
             made["query"].append(fields[0].decode())
-            made["item"].append(fields[2].decode())
+            made["item"].append(fields[at_item].decode())
         except UnicodeDecodeError as error:
-            msg = f"{name}:{line}: not UTF-8 text at byte {error.start} of an id"
+            msg = (
+                f"{name}:{line}: not UTF-8 text at byte {error.start} of an id; name "
+                "its encoding with encoding= or --encoding, such as latin-1"
+            )
             raise FormatError(msg) from None
     return pl.DataFrame(
         made, schema={"query": pl.String, "item": pl.String, "value": pl.Float64}

@@ -1,0 +1,61 @@
+"""Lenient reading: what is usually refused is dropped or put last, and counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankine.io.mappings import as_rows
+from rankine.io.sources import Dense, Rows
+
+if TYPE_CHECKING:
+    from rankine.io.roles import Role
+    from rankine.io.sources import Source
+
+
+def cleaned(source: Source, role: Role) -> Source:
+    """Drop rows without an id and repeated items; put scores that are nan last.
+
+    Of an item that stands twice for a query, the best score or the largest grade is
+    kept. A matrix is left as it is: it has neither.
+    """
+    if isinstance(source, Dense):
+        return source
+    rows = as_rows(source, role, lenient=True)
+    frame, notes = rows.frame, list(rows.notes)
+    missing = frame["query"].is_null() | frame["item"].is_null()
+    if missing.any():
+        n = int(missing.sum())
+        notes.append(f"{rows.name}: {_count(n, 'row')} without an id: dropped")
+        frame = frame.filter(~missing)
+    if "value" in frame.columns and role == "run":
+        n = int(frame["value"].is_nan().sum())
+        if n:
+            notes.append(f"{rows.name}: {_count(n, 'score')} not a number: ranked last")
+            frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
+    twice = frame.select(pl.struct("query", "item").is_duplicated())["query"]
+    if twice.any():
+        kept = _best(frame)
+        n = frame.height - kept.height
+        which = "largest grade" if role == "qrels" else "best score"
+        notes.append(
+            f"{rows.name}: {_count(n, 'row')} repeating an item: dropped, "
+            f"the {which if 'value' in frame.columns else 'first'} is kept"
+        )
+        frame = kept
+    return Rows(frame, rows.name, notes=tuple(notes), ranked=rows.ranked, role=role)
+
+
+def _best(frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep the row with the largest value of each (query, item), in the order given."""
+    numbered = frame.with_row_index("place")
+    if "value" in frame.columns:
+        numbered = numbered.sort("value", descending=True, maintain_order=True)
+    kept = numbered.unique(["query", "item"], keep="first", maintain_order=True)
+    return kept.sort("place").drop("place")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

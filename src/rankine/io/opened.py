@@ -1,0 +1,396 @@
+"""Bytes of a file, of standard input or of what another program writes.
+
+Compressed ones are unpacked by what they hold, whatever they are called, and never
+beyond a bound. Nothing of a file that ends too early is used.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import difflib
+import io
+import lzma
+import os
+import stat
+import sys
+import zipfile
+import zlib
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from rankine.errors import FormatError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from rankine.io.reading import Reading
+
+STDIN = "-"
+_HEAD = 1 << 16
+_BLOCK = 1 << 20
+_PEEK = 1 << 12
+"""Bytes that are read at once to find the end of a line."""
+_LONGEST = 1 << 24
+"""Bytes that a line may have."""
+_BOM = codecs.BOM_UTF8
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstandard",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+}
+_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x04\x22\x4d\x18": "lz4"}
+_TAR_AT = 257
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
+    return next((word for magic, word in words.items() if head.startswith(magic)), None)
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Opened:
+    """Bytes that can be read from their start as often as needed.
+
+    Attributes:
+        name: what to call them in messages.
+        packing: how they are packed, None if they are not.
+        head: the first of them, unpacked.
+        path: where they stand as they are, None if they are packed, encoded in
+            another way, or not in a file.
+    """
+
+    def __init__(self, place: Path, how: Reading) -> None:
+        self.name = "standard input" if str(place) == STDIN else str(place)
+        self.how = how
+        self._held: bytes | None = None
+        self._place = place
+        self._stat: os.stat_result | None = None
+        _check_encoding(how.encoding)
+        try:
+            first = self._start()
+        except OSError as error:
+            raise _cannot(place, error) from None
+        except FormatError:
+            raise
+        except ValueError as error:
+            msg = f"{str(place)!r} cannot be a path ({error})"
+            raise FormatError(msg) from None
+        self.packing = _by_magic(first, _MAGIC)
+        self._encoding = None if _is_utf8(how.encoding) else how.encoding
+        self._refuse_archive(first)
+        self.head = self._first()
+        if self.packing:
+            self._refuse_archive(self.head)
+            again = _by_magic(self.head, _MAGIC)
+            if again:
+                msg = f"{self.name}: is packed twice ({self.packing}, {again})"
+                raise FormatError(msg)
+        if how.encoding is None and _is_utf16(self.head):
+            self._encoding = "utf-16"
+            self.head = self._first()
+        held_back = self.packing or self._encoding or self._held is not None
+        self.path = None if held_back else place
+
+    def _start(self) -> bytes:
+        """Read what can be read only once, and return the first bytes as they are."""
+        place = self._place
+        if str(place) == STDIN:
+            self._held = self._all_of(sys.stdin.buffer)
+            if not self._held:
+                msg = "standard input: is empty; it can be read only once"
+                raise FormatError(msg)
+        else:
+            self._stat = place.stat()
+            if stat.S_ISDIR(self._stat.st_mode):
+                msg = f"{place}: is a folder"
+                raise FormatError(msg)
+            if not stat.S_ISREG(self._stat.st_mode):
+                with place.open("rb") as pipe:
+                    self._held = self._all_of(pipe)
+        with self._raw() as raw:
+            return raw.read(_HEAD)
+
+    def _first(self) -> bytes:
+        with closing(self.blocks(_HEAD)) as blocks:
+            return next(blocks, b"")
+
+    def read(self) -> bytes:
+        """Return all bytes, unpacked."""
+        with closing(self.blocks(_BLOCK)) as blocks:
+            return b"".join(blocks)
+
+    def blocks(self, size: int) -> Generator[bytes, None, None]:
+        """Yield the bytes in blocks of about a size, unpacked, in UTF-8."""
+        total = 0
+        decode = None
+        if self._encoding:
+            decode = codecs.getincrementaldecoder(self._encoding)()
+        first = True
+        with self._raw() as raw:
+            stream = self._unpacked(raw)
+            while True:
+                block = self._next(stream, size)
+                total += len(block)
+                if total > self.how.max_bytes:
+                    raise self._too_much()
+                ended = not block
+                if decode is not None:
+                    block = self._decoded(decode, block, total)
+                if first and block:
+                    block, first = block.removeprefix(_BOM), False
+                if block:
+                    yield block
+                if ended:
+                    break
+        self._refuse_change()
+
+    def lines(self, size: int) -> Generator[bytes, None, None]:
+        """Yield the bytes in blocks of whole lines of about a size."""
+        if self.path is not None:
+            yield from self._lines_of_file(size)
+            return
+        rest = b""
+        for block in self.blocks(size):
+            end = block.rfind(b"\n") + 1
+            if not end:
+                rest += block
+                if len(rest) > max(_LONGEST, size):
+                    raise self._long_line()
+                continue
+            yield rest + block[:end]
+            rest = block[end:]
+        if rest:
+            yield rest
+
+    def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
+        with self._raw() as file:
+            number = file.fileno()
+            last = os.lseek(number, 0, os.SEEK_END)
+            if last > self.how.max_bytes:
+                raise self._too_much()
+            begin = 3 if _at(number, 0, 3) == _BOM else 0
+            while begin < last:
+                end = self._line_end(number, begin + size, last)
+                part = _at(number, begin, end - begin)
+                if not part:
+                    break
+                begin += len(part)
+                yield part
+                # Let go before the next part is read, so that its memory serves again.
+                del part
+        self._refuse_change()
+
+    def _line_end(self, number: int, at: int, last: int) -> int:
+        """Return where the line that a place is in ends."""
+        longest = at + _LONGEST
+        while at < last:
+            found = _at(number, at, _PEEK).find(b"\n")
+            if found >= 0:
+                return at + found + 1
+            at += _PEEK
+            if at > longest:
+                raise self._long_line()
+        return last
+
+    def _raw(self) -> BinaryIO:
+        if self._held is not None:
+            return io.BytesIO(self._held)
+        return self._place.open("rb", buffering=0)
+
+    def _unpacked(self, raw: BinaryIO) -> _Readable:
+        if self.packing is None:
+            return raw
+        if self.packing == "gzip":
+            return _Inflated(raw)
+        if self.packing == "bzip2":
+            return bz2.BZ2File(raw)
+        if self.packing == "xz":
+            return lzma.LZMAFile(raw)
+        if self.packing == "zstandard":
+            return _zstandard(raw, self.name)
+        return self._only_member(raw)
+
+    def _only_member(self, raw: BinaryIO) -> _Readable:
+        try:
+            archive = zipfile.ZipFile(raw)
+            members = [one for one in archive.infolist() if not one.is_dir()]
+            if len(members) != 1:
+                names = ", ".join(repr(one.filename) for one in members[:3])
+                msg = (
+                    f"{self.name}: is a zip archive of {len(members)} files "
+                    f"({names}{', ...' if len(members) > 3 else ''}); expected one"  # noqa: PLR2004
+                )
+                raise FormatError(msg)
+            return archive.open(members[0])
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            msg = f"{self.name}: the zip archive cannot be read ({error})"
+            raise FormatError(msg) from None
+
+    def _next(self, stream: _Readable, size: int) -> bytes:
+        try:
+            return stream.read(size)
+        except _BROKEN as error:
+            ended = isinstance(error, EOFError) or "end" in str(error).casefold()
+            word = "ends too early" if ended else f"is damaged ({error})"
+            raise self._damaged(word) from None
+        except OSError as error:
+            if self.packing:
+                msg = f"is damaged ({error})"
+                raise self._damaged(msg) from None
+            raise _cannot(self._place, error) from None
+        except Exception as error:
+            if type(error).__module__.split(".")[0] not in {"zstandard", "compression"}:
+                raise
+            msg = f"is damaged ({error})"
+            raise self._damaged(msg) from None
+
+    def _damaged(self, word: str) -> FormatError:
+        return FormatError(f"{self.name}: the compressed data ({self.packing}) {word}")
+
+    def _decoded(
+        self, decode: codecs.IncrementalDecoder, block: bytes, n: int
+    ) -> bytes:
+        try:
+            return decode.decode(block, final=not block).encode()
+        except UnicodeError as error:
+            at = n - len(block) + getattr(error, "start", 0)
+            msg = f"{self.name}: is not {self._encoding} text, near byte {at}"
+            raise FormatError(msg) from None
+
+    def _refuse_archive(self, head: bytes) -> None:
+        word = _by_magic(head, _ARCHIVES)
+        if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
+            word = "tar"
+        if word:
+            msg = (
+                f"{self.name}: is a {word} archive, which is not read; unpack it, or "
+                "pack it with gzip, bzip2, xz, zstandard or zip"
+            )
+            raise FormatError(msg)
+
+    def _refuse_change(self) -> None:
+        """Refuse a file that was written to while it was read."""
+        if self._stat is None or self._held is not None:
+            return
+        now = self._place.stat()
+        if (now.st_size, now.st_mtime_ns) != (
+            self._stat.st_size,
+            self._stat.st_mtime_ns,
+        ):
+            msg = f"{self.name}: has changed while it was read"
+            raise FormatError(msg)
+
+    def _all_of(self, stream: Any) -> bytes:
+        held: bytes = stream.read(self.how.max_bytes + 1)
+        if len(held) > self.how.max_bytes:
+            raise self._too_much()
+        return held
+
+    def _too_much(self) -> FormatError:
+        msg = (
+            f"{self.name}: has more than {self.how.max_bytes:,} bytes, unpacked; allow "
+            "more with max_bytes= or --max-bytes"
+        )
+        return FormatError(msg)
+
+    def _long_line(self) -> FormatError:
+        msg = f"{self.name}: has a line of more than {_LONGEST:,} bytes"
+        return FormatError(msg)
+
+
+class _Inflated:
+    """Reads gzip data, of one or several members, in bounded blocks."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self.raw = raw
+        self.unpack = zlib.decompressobj(wbits=31)
+        self.rest = b""
+
+    def read(self, size: int) -> bytes:
+        made: list[bytes] = []
+        missing = size
+        while missing > 0:
+            if self.unpack.eof:
+                self.rest = self.unpack.unused_data.lstrip(b"\0")
+                if not self.rest:
+                    self.rest = self.raw.read(_BLOCK).lstrip(b"\0")
+                if not self.rest:
+                    break
+                self.unpack = zlib.decompressobj(wbits=31)
+            if not self.rest:
+                self.rest = self.raw.read(_BLOCK)
+                if not self.rest:
+                    raise EOFError
+            block = self.unpack.decompress(self.rest, missing)
+            self.rest = self.unpack.unconsumed_tail
+            made.append(block)
+            missing -= len(block)
+        return b"".join(made)
+
+
+def _zstandard(raw: BinaryIO, name: str) -> _Readable:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdFile  # noqa: PLC0415
+
+        return ZstdFile(raw)
+    try:
+        import zstandard  # noqa: PLC0415 - an optional package
+    except ImportError:
+        msg = (
+            f"{name}: is packed with zstandard, which needs a package: "
+            "pip install 'rankine[zstd]'"
+        )
+        raise MissingExtraError(msg) from None
+    reader: _Readable = zstandard.ZstdDecompressor().stream_reader(
+        raw, read_across_frames=True
+    )
+    return reader
+
+
+def _at(number: int, begin: int, length: int) -> bytes:
+    """Read from a file by its number, which is faster than by its object."""
+    os.lseek(number, begin, os.SEEK_SET)
+    return os.read(number, length)
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return encoding is None or codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
+
+
+def _is_utf16(head: bytes) -> bool:
+    return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _check_encoding(encoding: str | None) -> None:
+    try:
+        if encoding is not None:
+            codecs.getincrementaldecoder(encoding)().decode(b"", final=True)
+    except (LookupError, AttributeError, ValueError):
+        msg = f"unknown encoding {encoding!r}; there are utf-8, latin-1, cp1252, ..."
+        raise ParameterError(msg) from None
+
+
+def _cannot(path: Path, error: OSError) -> FormatError:
+    """Say why a path cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
+        hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+        return FormatError(f"{path}: no such file{hint}")
+    if isinstance(error, IsADirectoryError):
+        return FormatError(f"{path}: is a folder")
+    return FormatError(f"{path}: cannot be read ({error.strerror or error})")
+
+
+def _siblings(path: Path) -> list[str]:
+    try:
+        return [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return []

@@ -1,0 +1,36 @@
+"""How something is to be read: what the user may say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_BYTES = 64 << 30
+"""Bytes that a file may have, unpacked, unless more is allowed: 64 GiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the user says of judgements or of a run; None is to be found out.
+
+    Attributes:
+        format: the name of a format.
+        columns: which column is what.
+        grades: what each grade in words is worth.
+        by_rank: whether a rank column gives the order, even if there are scores.
+        encoding: of text, UTF-8 if not given.
+        max_bytes: how much may be read, unpacked.
+        lenient: whether rows that are usually refused are kept, to be dropped and
+            counted later.
+        lower_is_better: whether scores are distances.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, Any] | None = None
+    grades: Mapping[Any, float] | None = None
+    by_rank: bool = False
+    encoding: str | None = None
+    max_bytes: int = MAX_BYTES
+    lenient: bool = False
+    lower_is_better: bool = False
