@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rankine.conventions import Convention, conventions
 
 if TYPE_CHECKING:
+    from rankine.checkup import Check, check
     from rankine.evaluation import Evaluation, evaluate
     from rankine.io import read_qrels, read_run
     from rankine.io.mappings import from_ranked, from_scores
@@ -77,9 +78,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Check": "rankine.checkup",
     "Evaluation": "rankine.evaluation",
     "Interval": "rankine.stats.intervals",
     "Metric": "rankine.metric",
+    "check": "rankine.checkup",
     "evaluate": "rankine.evaluation",
     "from_ranked": "rankine.io.mappings",
     "from_scores": "rankine.io.mappings",
@@ -91,13 +94,13 @@ _HOME = {
 
 __all__ = [
     "AP", "AR", "AUC", "CG", "DCG", "ERR", "LAUC", "MCC", "NCG", "RBP", "RR",
-    "Accuracy", "Bpref", "Convention", "ElevenPoint", "Evaluation", "F", "FallOut", "G",
-    "HitCount", "IPrec", "Interval", "Judged", "Metric", "NumNonrelJudgedRet", "NumQ",
-    "NumRel", "NumRelRet", "NumRet", "P", "R", "RBPResidual", "RScore", "RelP", "Rndcg",
-    "Rprec", "RprecMult", "SetAP", "SetF", "SetP", "SetR", "SetRelP", "Success",
-    "Unjudged", "Utility", "binG", "conventions", "evaluate", "from_ranked",
-    "from_scores", "gm_AP", "gm_Bpref", "infAP", "metrics", "nDCG", "nDCGrel", "parse",
-    "read_qrels", "read_run",
+    "Accuracy", "Bpref", "Check", "Convention", "ElevenPoint", "Evaluation", "F",
+    "FallOut", "G", "HitCount", "IPrec", "Interval", "Judged", "Metric",
+    "NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "P", "R",
+    "RBPResidual", "RScore", "RelP", "Rndcg", "Rprec", "RprecMult", "SetAP", "SetF",
+    "SetP", "SetR", "SetRelP", "Success", "Unjudged", "Utility", "binG", "check",
+    "conventions", "evaluate", "from_ranked", "from_scores", "gm_AP", "gm_Bpref",
+    "infAP", "metrics", "nDCG", "nDCGrel", "parse", "read_qrels", "read_run",
 ]  # fmt: skip
 
 

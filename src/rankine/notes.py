@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.table.policy import SHOWN
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.metric import Metric
@@ -32,9 +33,12 @@ def notes_of(
     return (
         *_missing(aligned),
         *_extra(aligned),
+        *_unmatched(aligned),
+        *_unreachable(table, metrics),
         *_empty(summaries, n_metrics),
         *_undefined(summaries),
         *_unjudged(aligned, depths),
+        *_short(table, depths),
         *_tied(table, depths),
         *_negative(table),
         *aligned.notes,
@@ -46,18 +50,10 @@ def _few(ids: Sequence[Any], n: int) -> str:
     return f"({shown}{', ...' if n > len(ids) else ''})"
 
 
-def _count(n: int, noun: str, plural: str | None = None) -> str:
-    if n == 1:
-        return f"1 {noun}"
-    if noun.endswith("y"):
-        noun = noun[:-1] + "ie"
-    return f"{n:,} {plural or noun + 's'}"
-
-
 def _missing(aligned: Aligned) -> list[str]:
     if not aligned.missing:
         return []
-    who = _count(aligned.missing, "judged query")
+    who = count(aligned.missing, "judged query")
     names = _few(aligned.missing_ids, aligned.missing)
     fate = "left out" if aligned.table.in_run.all() else "counted 0"
     return [f"{who} missing from the run {names}: {fate}"]
@@ -66,7 +62,7 @@ def _missing(aligned: Aligned) -> list[str]:
 def _extra(aligned: Aligned) -> list[str]:
     if not aligned.extra:
         return []
-    who = _count(len(aligned.extra), "query")
+    who = count(len(aligned.extra), "query")
     names = _few(aligned.extra[:SHOWN], len(aligned.extra))
     return [f"{who} of the run without judgements {names}: not evaluated"]
 
@@ -79,7 +75,7 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
             fate = found.fate_of_empty
             notes.setdefault((found.n_empty, fate), []).append(label)
     return [
-        f"{_count(n, 'query')} without a relevant item: {fate}"
+        f"{count(n, 'query')} without a relevant item: {fate}"
         + (f" {_few(labels[:SHOWN], len(labels))}" if len(labels) < n_metrics else "")
         for (n, fate), labels in notes.items()
     ]
@@ -87,7 +83,7 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
 
 def _undefined(summaries: Mapping[str, Summary]) -> list[str]:
     return [
-        f"{label} is undefined for {_count(found.n_undefined, 'query')}: left out"
+        f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
         for label, found in summaries.items()
         if found.n_undefined > found.n_empty
     ]
@@ -100,7 +96,7 @@ def _unjudged(aligned: Aligned, depths: Sequence[int]) -> list[str]:
     if not total:
         return ["all lists of the run are empty"] if table.in_run.any() else []
     if aligned.floored:
-        who = _count(aligned.floored, "judged item")
+        who = count(aligned.floored, "judged item")
         return [f"{who} with a score at or under the floor: counted not relevant"]
     k = depths[0] if depths else None
     inside = known if k is None else known & (table.rank <= k)
@@ -112,6 +108,38 @@ def _unjudged(aligned: Aligned, depths: Sequence[int]) -> list[str]:
     return [f"{share:.1%} of the {where} are unjudged: counted not relevant"]
 
 
+def _unmatched(aligned: Aligned) -> list[str]:
+    table = aligned.table
+    if len(table.query) or not table.n_retrieved.any() or not len(table.pool.grade):
+        return []
+    return [
+        (
+            "no judged item is in the run; see whether both write ids alike, with "
+            "rankine check"
+        )
+    ]
+
+
+def _unreachable(table: Judged, metrics: Sequence[Metric]) -> list[str]:
+    largest = float(table.pool.grade.max(initial=-np.inf))
+    asked = {metric.get("rel") for metric in metrics} - {None}
+    return [
+        f"no grade is at least {rel:g}, the largest is {largest:g}: nothing is relevant"
+        for rel in sorted(asked)
+        if largest < rel
+    ]
+
+
+def _short(table: Judged, depths: Sequence[int]) -> list[str]:
+    if not depths:
+        return []
+    k = depths[0]
+    n = int(np.count_nonzero((table.n_retrieved < k) & table.in_run))
+    if not n or not table.n_retrieved.any():
+        return []
+    return [f"{count(n, 'list')} with fewer than {k} items: empty ranks count nothing"]
+
+
 def _tied(table: Judged, depths: Sequence[int]) -> list[str]:
     notes = []
     for k in depths:
@@ -119,12 +147,12 @@ def _tied(table: Judged, depths: Sequence[int]) -> list[str]:
         n = len(np.unique(table.query[across]))
         if n:
             notes.append(
-                f"{_count(n, 'query')} with judged items tied across rank {k}: "
+                f"{count(n, 'query')} with judged items tied across rank {k}: "
                 "the tie rule decides"
             )
     if not notes and (table.tied > 1).any():
         n = len(np.unique(table.query[table.tied > 1]))
-        notes.append(f"{_count(n, 'query')} with judged items in ties")
+        notes.append(f"{count(n, 'query')} with judged items in ties")
     return notes
 
 
@@ -133,5 +161,5 @@ def _negative(table: Judged) -> list[str]:
     if not n:
         return []
     if table.keep_negative:
-        return [f"{_count(n, 'negative grade')}: counted as losses"]
-    return [f"{_count(n, 'negative grade')}: taken as unjudged, gain 0"]
+        return [f"{count(n, 'negative grade')}: counted as losses"]
+    return [f"{count(n, 'negative grade')}: taken as unjudged, gain 0"]

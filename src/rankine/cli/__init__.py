@@ -10,6 +10,7 @@ import click
 
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
+    "check": "Look at judgements and a run before any metric.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",
 }
@@ -52,8 +53,10 @@ class _Lazy(click.Group):
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rankine")
-def cli() -> None:
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+def cli(debug: bool) -> None:  # noqa: FBT001 - a flag
     """Say how good a ranking or a recommender is, and how sure that is."""
+    del debug  # main looks for it, as an error may come before it is read
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -69,6 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
     except click.exceptions.Exit as ended:
         code = ended.exit_code
     except RankineError as error:
+        if "--debug" in words:
+            raise
         _say(str(error))
         code = error.exit_code
     except click.ClickException as error:
@@ -80,6 +85,18 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader of our output has gone: nothing to say, and nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError:
+        _say("there is not enough memory for this")
+        code = 4
+    except Exception as error:
+        if "--debug" in words:
+            raise
+        kind = type(error).__name__
+        _say(
+            f"an error that rankine should have foreseen: {kind}: {error}; please "
+            "report it with what rankine --debug shows"
+        )
+        code = 4
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -83,6 +83,7 @@ def _read_trec(
         loose=found.format == "trec-loose",
         lenient=how.lenient,
         lower=how.lower_is_better,
+        rank=how.keep_rank and role == "run",
     )
     notes = tuple(f"{opened.name}: {text}" for text in found.said)
     if role == "qrels":

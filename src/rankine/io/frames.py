@@ -95,7 +95,7 @@ def from_frame(
         if column is not None:
             value = numbers(taken[column], column, origin, lenient=how.lenient)
             made["value"] = -value if ranked or how.lower_is_better else value
-        if how.lenient and rank is not None and not ranked:
+        if how.keep_rank and rank is not None and not ranked:
             made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
     return Rows(frame, title, line, lines=lines, notes=notes, ranked=ranked, role=role)

@@ -9,6 +9,7 @@ import polars as pl
 
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Dense, Rows
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.io.roles import Role
@@ -28,12 +29,12 @@ def cleaned(source: Source, role: Role) -> Source:
     missing = frame["query"].is_null() | frame["item"].is_null()
     if missing.any():
         n = int(missing.sum())
-        notes.append(f"{rows.name}: {_count(n, 'row')} without an id: dropped")
+        notes.append(f"{rows.name}: {count(n, 'row')} without an id: dropped")
         frame = frame.filter(~missing)
     if "value" in frame.columns and role == "run":
         n = int(frame["value"].is_nan().sum())
         if n:
-            notes.append(f"{rows.name}: {_count(n, 'score')} not a number: ranked last")
+            notes.append(f"{rows.name}: {count(n, 'score')} not a number: ranked last")
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
     twice = frame.select(pl.struct("query", "item").is_duplicated())["query"]
     if twice.any():
@@ -41,7 +42,7 @@ def cleaned(source: Source, role: Role) -> Source:
         n = frame.height - kept.height
         which = "largest grade" if role == "qrels" else "best score"
         notes.append(
-            f"{rows.name}: {_count(n, 'row')} repeating an item: dropped, "
+            f"{rows.name}: {count(n, 'row')} repeating an item: dropped, "
             f"the {which if 'value' in frame.columns else 'first'} is kept"
         )
         frame = kept
@@ -55,7 +56,3 @@ def _best(frame: pl.DataFrame) -> pl.DataFrame:
         numbered = numbered.sort("value", descending=True, maintain_order=True)
     kept = numbered.unique(["query", "item"], keep="first", maintain_order=True)
     return kept.sort("place").drop("place")
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

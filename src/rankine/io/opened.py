@@ -23,13 +23,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from rankine.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from rankine.io.reading import Reading
 
 STDIN = "-"
 _HEAD = 1 << 16
 _BLOCK = 1 << 20
+_STEP = 1 << 12
+"""Bytes that are unpacked at once where what they become cannot be bounded."""
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _LONGEST = 1 << 24
@@ -209,11 +211,11 @@ class Opened:
         if self.packing is None:
             return raw
         if self.packing == "gzip":
-            return _Inflated(raw)
+            return _Unpacked(raw, lambda: zlib.decompressobj(wbits=31))
         if self.packing == "bzip2":
-            return bz2.BZ2File(raw)
+            return _Unpacked(raw, bz2.BZ2Decompressor)
         if self.packing == "xz":
-            return lzma.LZMAFile(raw)
+            return _Unpacked(raw, lzma.LZMADecompressor)
         if self.packing == "zstandard":
             return _zstandard(raw, self.name)
         return self._only_member(raw)
@@ -289,10 +291,13 @@ class Opened:
             raise FormatError(msg)
 
     def _all_of(self, stream: Any) -> bytes:
-        held: bytes = stream.read(self.how.max_bytes + 1)
-        if len(held) > self.how.max_bytes:
-            raise self._too_much()
-        return held
+        made, total = [], 0
+        while block := stream.read(_BLOCK):
+            made.append(block)
+            total += len(block)
+            if total > self.how.max_bytes:
+                raise self._too_much()
+        return b"".join(made)
 
     def _too_much(self) -> FormatError:
         msg = (
@@ -306,34 +311,56 @@ class Opened:
         return FormatError(msg)
 
 
-class _Inflated:
-    """Reads gzip data, of one or several members, in bounded blocks."""
+class _Unpacked:
+    """Reads packed data, of one or several members, in bounded blocks.
 
-    def __init__(self, raw: BinaryIO) -> None:
+    Whatever follows a member is another one, or the data are damaged.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, start: Callable[[], Any], *, bounded: bool = True
+    ) -> None:
         self.raw = raw
-        self.unpack = zlib.decompressobj(wbits=31)
+        self.start = start
+        self.bounded = bounded
+        self.unpack = start()
         self.rest = b""
+        self.ready: list[bytes] = []
 
     def read(self, size: int) -> bytes:
-        made: list[bytes] = []
-        missing = size
-        while missing > 0:
+        made = b"".join(self.ready)
+        while len(made) < size:
             if self.unpack.eof:
-                self.rest = self.unpack.unused_data.lstrip(b"\0")
+                left: bytes = self.unpack.unused_data or self._raw()
+                self.rest = left.lstrip(b"\0")
                 if not self.rest:
-                    self.rest = self.raw.read(_BLOCK).lstrip(b"\0")
-                if not self.rest:
+                    if left:
+                        continue
                     break
-                self.unpack = zlib.decompressobj(wbits=31)
-            if not self.rest:
-                self.rest = self.raw.read(_BLOCK)
+                self.unpack = self.start()
+            elif not self.rest and getattr(self.unpack, "needs_input", True):
+                self.rest = self._raw()
                 if not self.rest:
-                    raise EOFError
-            block = self.unpack.decompress(self.rest, missing)
-            self.rest = self.unpack.unconsumed_tail
-            made.append(block)
-            missing -= len(block)
-        return b"".join(made)
+                    last = self._more(size)
+                    if not last and not self.unpack.eof:
+                        raise EOFError
+                    made += last
+                    continue
+            made += self._more(size - len(made))
+        self.ready = [made[size:]]
+        return made[:size]
+
+    def _raw(self) -> bytes:
+        return self.raw.read(_BLOCK if self.bounded else _STEP)
+
+    def _more(self, size: int) -> bytes:
+        if not self.bounded:
+            made: bytes = self.unpack.decompress(self.rest)
+            self.rest = b""
+            return made
+        made = self.unpack.decompress(self.rest, size)
+        self.rest = getattr(self.unpack, "unconsumed_tail", b"")
+        return made
 
 
 def _zstandard(raw: BinaryIO, name: str) -> _Readable:
@@ -349,10 +376,8 @@ def _zstandard(raw: BinaryIO, name: str) -> _Readable:
             "pip install 'rankine[zstd]'"
         )
         raise MissingExtraError(msg) from None
-    reader: _Readable = zstandard.ZstdDecompressor().stream_reader(
-        raw, read_across_frames=True
-    )
-    return reader
+    start = zstandard.ZstdDecompressor().decompressobj
+    return _Unpacked(raw, start, bounded=False)
 
 
 def _at(number: int, begin: int, length: int) -> bytes:

@@ -24,6 +24,7 @@ class Reading:
         lenient: whether rows that are usually refused are kept, to be dropped and
             counted later.
         lower_is_better: whether scores are distances.
+        keep_rank: whether a rank column is kept next to the score.
     """
 
     format: str | None = None
@@ -34,3 +35,4 @@ class Reading:
     max_bytes: int = MAX_BYTES
     lenient: bool = False
     lower_is_better: bool = False
+    keep_rank: bool = False

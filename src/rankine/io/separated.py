@@ -28,7 +28,7 @@ def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> 
     """Read text in columns; ids stay text, so that 007 is not 7."""
     names = _names(found, role, opened.name)
     part = resolve(names, role, how.columns if found.names else None, opened.name)
-    if part.get("score") and not how.by_rank and not how.lenient:
+    if part.get("score") and not how.by_rank and not how.keep_rank:
         part.pop("rank", None)
     wanted = [name for name in dict.fromkeys(part.values()) if name]
     text = {key: part.get(key) for key in _NUMBERS}
@@ -105,7 +105,7 @@ class _Reader:
             lines = self._leave_out()
         frame = self._parse(wanted, numeric)
         if frame is None or any(frame.null_count().row(0)):
-            if lines is None and b'"' not in self.data:
+            if lines is None:
                 lines = self._leave_out()
             self._refuse_lines(lines)
             frame = self._parse(wanted, ())
@@ -113,12 +113,9 @@ class _Reader:
             word = "TSV" if self.mark == "\t" else "CSV"
             msg = f"{self.name}: cannot be read as {word} ({self.reason})"
             raise FormatError(msg)
-        if lines is None and b'"' in self.data:
-            # A field in quotes may run over several lines.
-            lines = self._quoted_lines(frame.height)
-        elif lines is None and frame.height != _n_lines(self.data):
+        if lines is None and frame.height != _n_lines(self.data):
             lines = self._leave_out()  # polars passes over empty lines
-        return frame, lines
+        return frame, lines if lines is None or len(lines) == frame.height else None
 
     reason = ""
 
@@ -142,25 +139,30 @@ class _Reader:
             return None
 
     def _leave_out(self) -> Ints:
-        """Leave out empty lines and comments, and number those that are left."""
-        kept = [
-            (number, line)
-            for number, line in enumerate(self.data.split(b"\n"), self.first)
-            if line.strip() and line[:1] != b"#"
-        ]
-        self.data = b"\n".join(line for _, line in kept)
-        return np.array([number for number, _ in kept], dtype=np.int64)
+        """Leave out empty lines and comments, and number those that are left.
 
-    def _refuse_lines(self, lines: Ints | None) -> None:
+        A field in quotes may run over several lines, of which nothing is left out.
+        """
+        kept: list[bytes] = []
+        numbers = []
+        inside = False
+        for number, line in enumerate(self.data.split(b"\n"), self.first):
+            if inside:
+                kept[-1] += b"\n" + line
+            elif line.strip() and line[:1] != b"#":
+                kept.append(line)
+                numbers.append(number)
+            else:
+                continue
+            inside ^= line.count(b'"') % 2 == 1
+        self.data = b"\n".join(kept)
+        return np.array(numbers, dtype=np.int64)
+
+    def _refuse_lines(self, lines: Ints) -> None:
         """Raise for the first line that is not text or has too few or many fields."""
         mark = self.mark.encode()
         quoted = b'"' in self.data
-        for at, line in enumerate(self.data.split(b"\n")):
-            number = (
-                self.first + at
-                if lines is None
-                else int(lines[min(at, len(lines) - 1)])
-            )
+        for number, line in zip(lines.tolist(), self.data.split(b"\n"), strict=False):
             try:
                 line.decode()
             except UnicodeDecodeError as error:
@@ -171,25 +173,12 @@ class _Reader:
                 )
                 raise FormatError(msg) from None
             got = line.count(mark) + 1
-            if not quoted and line and got != len(self.names):
+            if not quoted and got != len(self.names):
                 msg = (
                     f"{self.name}:{number}: expected {len(self.names)} columns, "
                     f"got {got}"
                 )
                 raise FormatError(msg)
-
-    def _quoted_lines(self, n: int) -> Ints | None:
-        """Return the line in which each row ends, if that can be told."""
-        if b'"' not in self.data:
-            return None
-        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n"))
-        marks = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord('"'))
-        # A line ends a row where an even number of quotes stands before its end.
-        even = np.searchsorted(marks, ends) % 2 == 0
-        lines = np.flatnonzero(even) + self.first
-        if not self.data.endswith(b"\n"):
-            lines = np.append(lines, len(ends) + self.first)
-        return lines.astype(np.int64) if len(lines) == n else None
 
 
 def _n_lines(data: bytes) -> int:

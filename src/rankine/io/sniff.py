@@ -366,7 +366,7 @@ def _third(rows: list[list[str]], name: str) -> str:
     values = [row[2] for row in rows]
     if not all(map(_WHOLE.fullmatch, values)):
         return "score"
-    numbers = [int(float(value)) for value in values]
+    numbers = [float(value) for value in values]
     steps = [
         after == before + 1 if row[0] == above[0] else after in {0, 1}
         for (above, row), (before, after) in zip(

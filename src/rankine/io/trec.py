@@ -8,6 +8,7 @@ straight to the reader of polars; any other is brought into that form first.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -38,6 +39,7 @@ _FIELDS = {
 }
 _RANKED = {"ranks", "msmarco"}
 _WANTED = ("query", "item", "value")
+_TYPES = {"value": pl.Float64, "rank": pl.Float64}
 _TAIL = 1 << 16
 """Bytes in which the last line is looked for."""
 _LITTLE = 1 << 18
@@ -60,6 +62,7 @@ class Layout:
         loose: whether a tag may be missing or have several words.
         lenient: whether control characters are allowed in ids.
         lower: whether scores are distances.
+        rank: whether the rank is kept next to the score.
     """
 
     kind: str
@@ -69,6 +72,12 @@ class Layout:
     loose: bool = False
     lenient: bool = False
     lower: bool = False
+    rank: bool = False
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names of the fields that are read."""
+        return (*_WANTED, "rank") if self.rank and self.kind == "run" else _WANTED
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -213,27 +222,31 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
     if part[:1] == b"#" or (b"#" in part and b"\n#" in part):
         return False
     data = np.frombuffer(part, np.uint8)
-    found = 0
+    mark = ord(layout.mark)
+    blanks = marks = 0
     # A little at a time, which stays in the cache, and one byte more for two in a row.
     for begin in range(0, len(data), _LITTLE):
-        low = data[begin : begin + _LITTLE + 1] <= ord(" ")
-        found += int(np.count_nonzero(low[:_LITTLE]))
+        some = data[begin : begin + _LITTLE + 1]
+        low = some <= ord(" ")
+        blanks += int(np.count_nonzero(low[:_LITTLE]))
+        marks += int(np.count_nonzero(some[:_LITTLE] == mark))
         if (low[1:] & low[:-1]).any():
             return False
     ends = frame.height - (not part.endswith(b"\n"))
-    return found == (len(layout.fields) - 1) * frame.height + ends
+    wanted = (len(layout.fields) - 1) * frame.height
+    return marks == wanted and blanks == wanted + ends
 
 
 def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
     fields = layout.fields
-    schema = {field: pl.Float64 if field == "value" else pl.String for field in fields}
+    schema = {field: _TYPES.get(field, pl.String) for field in fields}
     try:
         return pl.read_csv(
             part,
             separator=mark or layout.mark,
             has_header=False,
             schema=schema,
-            columns=[fields.index(field) for field in _WANTED],
+            columns=[fields.index(field) for field in layout.wanted],
             quote_char=None,
         )
     except pl.exceptions.PolarsError:
@@ -264,13 +277,12 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
         kept.append(b" ".join(fields))
         number.append(line + at)
     if not kept:
-        empty = pl.DataFrame(
-            schema={"query": pl.String, "item": pl.String, "value": pl.Float64}
-        )
+        types = {name: _TYPES.get(name, pl.String) for name in layout.wanted}
+        empty = pl.DataFrame(schema=types)
         return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
     frame = _parse(b"\n".join(kept), layout, " ")
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
-        frame = _parse_slowly(kept, number, layout.kind, name)
+        frame = _parse_slowly(kept, number, layout, name)
     return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
 
 
@@ -314,30 +326,41 @@ _NUMBER = re.compile(
 
 
 def _parse_slowly(
-    kept: list[bytes], number: list[int], kind: str, name: str
+    kept: list[bytes], number: list[int], layout: Layout, name: str
 ) -> pl.DataFrame:
     """Read line by line, to accept what polars does not and to say what is wrong."""
-    at_value, at_item = (_FIELDS[kind].index(name) for name in ("value", "item"))
-    made: dict[str, list[str | float]] = {"query": [], "item": [], "value": []}
+    made: dict[str, list[str | float]] = {field: [] for field in layout.wanted}
+    places = [(field, layout.fields.index(field)) for field in layout.wanted]
     for text, line in zip(kept, number, strict=True):
         fields = text.split(b" ")
-        value = fields[at_value]
-        if not _NUMBER.fullmatch(value):
-            word = "rank" if kind in _RANKED else "score"
-            word = "grade" if kind == "qrels" else word
-            shown = value.decode(errors="backslashreplace")
-            msg = f"{name}:{line}: the {word} is {shown!r}, not a number"
-            raise DataError(msg)
-        made["value"].append(float(value))
-        try:
-            made["query"].append(fields[0].decode())
-            made["item"].append(fields[at_item].decode())
-        except UnicodeDecodeError as error:
-            msg = (
-                f"{name}:{line}: not UTF-8 text at byte {error.start} of an id; name "
-                "its encoding with encoding= or --encoding, such as latin-1"
-            )
-            raise FormatError(msg) from None
-    return pl.DataFrame(
-        made, schema={"query": pl.String, "item": pl.String, "value": pl.Float64}
-    )
+        for field, at in places:
+            value = fields[at]
+            if field in _TYPES:
+                made[field].append(_number(value, field, layout, f"{name}:{line}"))
+            else:
+                made[field].append(_text(value, f"{name}:{line}"))
+    types = {field: _TYPES.get(field, pl.String) for field in layout.wanted}
+    return pl.DataFrame(made, schema=types)
+
+
+def _number(value: bytes, field: str, layout: Layout, where: str) -> float:
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    if field == "rank":
+        return math.nan  # it is not used
+    word = "rank" if layout.kind in _RANKED else "score"
+    word = "grade" if layout.kind == "qrels" else word
+    shown = value.decode(errors="backslashreplace")
+    msg = f"{where}: the {word} is {shown!r}, not a number"
+    raise DataError(msg)
+
+
+def _text(value: bytes, where: str) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        msg = (
+            f"{where}: not UTF-8 text at byte {error.start} of an id; name its "
+            "encoding with encoding= or --encoding, such as latin-1"
+        )
+        raise FormatError(msg) from None

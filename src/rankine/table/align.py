@@ -156,6 +156,13 @@ def _from_rows(
     )
     if rule.duplicates == "set":
         table = _once(table, pair[order])
+    if found.rises and not found.falls:
+        notes += (
+            (
+                "scores rise along every list, as distances do; if small is good, say "
+                "lower_is_better=True or --lower-is-better"
+            ),
+        )
     if found.n_dropped:
         notes += (f"{found.n_dropped} rows of the run repeat an item; the last counts",)
     return _named(table, truth.judgements.queries, found.extra, found.length[n:], notes)

@@ -87,6 +87,8 @@ class Matches:
         n_judged: how many queries are judged; further numbers are extra queries.
         extra: ids of the queries that are not judged, in order of appearance.
         length: query number -> length of its list; judged queries first.
+        rises: whether a score is above the one before it in its list.
+        falls: whether one is below.
     """
 
     n_judged: int
@@ -101,6 +103,8 @@ class Matches:
     extra: list[object] = field(default_factory=list)
     length: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n_dropped: int = 0
+    rises: bool = False
+    falls: bool = False
 
 
 def match(
@@ -296,6 +300,7 @@ class _Matcher:
                 return
         self.seen[number] = lengths
         falling, distinct = _sortedness(scores, starts)
+        self._note_order(scores, starts, falling=falling)
         depth = self.depth if falling and distinct else None
         row, pair, group = self._judged(keys, items, starts, number, depth)
         if scores is None or (falling and distinct):
@@ -319,6 +324,18 @@ class _Matcher:
             place = -position(np.repeat(number, lengths)).astype(np.float64)
             found.scores.append(place if scores is None else scores)
             found.score_query.append(np.repeat(number, lengths))
+
+    def _note_order(
+        self, scores: Floats | None, starts: Ints, *, falling: bool
+    ) -> None:
+        """Remember whether scores rise and fall, to tell distances."""
+        if scores is None or falling:
+            self.found.falls = True
+        elif not self.found.falls:
+            self.found.rises = True
+            lower = scores[1:] < scores[:-1]
+            lower[starts[1:-1] - 1] = False
+            self.found.falls = bool(lower.any())
 
     def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
         if self.rule.order == "given" or "value" not in rows.frame.columns:

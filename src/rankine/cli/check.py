@@ -1,0 +1,53 @@
+"""rankine check QRELS RUN."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "-k", type=click.IntRange(min=1), default=10, show_default=True,
+    help="The cutoff at which ties and unjudged items are counted.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@reading
+def command(
+    qrels: Path,
+    run: Path,
+    k: int,
+    as_json: bool,  # noqa: FBT001 - a flag
+    verbose: bool,  # noqa: FBT001
+    **how: Any,
+) -> None:
+    """Look at judgements and a run before any metric is computed.
+
+    Counts rows, queries, duplicates, ties and unjudged items, and says what looks
+    suspicious and what to do about it.
+
+    \b
+    rankine check qrels.txt bm25.run
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine import io  # noqa: PLC0415 - --help stays fast
+    from rankine.checkup import check_sources  # noqa: PLC0415
+    from rankine.cli.console import Terminal  # noqa: PLC0415
+
+    refuse_stdin_twice(qrels, run)
+    told = reader(lenient=True, keep_rank=True, **how)
+    truth = io.read(qrels, "qrels", told("qrels"))
+    source = io.read(run, "run", told("run"))
+    if verbose:
+        say_how([truth, source])
+    found = check_sources(truth, source, k)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        Terminal(soft_wrap=True).print(str(found))
