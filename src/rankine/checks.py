@@ -81,7 +81,10 @@ def check_number(
     """
     plain = type(value) is int or type(value) is float  # what is nearly always given
     if plain or (not isinstance(value, (bool, np.bool_)) and isinstance(value, Real)):
-        number = float(value)  # type: ignore[arg-type]
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except OverflowError:  # an int beyond the largest float
+            number = math.inf
         inside = above < number < below and least <= number <= most
         if math.isfinite(number) and inside:
             return

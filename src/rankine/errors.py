@@ -18,6 +18,7 @@ files, where.
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,10 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+
+
 class RankineError(Exception):
-    """Base of all errors that rankine raises on purpose."""
+    """Base of all errors that rankine raises on purpose.
+
+    A message is one line: what would break it, in an id or in the name of a file, is
+    shown by its code.
+    """
 
     exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str = "") -> None:
+        shown = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], message)
+        super().__init__(shown)
 
 
 class UsageError(RankineError, ValueError):

@@ -138,7 +138,7 @@ class Metric:
         """Compute one number per query of the table; nan where undefined."""
         return self.fact.kernel(table, **self._bound)
 
-    def __call__(self, **params: Any) -> Metric:
+    def __call__(self, /, **params: Any) -> Metric:
         """Bind parameters."""
         return Metric(self.name, (*{**self._bound, **params}.items(),))
 

@@ -68,7 +68,7 @@ class Family:
                 int(float(part)) if self._whole else float(part)
                 for part in text.split(",")
             ]
-        except ValueError:
+        except (ValueError, OverflowError):
             msg = f"{self.name} takes cutoffs such as {self.name}.5,10, got {text!r}"
             raise ParameterError(msg) from None
         return tuple(sorted(set(found)))
@@ -96,7 +96,7 @@ def _pairs(text: str) -> dict[str, float]:
 def _gain(text: str) -> dict[str, Any]:
     try:
         return {"gain": {int(key): value for key, value in _pairs(text).items()}}
-    except ValueError:
+    except (ValueError, OverflowError):
         msg = f"expected pairs of grade and gain such as 1=0.5,2=1, got {text!r}"
         raise ParameterError(msg) from None
 

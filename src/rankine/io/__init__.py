@@ -33,12 +33,12 @@ def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
         if how.grades is not None and role == "qrels":
             data = _graded(data, how.grades)
         if how.lower_is_better and role == "run":
-            data = _negated(data)
+            data = _negated(data, lenient=how.lenient)
         return Lists(data, role)
     if isinstance(data, (str, os.PathLike)):
         from rankine.io.files import read_path  # noqa: PLC0415 - only for files
 
-        return read_path(Path(data), role, how)
+        return read_path(Path(os.fsdecode(data)), role, how)
     return _read_table(data, role, how)
 
 
@@ -67,17 +67,29 @@ def _read_table(data: Any, role: Role, how: Reading) -> Source:
 def _check(how: Reading) -> None:
     if how.grades is not None:
         _check_worth(how.grades)
+    columns: Any = how.columns
+    if columns is not None and not isinstance(columns, Mapping):
+        msg = f"columns must be {{part: column}}, got {columns!r}"
+        raise ParameterError(msg)
+    for name in ("format", "encoding"):
+        value = getattr(how, name)
+        if value is not None and not isinstance(value, str):
+            msg = f"{name} must be text, got {value!r}"
+            raise ParameterError(msg)
     check_count("max_bytes", how.max_bytes, least=1)
 
 
-def _negated(data: Mapping[Any, Any]) -> dict[Any, Any]:
+def _negated(data: Mapping[Any, Any], *, lenient: bool) -> dict[Any, Any]:
     """Turn distances into scores."""
+    from rankine.io.mappings import scores_of  # noqa: PLC0415
+
     made = {}
     for query, entry in data.items():
         if not isinstance(entry, Mapping):
             msg = f"the list of query {query!r} has no scores that could be distances"
             raise DataError(msg)
-        made[query] = {item: -score for item, score in entry.items()}
+        values = scores_of([*entry.values()], lenient=lenient)
+        made[query] = dict(zip(entry, (-values).tolist(), strict=True))
     return made
 
 
@@ -93,6 +105,14 @@ def _check_worth(grades: Any) -> None:
             raise ParameterError(msg)
 
 
+def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
+    """Say whether it was said what a grade is worth; a list, for one, never is."""
+    try:
+        return value in grades
+    except TypeError:
+        return False
+
+
 def _graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for query, entry in data.items():
@@ -103,7 +123,7 @@ def _graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, A
             )
             raise DataError(msg)
         for item, value in entry.items():
-            if value not in grades:
+            if not known_grade(value, grades):
                 known = ", ".join(repr(key) for key in grades)
                 msg = (
                     f"the grade of item {item!r} for query {query!r} is {value!r}, "

@@ -356,7 +356,7 @@ def _mapped(
         column = column.cast(pl.String)
     values = column.to_list()
     for at, value in enumerate(values):
-        if value not in grades:
+        if isinstance(value, (list, dict)) or value not in grades:
             known = ", ".join(repr(key) for key in grades)
             msg = (
                 f"{origin.where(at)}: {title} is {value!r}, which grades does not "

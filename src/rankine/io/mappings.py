@@ -55,6 +55,25 @@ def check_queries(data: Mapping[Any, Any], name: str) -> None:
         words = " and ".join(sorted(kind.__name__ for kind in kinds))
         msg = f"{name}: query ids are {words}; give them one type"
         raise DataError(msg)
+    if kinds == {str}:
+        try:
+            "".join(data).encode()
+        except UnicodeEncodeError as error:
+            raise _no_text(error, name) from None
+    elif not all(issubclass(kind, _IDS) and kind not in _NO_IDS for kind in kinds):
+        words = " and ".join(sorted(kind.__name__ for kind in kinds))
+        msg = f"{name}: query ids are {words}; expected text or ints"
+        raise DataError(msg)
+
+
+_IDS = (str, int, float, np.integer, np.floating)
+_NO_IDS = {bool, np.timedelta64}
+
+
+def _no_text(error: UnicodeEncodeError, name: str) -> DataError:
+    bad = ascii(error.object[error.start : error.end])
+    msg = f"{name}: an id has {bad}, half of a character, which is no text"
+    return DataError(msg)
 
 
 def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
@@ -154,7 +173,6 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
     data: Mapping[Any, Any] = source.data
     if role == "qrels":
         data = grades(source, lenient=lenient)
-    word = "grade" if role == "qrels" else "score"
     queries: list[Any] = []
     items: list[Any] = []
     values: list[float] = []
@@ -162,35 +180,58 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
         if isinstance(entry, Mapping):
             items.extend(entry.keys())
             values.extend(entry.values())
-        elif entry is None or isinstance(entry, (str, bytes, AbstractSet)):
-            msg = (
-                f"the run of query {query!r} is {entry!r}; expected a list of items in "
-                "order, or {item: score}"
-            )
-            raise FormatError(msg)
         else:
-            own = list(entry)
+            own = listed(query, entry)
             items.extend(own)
             values.extend(-float(place) for place in range(len(own)))
         queries.extend([query] * (len(items) - len(queries)))
     frame = {
         "query": _series("query", queries, source.name, lenient=lenient),
         "item": _series("item", items, source.name, lenient=lenient),
-        "value": pl.Series("value", _values(values, word, lenient=lenient)),
+        "value": pl.Series("value", _numbers(values, role, lenient=lenient)),
     }
     return Rows(pl.DataFrame(list(frame.values())), source.name, notes=source.notes)
 
 
-def _values(values: list[Any], word: str, *, lenient: bool) -> Floats:
-    """Return numbers; a lenient reader takes None for nan and lets scores be nan."""
-    if not lenient or word == "grade":
-        return numbers(values, word)
-    known = [0.0 if value is None or value != value else value for value in values]  # noqa: PLR0124
-    made = numbers(known, word).copy()
-    made[[at for at, value in enumerate(values) if value is None or value != value]] = (  # noqa: PLR0124
-        np.nan
-    )
+def listed(query: Any, entry: Any) -> list[Any]:
+    """Return the items of a list in order; refuse what is no list."""
+    plain = isinstance(entry, Sequence) and not isinstance(entry, (str, bytes))
+    if isinstance(entry, np.ndarray) and entry.ndim == 1:
+        return entry.tolist()  # type: ignore[no-any-return]
+    if plain:
+        return list(entry)
+    wanted = "a list of items in order, or {item: score}"
+    if isinstance(entry, AbstractSet):
+        wanted += "; a set has no order"
+    what = "None" if entry is None else f"a {type(entry).__name__}"
+    msg = f"the run of query {query!r} is {what}; expected {wanted}"
+    raise FormatError(msg)
+
+
+def _numbers(values: list[Any], role: Role, *, lenient: bool) -> Floats:
+    if role == "qrels":
+        return numbers(values)
+    return scores_of(values, lenient=lenient)
+
+
+def scores_of(values: list[Any], *, lenient: bool) -> Floats:
+    """Return scores; a lenient reader takes None for nan and lets scores be nan."""
+    if not lenient:
+        return numbers(values, "score")
+    missing = [at for at, value in enumerate(values) if _is_missing(value)]
+    known = list(values)
+    for at in missing:
+        known[at] = 0.0
+    made = numbers(known, "score").copy()
+    made[missing] = np.nan
     return made
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - true for nan
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
 
 
 def _series(
@@ -201,6 +242,8 @@ def _series(
     ]
     try:
         made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
+    except UnicodeEncodeError as error:
+        raise _no_text(error, name) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"

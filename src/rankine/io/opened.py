@@ -396,10 +396,12 @@ def _is_utf16(head: bytes) -> bool:
 
 def _check_encoding(encoding: str | None) -> None:
     try:
-        if encoding is not None:
-            codecs.getincrementaldecoder(encoding)().decode(b"", final=True)
-    except (LookupError, AttributeError, ValueError):
-        msg = f"unknown encoding {encoding!r}; there are utf-8, latin-1, cp1252, ..."
+        b"a".decode(encoding or "utf-8")
+        codecs.getincrementaldecoder(encoding or "utf-8")
+    except UnicodeError:
+        pass  # an encoding of text, if not of this one
+    except (LookupError, ValueError):
+        msg = f"unknown encoding {encoding!r}; utf-8, latin-1 and cp1252 are known, say"
         raise ParameterError(msg) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -66,10 +67,10 @@ def resolve(
         score and rank. A part that may be missing is None.
     """
     for part in columns or {}:
-        if part not in ALIASES:
+        if not isinstance(part, str) or part not in ALIASES:
             msg = (
                 f"columns has no part {part!r}; parts are {', '.join(ALIASES)}"
-                f"{nearest(part, ALIASES)}"
+                f"{nearest(str(part), ALIASES)}"
             )
             raise ParameterError(msg)
     parts = ("query", "item", "grade") if role == "qrels" else (
@@ -79,7 +80,7 @@ def resolve(
     for part in parts:
         told = (columns or {}).get(part)
         told = None if told is None else str(told)
-        if told is not None and told not in found and told.isdigit():
+        if told is not None and told not in found and is_place(told):
             told = found[int(told) - 1] if 1 <= int(told) <= len(found) else told
         if told is not None:
             if told not in found:
@@ -102,6 +103,11 @@ def resolve(
             )
             raise ColumnNotFoundError(msg)
     return chosen
+
+
+def is_place(text: str) -> bool:
+    """Say whether this is the number of a column."""
+    return bool(re.fullmatch(r"[0-9]{1,6}", text))
 
 
 def _likely(found: Sequence[str], part: str) -> str:

@@ -10,8 +10,14 @@ from itertools import pairwise
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from rankine.errors import DataError, FormatError, ParameterError, nearest
-from rankine.io.roles import ALIASES, Role
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    ParameterError,
+    nearest,
+)
+from rankine.io.roles import ALIASES, Role, is_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,13 +285,20 @@ def _unnamed(
     columns = how.columns or {}
     by_place = [str(column) for column in columns.values()]
     kind = told or ("tsv" if mark == "\t" else "csv")
-    by_number = bool(columns) and all(place.isdigit() for place in by_place)
+    by_number = bool(columns) and all(map(is_place, by_place))
     if _has_words_above_numbers(rows) or (
         set(by_place) & set(rows[0]) - {""} and not by_number
     ):
         return _named(kind, mark, rows[0], lines)
     if by_number:
         return Sniffed(kind, mark, None, parts=_told_parts(columns, len(rows[0]), name))
+    if columns:
+        shown = ", ".join(by_place)[:_SHOWN]
+        msg = (
+            f"{name}: has no header with {shown}; its first line is "
+            f"{first[:_SHOWN]!r}; number the columns from 1, as in --col query=1"
+        )
+        raise ColumnNotFoundError(msg)
     return _by_number(rows, role, name, mark, kind)
 
 

@@ -6,7 +6,6 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from rankine.errors import DataError, DuplicateItemError, FormatError
 from rankine.io.mappings import (
     NOT_PACKED,
     check_queries,
+    listed,
     numbers,
     packed,
     refuse_missing,
@@ -145,17 +145,8 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
     """Turn a list of items into {item: minus its place}; a dict stays as it is."""
     if isinstance(entry, Mapping):
         return dict(entry)
-    if isinstance(entry, (str, bytes)) or not isinstance(entry, (Sequence, np.ndarray)):
-        wanted = "a list of items in order, or {item: score}"
-        if isinstance(entry, AbstractSet):
-            wanted += "; a set has no order"
-        msg = (
-            f"the run of query {query!r} is a {type(entry).__name__}; expected {wanted}"
-        )
-        raise FormatError(msg)
     places: dict[Any, float] = {}
-    values = entry.tolist() if isinstance(entry, np.ndarray) else entry
-    for place, item in enumerate(values):
+    for place, item in enumerate(listed(query, entry)):
         if not isinstance(item, Hashable):
             msg = f"item {place} in the list of query {query!r} is no id: {item!r}"
             raise FormatError(msg)

@@ -1,0 +1,123 @@
+"""Content that once crashed a reader, or was read wrongly in silence."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine import names
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    ParameterError,
+    RankineError,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {"q": {"a": 1}}
+LINE = b"q Q0 a 1 1.0 t\n"
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    path = folder / "some.file"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("blank", ["\t", "\x0b", "\x0c"])
+def test_another_blank_between_fields_is_a_blank(blank: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"q Q0 x 1 0.9 7\nq{blank}Q0 a 1 9.5 7\n")
+
+    assert rk.evaluate(QRELS, path, ["RR", "NumRet"]).mean == {"RR": 1, "NumRet": 2}
+
+
+def test_a_comment_inside_quotes_is_none(tmp_path: Path) -> None:
+    text = 'query,item,grade,text\nq,a,1,"x\n# y"\n# z\nq,b,1,z\n'
+
+    assert rk.evaluate(written(tmp_path, text), {"q": ["a"]}, "NumRel")["NumRel"] == 2
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bzip2", "xz"])
+def test_what_follows_packed_data_is_looked_at(pack: Any, tmp_path: Path) -> None:
+    both = pack(LINE) + pack(b"q Q0 b 1 0.5 t\n")
+
+    assert rk.evaluate(QRELS, written(tmp_path, both), "NumRet")["NumRet"] == 2
+    with pytest.raises(FormatError, match="damaged"):
+        rk.evaluate(QRELS, written(tmp_path, pack(LINE) + b"garbage"), "NumRet")
+
+
+def test_columns_that_are_not_there_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "q,a,1.5\n")
+
+    with pytest.raises(ColumnNotFoundError, match="has no header with user"):
+        rk.evaluate(QRELS, path, columns={"query": "user"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "qrels", "run", "options"),
+    [
+        (DataError, {"\ud800": {"a": 1}}, {"\ud800": ["a"]}, {}),
+        (DataError, {"q": {"a": [1]}}, {"q": ["a"]}, {"grades": {1: 1}}),
+        (DataError, QRELS, {"q": {"a": None}}, {"lower_is_better": True}),
+        (DataError, QRELS, {"q": {"a": np.arange(2)}}, {"lenient": True}),
+        (FormatError, pl.DataFrame({"query": ["q"], "item": ["a"]}), {"q": 5}, {}),
+        (FormatError, QRELS, {"q": 5}, {"lenient": True}),
+        (FormatError, QRELS, {"q": np.array(1)}, {}),
+        (FormatError, QRELS, {"q": np.array([[1, 2]])}, {"lenient": True}),
+        (DataError, {np.datetime64("2020-01-01"): {"a": 1}}, {"q": ["a"]}, {}),
+        (ParameterError, QRELS, {"q": ["a"]}, {"rel": 10**400}),
+        (ParameterError, QRELS, pl.DataFrame({"a": [1]}), {"columns": 5}),
+        (ParameterError, QRELS, pl.DataFrame({"a": [1]}), {"columns": {5: "a"}}),
+    ],
+)
+def test_odd_values_are_refused_in_one_line(
+    kind: type[RankineError], qrels: Any, run: Any, options: dict[str, Any]
+) -> None:
+    with pytest.raises(RankineError) as caught:
+        rk.evaluate(qrels, run, "RR", **options)
+
+    assert type(caught.value) is kind
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_scores_of_pandas_come_last() -> None:
+    ev = rk.evaluate(QRELS, {"q": {"x": 1.0, "a": pd.NA}}, "RR", lenient=True)
+
+    assert ev["RR"] == 1 / 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["P.1e999", "P.inf", "ndcg@10-l" + "9" * 400, "P(self=1)", "ndcg.1e999=3"],
+    ids=lambda text: text[:12],
+)
+def test_numbers_beyond_all_bounds_are_refused(text: str) -> None:
+    with pytest.raises(ParameterError):
+        names.parse_all(text)
+
+
+@pytest.mark.parametrize("encoding", ["base64", "hex", "rot13", "zlib", "quopri", 5])
+def test_what_is_no_encoding_of_text_is_refused(encoding: Any, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="encoding"):
+        rk.read_run(written(tmp_path, LINE), encoding=encoding)
+
+
+def test_a_message_is_one_line_whatever_the_name_of_the_file() -> None:
+    with pytest.raises(FormatError, match=r"^a\\nb: no such file$"):
+        rk.evaluate("a\nb", QRELS, "RR")
+
+
+def test_devices_are_read(tmp_path: Path) -> None:
+    del tmp_path
+    with pytest.raises(DataError, match="is empty"):
+        rk.evaluate("/dev/null", QRELS, "RR")
