@@ -1,0 +1,116 @@
+"""Write the references of the documentation from the registry and the commands."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+import rankine.names  # noqa: F401 - fills the registry
+from rankine.cli import cli
+from rankine.cli.metrics import sections, signature
+from rankine.metric import REGISTRY
+
+if TYPE_CHECKING:
+    from rankine.metric import Fact
+
+_CODE = re.compile(r"(``.*?``|`[^`]*`)")
+_LINK = re.compile(r"https?://\S*[\w/]")
+_ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
+_SUMMARY = {
+    "mean": "the mean over queries",
+    "sum": "the sum over queries",
+    "geometric": "the geometric mean over queries",
+    "ratio": "pooled over queries",
+}
+
+
+def _prose(text: str) -> str:
+    """Escape what Markdown would take as marks, outside of code; make links."""
+    parts = _CODE.split(" ".join(text.split()))
+    for at in range(0, len(parts), 2):
+        plain = re.sub(r"([*_<\[\]])", r"\\\1", parts[at])
+        parts[at] = _LINK.sub(lambda link: f"<{link[0].replace(chr(92), '')}>", plain)
+    return "".join(parts)
+
+
+def _arguments(text: str) -> dict[str, str]:
+    """Read the Args section: what each parameter means."""
+    pieces = _ARGUMENT.split(text)[1:]
+    return dict(zip(pieces[::2], pieces[1::2], strict=True))
+
+
+def metric_reference(name: str) -> str:
+    """Return signature, parameters, values and reference of a metric."""
+    fact = REGISTRY[name]
+    text = sections(fact)
+    lines = [f"`{signature(fact)}`", ""]
+    if fact.aliases:
+        lines += [
+            f"Also read as {', '.join(f'`{alias}`' for alias in fact.aliases)}.",
+            "",
+        ]
+    meaning = _arguments(text["Args"])
+    for key, default in fact.parameters.items():
+        shown = "" if default is None else f" = {default!r}"
+        lines += [f"`{key}{shown}`", f":   {_prose(meaning[key])}", ""]
+    lines += [
+        "Values",
+        f":   {_prose(text['Returns'])} {_facts(fact)}",
+        "",
+        "Reference",
+        f":   {_prose(text['References'])}",
+    ]
+    inside = "\n".join(f"    {line}" if line else "" for line in lines)
+    return f'???+ abstract "{name} in full"\n\n{inside}\n'
+
+
+def _facts(fact: Fact) -> str:
+    how = _SUMMARY[fact.summary]
+    if "aggregate" in fact.parameters:
+        how = "`aggregate` says"
+    told = f"A run is summed up as {how}."
+    if fact.higher_is_better is False:
+        told += " Lower is better."
+    return told
+
+
+def metric_table(pages: Mapping[str, str]) -> str:
+    """Return a table of all metrics, each linked to the page that explains it."""
+    lines = ["| metric | what it says | also read as |", "|---|---|---|"]
+    for name, fact in REGISTRY.items():
+        summary = _prose(sections(fact)["summary"].splitlines()[0])
+        aliases = ", ".join(f"`{alias}`" for alias in fact.aliases)
+        lines.append(f"| [{name}]({pages[name]}#{name}) | {summary} | {aliases} |")
+    return "\n".join(lines)
+
+
+def command_reference() -> str:
+    """Return usage, description and options of every command."""
+    context = click.Context(cli, info_name="rankine")
+    made = []
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        if command is None:  # pragma: no cover - a listed command exists
+            continue
+        own = click.Context(command, info_name=name, parent=context)
+        made += [f"## rankine {name} {{ #{name} }}", "", *_described(command, own)]
+    return "\n".join(made)
+
+
+def _described(command: click.Command, context: click.Context) -> list[str]:
+    usage = " ".join(command.get_usage(context).removeprefix("Usage: ").split())
+    lines = ["```text", usage, "```", ""]
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        if paragraph.startswith("\b"):
+            lines += ["```bash", *paragraph.splitlines()[1:], "```", ""]
+        else:
+            lines += [_prose(paragraph), ""]
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is not None and record[1]:
+            lines += [f"`{record[0]}`", f":   {_prose(record[1])}", ""]
+    return lines
