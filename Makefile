@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+DOCS := .venv-docs
 
 .DEFAULT_GOAL := help
 
@@ -14,6 +15,7 @@ help:
 	@echo "make check   the tests, and format, lint and types"
 	@echo "make format  format and mend what can be mended"
 	@echo "make bench   rankine and its peers on the same work"
+	@echo "make docs    make the documentation, in site/"
 	@echo "make clean   remove what was made"
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -31,6 +33,12 @@ $(PEERS)-%/installed: pyproject.toml benchmarks/%.in benchmarks/%.txt
 	$(PEERS)-$*/bin/python -m pip install --quiet --only-binary :all: \
 		--requirement benchmarks/$*.in --constraint benchmarks/$*.txt
 	$(PEERS)-$*/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --requirement docs/requirements.in \
+		--constraint docs/constraints.txt --editable ".[pandas]"
 	@touch $@
 
 .PHONY: demo
@@ -57,6 +65,14 @@ format: $(VENV)/installed-dev
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 
+# The variable silences a notice about the future of mkdocs. Not --quiet: with it,
+# warnings would not be errors.
+.PHONY: docs
+docs: $(DOCS)/installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	@echo "made site/index.html; to search in it, serve it:"
+	@echo "  $(PYTHON) -m http.server --directory site"
+
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(PEERS)-* benchmarks/data build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(PEERS)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,105 @@
+"""What mkdocs does besides Markdown: references, examples that run, formulas.
+
+Formulas are LaTeX between dollar signs and become MathML, which browsers draw
+themselves: the site loads nothing from anywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from latex2mathml.converter import convert
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from tools.docs_examples import render
+from tools.docs_reference import command_reference, metric_reference, metric_table
+
+METRIC = re.compile(r"^<!-- metric (?P<name>\S+) -->$", re.MULTILINE)
+_MATH = re.compile(
+    r"(?P<code>^```.*?^```$|`[^`\n]+`)"
+    r"|\$\$(?P<block>.+?)\$\$"
+    r"|(?<![\\\w$])\$(?P<inline>[^\s$][^$\n]*?)\$(?!\w)",
+    re.MULTILINE | re.DOTALL,
+)
+_STASHED = re.compile(r"(?:<p>)?xformula(?P<number>\d+)x(?:</p>(?=\s))?")
+_SPACE = "{http://www.w3.org/1998/Math/MathML}"
+_WIDE = frozenset("∑∏") | {"max", "min"}
+_BELOW = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
+# Pages that are shown when they are there.
+_OPTIONAL = (("Formats", "formats.md"), ("Conventions", "conventions.md"))
+
+_pages: dict[str, str] = {}
+_formulas: dict[str, list[str]] = {}
+
+
+def on_config(config: Any) -> Any:
+    """Put the optional pages behind the guide, where they are not listed already."""
+    at = [entry.get("Guide") for entry in config.nav].index("guide.md") + 1
+    for title, path in reversed(_OPTIONAL):
+        if {title: path} not in config.nav and (Path(config.docs_dir) / path).exists():
+            config.nav.insert(at, {title: path})
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Find out which page explains which metric."""
+    del config
+    for file in files.documentation_pages():
+        for match in METRIC.finditer(Path(file.abs_src_path).read_text("utf-8")):
+            _pages[match["name"]] = file.src_uri
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Fill in the references, run the examples, set the formulas aside."""
+    del config, files
+    here = os.path.dirname(page.file.src_uri)  # noqa: PTH120 - a URI
+    near = {name: os.path.relpath(path, here or ".") for name, path in _pages.items()}
+    markdown = METRIC.sub(lambda match: metric_reference(match["name"]), markdown)
+    if "<!-- metrics -->" in markdown:
+        markdown = markdown.replace("<!-- metrics -->", metric_table(near))
+    if "<!-- commands -->" in markdown:
+        markdown = markdown.replace("<!-- commands -->", command_reference())
+    markdown = render(markdown, page.file.src_uri)
+    formulas = _formulas[page.file.src_uri] = []
+    return _MATH.sub(lambda match: _set_aside(match, formulas), markdown)
+
+
+def _set_aside(match: re.Match[str], formulas: list[str]) -> str:
+    if match["code"]:
+        return match[0]
+    if match["block"]:
+        formulas.append(f'<div class="formula">{mathml(match["block"], "block")}</div>')
+    else:
+        formulas.append(mathml(match["inline"], "inline"))
+    return f"xformula{len(formulas) - 1}x"
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Put the formulas back where they were."""
+    del config, files
+    formulas = _formulas.get(page.file.src_uri, [])
+
+    def put_back(match: re.Match[str]) -> str:
+        formula = formulas[int(match["number"])]
+        if formula.startswith("<div"):
+            return formula
+        return match[0].replace(f"xformula{match['number']}x", formula)
+
+    return _STASHED.sub(put_back, html)
+
+
+def mathml(latex: str, display: str) -> str:
+    """Return a formula as MathML, with the limits of sums below and above them."""
+    ET.register_namespace("", _SPACE.strip("{}"))
+    tree = ET.fromstring(convert(latex.strip(), display=display))  # noqa: S314 - ours
+    for node in tree.iter():
+        kind = node.tag.removeprefix(_SPACE)
+        if kind in _BELOW and len(node) and (node[0].text or "").strip() in _WIDE:
+            node.tag = _SPACE + _BELOW[kind]
+    return ET.tostring(tree, encoding="unicode")
