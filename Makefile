@@ -70,8 +70,7 @@ bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 .PHONY: docs
 docs: $(DOCS)/installed
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
-	@echo "made site/index.html; to search in it, serve it:"
-	@echo "  $(PYTHON) -m http.server --directory site"
+	@echo "made site/index.html; open it in a browser"
 
 .PHONY: clean
 clean:

@@ -36,6 +36,8 @@ FENCE = re.compile(
 )
 _OPTION = re.compile(r'(?P<key>\w+)=(?:"(?P<quoted>[^"]*)"|(?P<bare>\S+))')
 _WIDTH = "80"
+# Not searched: all tables print the same words.
+_OUTPUT = '{ .text .output data-search-exclude="" }'
 _COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "CLICOLOR_FORCE")
 
 
@@ -149,7 +151,7 @@ def _output(text: str) -> str:
     """Return what was printed as a block; no path of this machine stays in it."""
     text = text.replace(str(FOLDER), ".../rankine/data")
     lines = "\n".join(line.rstrip() for line in text.rstrip().splitlines())
-    return "\n" + _fenced("{ .text .output }", lines + "\n") if lines else ""
+    return "\n" + _fenced(_OUTPUT, lines + "\n") if lines else ""
 
 
 @contextlib.contextmanager

@@ -94,6 +94,13 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     return _STASHED.sub(put_back, html)
 
 
+def on_post_build(config: Any) -> None:
+    """Write the index of the search as a script, which pages opened as files read."""
+    folder = Path(config.site_dir) / "search"
+    index = (folder / "search_index.json").read_text("utf-8")
+    (folder / "search_index.js").write_text(f"var __index = {index}", "utf-8")
+
+
 def mathml(latex: str, display: str) -> str:
     """Return a formula as MathML, with the limits of sums below and above them."""
     ET.register_namespace("", _SPACE.strip("{}"))
