@@ -90,13 +90,14 @@ def metric_table(pages: Mapping[str, str]) -> str:
 
 def command_reference() -> str:
     """Return usage, description and options of every command."""
-    context = click.Context(cli, info_name="rankine")
-    made = []
+    context = click.Context(cli, info_name="rankine", **cli.context_settings)
+    made = ["## rankine { #rankine }", "", *_described(cli, context)]
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         if command is None:  # pragma: no cover - a listed command exists
             continue
-        own = click.Context(command, info_name=name, parent=context)
+        settings = command.context_settings
+        own = click.Context(command, info_name=name, parent=context, **settings)
         made += [f"## rankine {name} {{ #{name} }}", "", *_described(command, own)]
     return "\n".join(made)
 
