@@ -12,6 +12,7 @@ DOCS := .venv-docs
 help:
 	@echo "make demo    install and evaluate three systems on sample data"
 	@echo "make test    install and run all tests"
+	@echo "make oldest  the tests of readers and results with the oldest dependencies"
 	@echo "make check   the tests, and format, lint and types"
 	@echo "make format  format and mend what can be mended"
 	@echo "make bench   rankine and its peers on the same work"
@@ -49,6 +50,19 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q -n auto
 
+# The other end of what the dependencies may be: polars 1, pandas 2, NumPy 1.
+$(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
+		--editable . hypothesis pandas pyarrow pytest pytest-xdist zstandard
+	@touch $@
+
+.PHONY: oldest
+oldest: $(VENV)-oldest/installed
+	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
+		tests/test_forms_agree.py tests/test_evaluation.py tests/test_contract.py \
+		tests/test_check.py tests/io tests/table tests/cli
+
 .PHONY: check
 check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -74,4 +88,4 @@ docs: $(DOCS)/installed
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(PEERS)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

@@ -206,13 +206,16 @@ class _Pair:
         common = self.joined.filter(pl.col("query").is_in(self.queries[0].implode()))
         top = common.filter(pl.col("place") <= self.k)
         relevant = self.truth.filter(pl.col("value") >= 1)
-        found = int((common["grade"].fill_null(0) >= 1).sum())
+        hits = common.filter(pl.col("grade").fill_null(0) >= 1)
+        found = hits.select("query", "item").n_unique()
         return {
             "k": self.k,
             "queries_in_both": len(judged & listed),
             "queries_only_judged": len(judged - listed),
             "queries_only_in_run": len(listed - judged),
-            "relevant_found": _share(found, relevant.height),
+            "relevant_found": _share(
+                found, relevant.select("query", "item").n_unique()
+            ),
             "unjudged_at_k": _unjudged(top),
             "unjudged": _unjudged(common),
         }

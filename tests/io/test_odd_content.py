@@ -121,3 +121,64 @@ def test_devices_are_read(tmp_path: Path) -> None:
     del tmp_path
     with pytest.raises(DataError, match="is empty"):
         rk.evaluate("/dev/null", QRELS, "RR")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"q": {"a": 0.1, "b": 0.2}},
+        pl.DataFrame({"query": ["q"] * 2, "item": ["b", "a"], "score": [0.2, 0.1]}),
+        rk.from_scores([[0.1, 0.2, -np.inf]], queries=["q"], items=["a", "b", "c"]),
+    ],
+    ids=["dict", "frame", "matrix"],
+)
+def test_distances_are_turned_round_in_every_form(run: Any) -> None:
+    ev = rk.evaluate(QRELS, run, ["RR", "NumRet"], lower_is_better=True)
+
+    assert ev.mean == {"RR": 1, "NumRet": 2}
+
+
+def test_distances_that_were_read_before_are_turned_round(tmp_path: Path) -> None:
+    run = rk.read_run(written(tmp_path, "q Q0 b 1 0.2 t\nq Q0 a 2 0.1 t\n"))
+
+    assert rk.evaluate(QRELS, run, "RR", lower_is_better=True)["RR"] == 1
+    with pytest.raises(DataError, match="no scores that could be distances"):
+        rk.evaluate(QRELS, {"q": ["a"]}, "RR", lower_is_better=True)
+
+
+def test_json_has_one_type_for_numbers(tmp_path: Path) -> None:
+    lines = [
+        '{"qid": "q", "doc_id": "a", "score": 1}',
+        '{"qid": "q", "doc_id": "b", "score": 2.5}',
+    ]
+
+    found = rk.evaluate(QRELS, written(tmp_path, "\n".join(lines)), "RR")
+
+    assert found["RR"] == 1 / 2
+
+
+def test_only_the_tag_may_be_odd_in_loose_trec_text(tmp_path: Path) -> None:
+    loose = written(tmp_path, "q Q0 a 1 0.9 a tag\nq Q0 b 2 0.5\n")
+    found = rk.evaluate(QRELS, rk.read_run(loose, format="trec-loose"), "NumRet")
+    odd = written(tmp_path, "q Q0 a b 1 0.9 t\n")
+
+    assert found["NumRet"] == 2
+    with pytest.raises(FormatError, match="expected 6 columns, got 7"):
+        rk.evaluate(QRELS, rk.read_run(odd, format="trec-loose"), "RR")
+
+
+def test_one_score_for_a_list_is_refused() -> None:
+    run = pl.DataFrame({"query": ["q"], "item": [["b", "a"]], "score": [0.1]})
+
+    with pytest.raises(DataError, match="only one number for it"):
+        rk.evaluate(QRELS, run, "RR")
+
+
+@pytest.mark.parametrize("number", [2**63 + 1, 2**70])
+def test_large_ids_stay_exact(number: int, tmp_path: Path) -> None:
+    qrels = {"q": {str(number): 1, str(number - 1): 0}}
+    text = f'{{"qid": "q", "doc_id": {number}, "score": 1}}\n'
+    frame = pd.DataFrame({"query": ["q"], "item": [number], "score": [1.0]})
+
+    assert rk.evaluate(qrels, written(tmp_path, text), "RR")["RR"] == 1
+    assert rk.evaluate(qrels, frame, "RR")["RR"] == 1

@@ -22,6 +22,15 @@ _PLAIN = Reading()
 def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
     _check(how)
+    source = _read(data, role, how)
+    if how.lower_is_better and role == "run":
+        from rankine.io.distances import turned  # noqa: PLC0415 - seldom asked for
+
+        return turned(source, lenient=how.lenient)
+    return source
+
+
+def _read(data: Any, role: Role, how: Reading) -> Source:
     if isinstance(data, (Rows, Stream, Lists, Dense)):
         own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
         if own is not None and own != role:
@@ -32,8 +41,6 @@ def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
     if isinstance(data, Mapping):
         if how.grades is not None and role == "qrels":
             data = _graded(data, how.grades)
-        if how.lower_is_better and role == "run":
-            data = _negated(data, lenient=how.lenient)
         return Lists(data, role)
     if isinstance(data, (str, os.PathLike)):
         from rankine.io.files import read_path  # noqa: PLC0415 - only for files
@@ -77,20 +84,6 @@ def _check(how: Reading) -> None:
             msg = f"{name} must be text, got {value!r}"
             raise ParameterError(msg)
     check_count("max_bytes", how.max_bytes, least=1)
-
-
-def _negated(data: Mapping[Any, Any], *, lenient: bool) -> dict[Any, Any]:
-    """Turn distances into scores."""
-    from rankine.io.mappings import scores_of  # noqa: PLC0415
-
-    made = {}
-    for query, entry in data.items():
-        if not isinstance(entry, Mapping):
-            msg = f"the list of query {query!r} has no scores that could be distances"
-            raise DataError(msg)
-        values = scores_of([*entry.values()], lenient=lenient)
-        made[query] = dict(zip(entry, (-values).tolist(), strict=True))
-    return made
 
 
 def _check_worth(grades: Any) -> None:

@@ -82,7 +82,6 @@ def _read_trec(
         line=found.line,
         loose=found.format == "trec-loose",
         lenient=how.lenient,
-        lower=how.lower_is_better,
         rank=how.keep_rank and role == "run",
     )
     notes = tuple(f"{opened.name}: {text}" for text in found.said)

@@ -94,7 +94,7 @@ def from_frame(
         column = rank if ranked else score
         if column is not None:
             value = numbers(taken[column], column, origin, lenient=how.lenient)
-            made["value"] = -value if ranked or how.lower_is_better else value
+            made["value"] = -value if ranked else value
         if how.keep_rank and rank is not None and not ranked:
             made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
@@ -123,6 +123,14 @@ def _unnested(
     item = part["item"] or ""
     if not isinstance(taken[item].dtype, (pl.List, pl.Array)):
         return taken, ()
+    for key in ("score", "rank"):
+        column = part.get(key)
+        if column and not isinstance(taken[column].dtype, (pl.List, pl.Array)):
+            msg = (
+                f"{title}: {item!r} has a list in each row, and {column!r} only one "
+                "number for it; give a list of numbers, or leave the column out"
+            )
+            raise DataError(msg)
     frame = pl.DataFrame([column.alias(name) for name, column in taken.items()])
     nested = [
         name
@@ -210,7 +218,7 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
     if hasattr(column, "__arrow_c_stream__"):
         try:
             return pl.Series(name, column)
-        except (ImportError, TypeError, pl.exceptions.PolarsError):
+        except (ImportError, TypeError, OverflowError, pl.exceptions.PolarsError):
             pass  # pandas needs pyarrow for this; the values can be read one by one
         except Exception as error:
             if type(error).__module__.split(".")[0] != "pyarrow":
@@ -218,6 +226,9 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
     values = [None if _missing(value) else value for value in column.tolist()]
     try:
         return pl.Series(name, values, strict=True)
+    except OverflowError:
+        msg = f"column {name!r} has ints beyond 64 bits; give them as text"
+        raise DataError(msg) from None
     except (TypeError, pl.exceptions.PolarsError):
         kinds = sorted({type(value).__name__ for value in values})
         msg = f"column {name!r} mixes {', '.join(kinds)}; give it one type"
@@ -284,6 +295,8 @@ def _typed(
         return column.cast(pl.String), ()
     if column.dtype in _INTEGERS:
         return column.cast(pl.Int64), ()
+    if column.dtype.is_integer() and column.dtype != pl.UInt64:
+        return column.cast(pl.String), ()  # 128 bits: exact only as text
     if column.dtype in (pl.Float32, pl.Float64):
         return _from_floats(column, part, name)
     if column.dtype not in (pl.String, pl.UInt64):

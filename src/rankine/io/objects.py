@@ -112,9 +112,7 @@ def _records(
     for record in records:
         for key, values in columns.items():
             values.append(record.get(key))
-    frame = pl.DataFrame(
-        [_column(key, values, name) for key, values in columns.items()]
-    )
+    frame = pl.DataFrame([_column(key, values) for key, values in columns.items()])
     import numpy as np  # noqa: PLC0415
 
     numbers = np.array(lines, dtype=np.int64) if isinstance(lines, list) else None
@@ -126,10 +124,12 @@ def _refuse_record(name: str, at: int, record: Any) -> NoReturn:
     raise FormatError(msg)
 
 
-def _column(key: str, values: list[Any], name: str) -> pl.Series:
+def _column(key: str, values: list[Any]) -> pl.Series:
     """Make a column; one that mixes types is kept to be refused only if it is used."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:  # JSON has one type for numbers
+        values = [None if value is None else float(value) for value in values]
     try:
         return pl.Series(key, values, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        del name
         return pl.Series(key, values, dtype=pl.Object)

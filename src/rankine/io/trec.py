@@ -61,7 +61,6 @@ class Layout:
         line: the line that comes after them.
         loose: whether a tag may be missing or have several words.
         lenient: whether control characters are allowed in ids.
-        lower: whether scores are distances.
         rank: whether the rank is kept next to the score.
     """
 
@@ -71,7 +70,6 @@ class Layout:
     line: int = 1
     loose: bool = False
     lenient: bool = False
-    lower: bool = False
     rank: bool = False
 
     @property
@@ -203,8 +201,8 @@ def _regular(part: bytes, layout: Layout) -> tuple[bytes, pl.DataFrame | None]:
 
 
 def _ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-    """Turn ranks and distances into values that fall from the top."""
-    if layout.kind in _RANKED or (layout.lower and layout.kind == "run"):
+    """Turn ranks into values that fall from the top."""
+    if layout.kind in _RANKED:
         return frame.with_columns(-pl.col("value"))
     return frame
 
@@ -266,7 +264,7 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
         if not fields:
             continue
         if len(fields) != n_fields:
-            if not (layout.loose and len(fields) >= n_fields - 1):
+            if not (layout.loose and _is_loose(fields, layout)):
                 raise _wrong_fields(fields, text, layout.kind, f"{name}:{line + at}")
             fields = [
                 *fields[: n_fields - 1],
@@ -284,6 +282,16 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
         frame = _parse_slowly(kept, number, layout, name)
     return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
+
+
+def _is_loose(fields: list[bytes], layout: Layout) -> bool:
+    """Say whether only the tag is odd: what comes before it must be numbers."""
+    names = layout.fields[:-1]
+    return len(fields) >= len(names) and all(
+        _NUMBER.fullmatch(field)
+        for name, field in zip(names, fields, strict=False)
+        if name in {"rank", "value", "score"}
+    )
 
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankine.report.cells import Cell, cells, shown
+from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,13 +64,10 @@ def _values(row: Sequence[Cell]) -> list[Text]:
 
 def _footer(evaluations: Sequence[Evaluation]) -> list[RenderableType]:
     n = len(evaluations[0].table.ids)
-    lines: list[RenderableType] = [
-        Text(
-            f"{n:,} {'query' if n == 1 else 'queries'}. Below each number stands its "
-            "95 % interval, by bootstrap over queries.",
-            style="dim",
-        )
-    ]
+    said = "Below each number stands its 95 % interval, by bootstrap over queries."
+    if n < 2:  # noqa: PLR2004 - one query
+        said = "A single query has no interval."
+    lines: list[RenderableType] = [Text(f"{count(n, 'query')}. {said}", style="dim")]
     for evaluation in evaluations:
         if evaluation.notes and len(evaluations) > 1:
             lines.append(Text(shown(evaluation.name), style="bold"))

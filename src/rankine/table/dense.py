@@ -8,6 +8,7 @@ import numpy as np
 
 from rankine.errors import DataError
 from rankine.table.segments import by_halves, position, runs
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -29,8 +30,8 @@ def smallest_score(run: Dense, scores: Floats) -> float:
         row, column = (int(at[0]) for at in np.nonzero(missing))
         msg = (
             f"the score of item {run.items[column]!r} for query {run.queries[row]!r} "
-            f"is not a number, as are {int(missing.sum())} scores in all; give -inf "
-            "for items that are not retrieved"
+            f"is not a number ({count(int(missing.sum()), 'such score')} in all); give "
+            "-inf for items that are not retrieved"
         )
         raise DataError(msg)
     return smallest

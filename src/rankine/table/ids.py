@@ -34,9 +34,9 @@ def same_type(
             frame = frame.with_columns(ids.cast(known.dtype))
             continue
         if ids.dtype == pl.String:
-            ids = _plain_ints(ids, column, run.name, truth.name).cast(known.dtype)
+            ids = _plain_ints(ids, column, run.name, truth.name, known.dtype)
         elif known.dtype == pl.String:
-            _plain_ints(known, column, truth.name, run.name)
+            _plain_ints(known, column, truth.name, run.name, ids.dtype)
             ids = ids.cast(pl.String)
         else:
             ids = ids.cast(known.dtype, strict=False)
@@ -58,9 +58,11 @@ def same_type(
     return truth, Rows(frame, run.name, run.line, run.lines, run.notes), tuple(notes)
 
 
-def _plain_ints(ids: pl.Series, column: str, name: str, other: str) -> pl.Series:
+def _plain_ints(
+    ids: pl.Series, column: str, name: str, other: str, dtype: pl.DataType
+) -> pl.Series:
     """Read text ids as ints; refuse those that are not the plain form of one."""
-    numbers = ids.cast(pl.Int64, strict=False)
+    numbers = ids.cast(dtype, strict=False)
     odd = ids.ne_missing(numbers.cast(pl.String))
     if odd.any():
         example = ids.filter(odd)[0]

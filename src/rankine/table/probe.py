@@ -21,6 +21,7 @@ from rankine.io.mappings import (
     refuse_missing,
 )
 from rankine.table.segments import count_above, rounded, starts_of
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -200,8 +201,9 @@ def _not_a_number(
         if value != value  # noqa: PLR0124 - true for nan only
     ]
     msg = (
-        f"the score of item {bad[0][1]!r} for query {bad[0][0]!r} is not a number, as "
-        f"are {len(bad)} scores in all; a ranking needs numbers that can be ordered"
+        f"the score of item {bad[0][1]!r} for query {bad[0][0]!r} is not a number "
+        f"({count(len(bad), 'such score')} in all); a ranking needs numbers that can "
+        "be ordered"
     )
     return DataError(msg)
 

@@ -36,6 +36,7 @@ from rankine.table.segments import (
     starts_of,
 )
 from rankine.table.tie_rule import Items, before
+from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -352,8 +353,8 @@ class _Matcher:
             )
             msg = (
                 f"{rows.where(at)}: the score of item {item!r} for query {query!r} is "
-                f"not a number, as are {int(missing.sum())} scores in all; a ranking "
-                "needs numbers that can be ordered"
+                f"not a number ({count(int(missing.sum()), 'such score')} in all); a "
+                "ranking needs numbers that can be ordered"
             )
             raise DataError(msg)
         return rounded(scores, self.rule.score_bits)
