@@ -396,6 +396,7 @@ class _Pair:
 _FORMS: dict[str, Callable[[str], str]] = {
     "case": str.casefold,
     "leading zeros": lambda text: text.lstrip("0"),
+    "a .0 at the end": lambda text: text.removesuffix(".0"),
     "spaces": lambda text: "".join(text.replace("\u200b", "").split()),
     "the form of accents": lambda text: unicodedata.normalize("NFC", text),
 }

@@ -9,6 +9,7 @@
     ├── DataError (ValueError)             the data cannot be used: exit code 3
     │   ├── FormatError                    a file or object that cannot be read
     │   ├── ColumnNotFoundError            a column that is needed and not there
+    │   ├── NoRowsError                    a file with nothing in it
     │   └── DuplicateItemError             an item twice for one query
     └── MissingExtraError (ImportError)    an optional package is not installed
 
@@ -75,6 +76,10 @@ class FormatError(DataError):
 
 class ColumnNotFoundError(DataError):
     """A column that is needed is not there."""
+
+
+class NoRowsError(DataError):
+    """A file holds no rows at all."""
 
 
 class DuplicateItemError(DataError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from functools import lru_cache
 from typing import Any
 
@@ -161,7 +162,9 @@ def _number(cut: str, text: str) -> float:
 def _arguments(inside: str, text: str) -> dict[str, Any]:
     """Read ``key=value`` pairs; values are literals or bare words, nothing runs."""
     try:
-        call = ast.parse(f"_({inside})", mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, on odd literals
+            call = ast.parse(f"_({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise SyntaxError  # noqa: TRY301 - one message for all that is odd
         if not isinstance(call.func, ast.Name):

@@ -121,7 +121,9 @@ def _unmatched(aligned: Aligned) -> list[str]:
 
 
 def _unreachable(table: Judged, metrics: Sequence[Metric]) -> list[str]:
-    largest = float(table.pool.grade.max(initial=-np.inf))
+    if not len(table.pool.grade):
+        return []
+    largest = float(table.pool.grade.max())
     asked = {metric.get("rel") for metric in metrics} - {None}
     return [
         f"no grade is at least {rel:g}, the largest is {largest:g}: nothing is relevant"

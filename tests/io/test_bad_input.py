@@ -92,7 +92,8 @@ def complaint(
         rk.evaluate(qrels, run, metrics, **options)
     text = str(caught.value)
 
-    assert type(caught.value) is kind
+    found = type(caught.value)
+    assert (errors.DataError if found is errors.NoRowsError else found) is kind
     assert "\n" not in text
     assert not text.endswith(".")
     return text
@@ -950,7 +951,7 @@ def test_an_array_is_pointed_to_its_readers() -> None:
     ("make", "wanted"),
     [
         (lambda: rk.from_scores([1.0, 2.0]), "1 dimensions"),
-        (lambda: rk.from_scores([["a"]]), "'a'"),
+        (lambda: rk.from_scores([["a"]]), "expected a matrix of numbers"),
         (lambda: rk.from_scores([[1.0, 2.0]], items=["a"]), "1 items"),
         (lambda: rk.from_scores([[1.0, 2.0]], items=["a", "a"]), "not all different"),
         (lambda: rk.from_ranked([1, 2]), "1 dimensions"),

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import rankine as rk
 from rankine import names
+from rankine.cli import cli
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
@@ -182,3 +184,109 @@ def test_large_ids_stay_exact(number: int, tmp_path: Path) -> None:
 
     assert rk.evaluate(qrels, written(tmp_path, text), "RR")["RR"] == 1
     assert rk.evaluate(qrels, frame, "RR")["RR"] == 1
+
+
+def test_blanks_after_commas_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "query, item, score\nq, a, 2\nq, b, 1 \n")
+
+    ev = rk.evaluate(QRELS, path, "RR")
+
+    assert ev["RR"] == 1
+    assert any("blanks around the fields" in note for note in ev.notes)
+
+
+def test_numbers_in_a_column_without_a_known_name_are_not_left_out() -> None:
+    likes = pl.DataFrame({"user": ["q"], "item": ["a"], "stars": [1], "year": [1999]})
+
+    with pytest.raises(ColumnNotFoundError, match=r"numbers in 'stars'.*--col grade=-"):
+        rk.evaluate(likes, {"q": ["a"]}, "RR")
+    for columns, wanted in (({"grade": "stars"}, 1), ({"grade": None}, 1)):
+        found = rk.evaluate(likes, {"q": ["a"]}, "RR", columns=columns)
+        assert found["RR"] == wanted
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+def test_swapped_tables_are_told(form: str, tmp_path: Path) -> None:
+    run = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0], "rank": [1]})
+    qrels = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
+    pair: list[Any] = [run, qrels]
+    if form == "csv":
+        pair = [tmp_path / "run.csv", tmp_path / "qrels.csv"]
+        run.write_csv(pair[0])
+        qrels.write_csv(pair[1])
+
+    with pytest.raises(FormatError, match=r"looks like a run.*swapped"):
+        rk.evaluate(pair[0], {"q": ["a"]}, "RR")
+    with pytest.raises(FormatError, match=r"looks like judgements.*swapped"):
+        rk.evaluate(QRELS, pair[1], "RR")
+    assert rk.evaluate(pair[1], pair[0], "RR")["RR"] == 1
+
+
+def test_ids_of_a_table_may_begin_with_a_hash(tmp_path: Path) -> None:
+    path = written(tmp_path, "# made by hand\nquery,item,grade\n#news,a,1\n# end\n")
+
+    ev = rk.evaluate(path, {"#news": ["a"]}, ["RR", "NumQ"])
+
+    assert ev.mean == {"RR": 1, "NumQ": 1}
+
+
+def test_names_of_ids_come_before_names_of_texts() -> None:
+    run = pl.DataFrame(
+        {
+            "qid": ["q"],
+            "docid": [7],
+            "docno": ["a"],
+            "rank": [0],
+            "score": [1.0],
+            "query": ["what is it"],
+        }
+    )
+
+    assert rk.evaluate(QRELS, run, "RR")["RR"] == 1
+
+
+def test_empty_parts_of_a_folder_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "part-0.csv").write_text("query,item,score\n")
+    (tmp_path / "part-1.csv").write_text("query,item,score\nq,a,1\n")
+    (tmp_path / "part-2.csv").write_text("")
+
+    assert rk.evaluate(QRELS, tmp_path, "RR")["RR"] == 1
+    (tmp_path / "part-1.csv").write_text("")
+    with pytest.raises(DataError, match="no rows in its files"):
+        rk.evaluate(QRELS, tmp_path, "RR")
+
+
+def test_the_columns_of_each_file_can_be_named_apart(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("query,item,grade\nq,a,1\n")
+    (tmp_path / "r.csv").write_text("who,what,much\nq,b,1\nq,a,2\n")
+    named = ["run.query=who", "run.item=what", "run.score=much"]
+    options = [word for name in named for word in ("--col", name)]
+
+    files = str(tmp_path / "q.csv"), str(tmp_path / "r.csv")
+
+    done = CliRunner().invoke(cli, ["evaluate", *files, "-m", "RR", "--csv", *options])
+
+    assert "r.csv,all,RR,1.0" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('query,item,score\nq,"a\nb",1\nq,c\n', ":4: expected 3 columns, got 2"),
+        ('query,item,score\nq,"a,1\nq,c,1\n', "cannot be read as CSV"),
+    ],
+)
+def test_ragged_lines_among_quotes_are_told(
+    text: str, wanted: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match=wanted):
+        rk.evaluate(QRELS, written(tmp_path, text), "RR")
+
+
+def test_a_bad_number_in_a_dict_is_told_by_its_place(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"q": {"a": 1, "b": null}}')
+
+    with pytest.raises(DataError, match="score of item 'b' for query 'q' is None"):
+        rk.evaluate(QRELS, path, "RR")
+    with pytest.raises(DataError, match="grade of item 'b' for query 'q' is None"):
+        rk.evaluate(path, {"q": ["a"]}, "RR")

@@ -64,6 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     from rankine.errors import RankineError  # noqa: PLC0415
 
     words = sys.argv[1:] if arguments is None else arguments
+    _show_all()
     code: object = 0
     try:
         with cli.make_context("rankine", list(words)) as context:
@@ -85,19 +86,28 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader of our output has gone: nothing to say, and nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except MemoryError:
-        _say("there is not enough memory for this")
-        code = 4
     except Exception as error:
         if "--debug" in words:
             raise
-        kind = type(error).__name__
-        _say(
-            f"an error that rankine should have foreseen: {kind}: {error}; please "
-            "report it with what rankine --debug shows"
-        )
+        _say(_unforeseen(error))
         code = 4
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_all() -> None:
+    """Let a terminal show by its code what it cannot show, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _unforeseen(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this"
+    return (
+        f"an error that rankine should have foreseen: {type(error).__name__}: {error}; "
+        "please report it with what rankine --debug shows"
+    )
 
 
 def _sentence(error: click.ClickException) -> str:

@@ -45,11 +45,11 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
     help="Value over all orders of tied items, or its bounds.",
 )  # fmt: skip
 @click.option(
-    "-M", "--depth", type=click.IntRange(min=1), metavar="N",
+    "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
     help="Look at the first N items of each list only.",
 )  # fmt: skip
 @click.option(
-    "--catalog", type=click.IntRange(min=1), metavar="N",
+    "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
     help="Number of items in the catalogue, for metrics that need it.",
 )  # fmt: skip
 @click.option(

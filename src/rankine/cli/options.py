@@ -41,7 +41,8 @@ def _size(
         return None
     text = value.strip().casefold().removesuffix("b").removesuffix("i")
     number, unit = text.rstrip("kmgt"), text[len(text.rstrip("kmgt")) :]
-    if not number.isdigit() or unit not in _UNITS or int(number) == 0:
+    whole = number.isascii() and number.isdigit() and len(number) < 19  # noqa: PLR2004
+    if not whole or unit not in _UNITS or int(number) == 0:
         msg = f"expected a number of bytes such as 500M or 2G, got {value!r}"
         raise click.BadParameter(msg, param=parameter)
     return int(number) * _UNITS[unit]
@@ -51,7 +52,8 @@ _OPTIONS = (
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
         help="Which column is the query, item, grade, score or rank: by its name, or "
-        "by its number from 1 if there is no header; repeatable.",
+        "by its number from 1 if there is no header; - if there is none; repeatable, "
+        "and for one file as qrels.item=COLUMN or run.item=COLUMN.",
     ),
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",
@@ -108,7 +110,7 @@ def reader(
         truth = role == "qrels"
         return Reading(
             format=named.get(role, named.get("")),
-            columns=columns,
+            columns=_columns_of(role, columns),
             grades=worth(grades) if truth else None,
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
@@ -119,6 +121,21 @@ def reader(
         )
 
     return how
+
+
+def _columns_of(role: str, columns: dict[str, str]) -> dict[str, str]:
+    """Return the columns that are meant for all files, and those for this one."""
+    made = {part: name for part, name in columns.items() if "." not in part}
+    for part, name in columns.items():
+        owner, dot, own = part.partition(".")
+        if dot and owner not in {"qrels", "run"}:
+            msg = (
+                f"--col takes PART=COLUMN, qrels.PART=... or run.PART=..., got {part!r}"
+            )
+            raise click.UsageError(msg)
+        if dot and owner == role:
+            made[own] = name
+    return made
 
 
 def worth(text: str | None) -> dict[str, float] | None:

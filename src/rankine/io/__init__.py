@@ -38,7 +38,7 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
             msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
             raise DataError(msg)
         return data
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) and not _is_sparse(data):
         if how.grades is not None and role == "qrels":
             data = _graded(data, how.grades)
         return Lists(data, role)
@@ -47,6 +47,11 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
 
         return read_path(Path(os.fsdecode(data)), role, how)
     return _read_table(data, role, how)
+
+
+def _is_sparse(data: Any) -> bool:
+    """Say whether this is a sparse matrix, one kind of which is a dict too."""
+    return type(data).__module__.startswith("scipy.sparse")
 
 
 def _read_table(data: Any, role: Role, how: Reading) -> Source:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine.errors import DataError, FormatError
+from rankine.errors import FormatError, NoRowsError
 from rankine.io import trec
 from rankine.io.frames import from_frame
 from rankine.io.objects import read_json, read_ndjson
 from rankine.io.opened import STDIN, Opened
-from rankine.io.roles import Role, resolve
+from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.separated import read_separated
 from rankine.io.sniff import Sniffed, sniff
 from rankine.io.sources import Lists, Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from rankine.io.reading import Reading
 
@@ -34,8 +34,16 @@ def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
     parts = _parts_of(place)
     if parts is None:
         return read_file(place, role, how)
-    sources = [read_file(part, role, how) for part in parts]
-    if len(sources) == 1:
+    sources, empty = [], 0
+    for part in parts:
+        try:
+            sources.append(read_file(part, role, how))
+        except NoRowsError:
+            empty += 1  # as programs that write parts leave some
+    if not sources:
+        msg = f"{place}: no {'judgements' if role == 'qrels' else 'rows'} in its files"
+        raise NoRowsError(msg)
+    if len(sources) == 1 and not empty:
         return sources[0]
     return _together(sources, str(place), role)
 
@@ -84,7 +92,10 @@ def _read_trec(
         lenient=how.lenient,
         rank=how.keep_rank and role == "run",
     )
-    notes = tuple(f"{opened.name}: {text}" for text in found.said)
+    said = found.said
+    if how.columns:
+        said += ("the columns of TREC text are fixed, and columns= or --col not used",)
+    notes = tuple(f"{opened.name}: {text}" for text in said)
     if role == "qrels":
         return trec.read_qrels(opened, layout, notes)
     return trec.read_run(opened, layout, notes)
@@ -102,10 +113,10 @@ def _read_ranks(opened: Opened, found: Sniffed, how: Reading) -> Stream:
 def _read_parquet(opened: Opened, role: Role, how: Reading) -> Rows:
     source = opened.path or io.BytesIO(opened.read())
     try:
-        names = list(pl.read_parquet_schema(source))
+        schema = pl.read_parquet_schema(source)
         if isinstance(source, io.BytesIO):
             source.seek(0)
-        wanted = _wanted(names, role, how, opened.name)
+        wanted = _wanted(schema, role, how, opened.name)
         frame = pl.read_parquet(source, columns=wanted, glob=False)
     except _UNREADABLE as error:
         raise _unreadable(opened.name, "Parquet", error) from None
@@ -128,8 +139,12 @@ def _unreadable(name: str, word: str, error: BaseException) -> FormatError:
     return FormatError(f"{name}: cannot be read as {word} ({reason})")
 
 
-def _wanted(names: list[str], role: Role, how: Reading, title: str) -> list[str]:
-    part = resolve(names, role, how.columns, title)
+def _wanted(
+    schema: Mapping[str, pl.DataType], role: Role, how: Reading, title: str
+) -> list[str]:
+    part = resolve(list(schema), role, how.columns, title)
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    refuse_leftover(part, numeric, role, how.columns, title)
     return [name for name in dict.fromkeys(part.values()) if name]
 
 
@@ -137,7 +152,7 @@ def _table(frame: pl.DataFrame, opened: Opened, role: Role, how: Reading) -> Row
     if frame.height == 0:
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{opened.name}: no {word} in it"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     return from_frame(frame, role, how, name=opened.name)
 
 
@@ -175,22 +190,17 @@ def _together(
     sources: list[Rows | Stream | Lists], name: str, role: Role
 ) -> Rows | Stream | Lists:
     """Put the parts of one run, or of one set of judgements, together."""
-    kinds = {type(source) for source in sources}
     notes = tuple(dict.fromkeys(note for source in sources for note in source.notes))
     notes += (f"{name}: {len(sources)} files are read as one",)
-    if kinds == {Stream}:
+    if all(isinstance(source, Stream) for source in sources):
         return _streams_together(sources, name, notes)  # type: ignore[arg-type]
     from rankine.io.mappings import as_rows  # noqa: PLC0415
 
     rows = [as_rows(source, role) for source in sources]
-    if len({("value" in one.frame.columns, one.ranked) for one in rows}) > 1:
-        with_, without = (
-            next(
-                (one.name for one in rows if ("value" in one.frame.columns) is has), ""
-            )
-            for has in (True, False)
-        )
-        msg = f"{name}: {with_} has scores and {without} has none; they are not alike"
+    kinds = {_what(one): one.name for one in rows}
+    if len(kinds) > 1:
+        (first, one), (second, other) = sorted(kinds.items())[:2]
+        msg = f"{name}: {one} has {first} and {other} has {second}; they are not alike"
         raise FormatError(msg)
     try:
         frame = pl.concat([one.frame for one in rows], how="vertical")
@@ -202,6 +212,12 @@ def _together(
         )
         raise FormatError(msg) from None
     return Rows(frame, name, notes=notes, ranked=rows[0].ranked, role=role)
+
+
+def _what(rows: Rows) -> str:
+    if "value" not in rows.frame.columns:
+        return "neither"
+    return "ranks" if rows.ranked else "scores"
 
 
 def _streams_together(

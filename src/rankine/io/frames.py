@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,18 @@ import polars as pl
 
 from rankine.errors import DataError, FormatError
 from rankine.io.reading import Reading
-from rankine.io.roles import Role, resolve
+from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.sources import Rows
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.arrays import Ints
 
 _PLAIN = Reading()
+_UNREADABLE = (
+    TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)  # fmt: skip
 
 
 def is_frame(data: Any) -> bool:
@@ -66,7 +71,16 @@ def from_frame(
     title = name or role
     data = _at_hand(data, title)
     names = _columns(data)
-    found = _resolved(list(names), role, how, title, part)
+
+    def numeric() -> list[str]:
+        known = ((name, _column(data, own).dtype) for name, own in names.items())
+        return [
+            name
+            for name, dtype in known
+            if dtype.is_numeric() or _is_list_of_numbers(dtype)
+        ]
+
+    found = _resolved(list(names), role, how, title, part, numeric)
     taken = {
         column: _column(data, names[column])
         for column in dict.fromkeys(found.values())
@@ -75,7 +89,7 @@ def from_frame(
     taken, unnested = _unnested(taken, found, title)
     if unnested:
         lines = line = None
-    origin = Rows(pl.DataFrame(), title, lines=lines, line=line)
+    origin = Rows(pl.DataFrame(), title, lines=lines, line=line, role=role)
     notes = said + unnested
     if not said:
         notes += _said(role, found, title, told=bool(how.columns))
@@ -107,13 +121,21 @@ def _resolved(
     how: Reading,
     title: str,
     part: Mapping[str, str] | None,
+    numeric: Callable[[], list[str]],
 ) -> dict[str, str | None]:
     if part is None:
-        return resolve(names, role, how.columns, title)
+        found = resolve(names, role, how.columns, title)
+        if not any(found.get(key) for key in ("grade", "score", "rank")):
+            refuse_leftover(found, numeric(), role, how.columns, title)
+        return found
     keys = ("query", "item", "grade") if role == "qrels" else (
         "query", "item", "score", "rank",
     )  # fmt: skip
     return {key: part.get(key) for key in keys}
+
+
+def _is_list_of_numbers(dtype: Any) -> bool:
+    return isinstance(dtype, (pl.List, pl.Array)) and dtype.inner.is_numeric()
 
 
 def _unnested(
@@ -151,12 +173,19 @@ def _unnested(
                 "differ in length"
             )
             raise DataError(msg)
+    missing = frame[item].is_null().arg_true()
+    if len(missing):
+        msg = (
+            f"{title}, row {int(missing[0])}: the list in {item!r} is missing; an "
+            "empty list says that nothing was retrieved"
+        )
+        raise DataError(msg)
     kept = frame.filter(counts[nested[0]] > 0)
     rows = kept.explode(nested)
     notes = [f"{title}: the lists in {item!r} are taken as rows, in their order"]
     empty = frame.height - kept.height
     if empty:
-        notes.append(f"{title}: {empty} lists in {item!r} are empty")
+        notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
     return {name: rows[name] for name in rows.columns}, tuple(notes)
 
 
@@ -184,9 +213,8 @@ def _at_hand(data: Any, title: str) -> Any:
         if _is_dataset(data):
             return pl.DataFrame(data.with_format("arrow")[:])
         return data if hasattr(data, "column_names") else pl.DataFrame(data)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "empty"
-        msg = f"{title}: cannot be read as a table ({reason})"
+    except _UNREADABLE as error:
+        msg = f"{title}: cannot be read as a table ({_reason(error)})"
         raise FormatError(msg) from None
 
 
@@ -207,9 +235,20 @@ def _columns(data: Any) -> dict[str, Any]:
 def _column(data: Any, name: Any) -> pl.Series:
     if isinstance(data, pl.DataFrame):
         return data.get_column(name)
-    if _is_pandas(data):
-        return _pandas_column(data[name], str(name))
-    return pl.Series(name, data.column(name))
+    try:
+        if _is_pandas(data):
+            return _pandas_column(data[name], str(name))
+        return pl.Series(name, data.column(name))
+    except UnicodeEncodeError:
+        msg = f"column {name!r} has half of a character, which is no text"
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        msg = f"column {name!r} is of a type that is not read ({_reason(error)})"
+    raise FormatError(msg)
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
 
 
 def _pandas_column(column: Any, name: str) -> pl.Series:
@@ -283,7 +322,11 @@ def ids(
     if origin.lines is None and origin.line is None:
         places = ", ".join(str(row) for row in at)
         where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
-    msg = f"{where}: {int(missing.sum())} {part} ids are missing"
+    n = int(missing.sum())
+    msg = (
+        f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing; "
+        "lenient=True or --lenient drops such rows"
+    )
     raise DataError(msg)
 
 
@@ -299,10 +342,25 @@ def _typed(
         return column.cast(pl.String), ()  # 128 bits: exact only as text
     if column.dtype in (pl.Float32, pl.Float64):
         return _from_floats(column, part, name)
+    if column.dtype == pl.Object:
+        raise _mixed(column, name)
     if column.dtype not in (pl.String, pl.UInt64):
         msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
         raise FormatError(msg)
     return column, ()
+
+
+def _mixed(column: pl.Series, name: str) -> DataError:
+    """Say which types a column mixes, and where the second begins."""
+    values = column.to_list()
+    kinds = [type(value).__name__ for value in values if value is not None]
+    first = next((k for k in kinds if k != kinds[0]), "")
+    row = next(
+        (at for at, value in enumerate(values) if type(value).__name__ == first), 0
+    )
+    words = " and ".join(dict.fromkeys(kinds))
+    msg = f"{name}: column {column.name!r} mixes {words} (row {row}); give it one type"
+    return DataError(msg)
 
 
 def _from_floats(
@@ -322,16 +380,19 @@ def numbers(
     column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
 ) -> pl.Series:
     """Return grades or scores as Float64; a lenient reader takes nan for missing."""
+    if column.dtype == pl.Object:
+        raise _mixed(column, origin.name)
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.Null:
         column = column.cast(pl.Float64)
     if column.dtype == pl.String:
-        parsed = column.cast(pl.Float64, strict=False)
+        parsed = column.str.strip_chars().cast(pl.Float64, strict=False)
         bad = parsed.is_null() & column.is_not_null()
         if bad.any():
             at = int(bad.arg_true()[0])
             hint = _grades_hint(column.filter(bad))
+            hint = hint if origin.role == "qrels" else ""
             msg = f"{origin.where(at)}: {title} is {column[at]!r}, not a number{hint}"
             raise DataError(msg)
         column = parsed
@@ -345,10 +406,8 @@ def numbers(
         return column.cast(pl.Float64).fill_null(math.nan)
     if column.null_count():
         at = int(column.is_null().arg_true()[0])
-        msg = (
-            f"{origin.where(at)}: {title} is missing, "
-            f"as in {column.null_count()} rows in all"
-        )
+        n = count(column.null_count(), "such row")
+        msg = f"{origin.where(at)}: {title} is missing ({n} in all)"
         raise DataError(msg)
     return column.cast(pl.Float64)
 
@@ -358,7 +417,11 @@ def _grades_hint(texts: pl.Series) -> str:
     if not words or any(any(mark.isdigit() for mark in word) for word in words):
         return ""
     entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
-    return f"; for grades in words give what each is worth, grades={{{entries}}}"
+    plain = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
+    return (
+        f"; for grades in words give what each is worth, grades={{{entries}}} or "
+        f"--grades {plain}"
+    )
 
 
 def _mapped(

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine.errors import DataError, DuplicateItemError, FormatError
+from rankine.errors import (
+    DataError,
+    DuplicateItemError,
+    FormatError,
+    ParameterError,
+)
 from rankine.io.frames import ids
 from rankine.io.sources import Dense, Lists, Rows
 
@@ -106,6 +111,19 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
     if isinstance(bad, float) and np.isinf(bad):
         msg = f"a {what} is {bad!r}; expected a finite number"
     raise DataError(msg)
+
+
+def refuse_number(data: Mapping[Any, Any], what: str, name: str) -> None:
+    """Raise for the first value that is not a number, saying whose it is."""
+    for query, entry in data.items():
+        for item, value in entry.items() if isinstance(entry, Mapping) else ():
+            try:
+                numbers([value], what)
+            except DataError as error:
+                _, _, wrong = str(error).partition(" is ")
+                whose = f"item {item!r} for query {query!r}"
+                msg = f"{name}: the {what} of {whose} is {wrong}"
+                raise DataError(msg) from None
 
 
 NOT_PACKED = (StructError, TypeError, ValueError, OverflowError)
@@ -276,6 +294,12 @@ def from_sparse(data: Any, role: Role) -> Rows:
 
     A stored zero is a judged item of grade 0, or a retrieved item with score 0.
     """
+    if data.dtype.kind not in "biuf":
+        msg = f"{role}: the sparse matrix holds {data.dtype}; expected numbers"
+        raise FormatError(msg)
+    if data.ndim != 2:  # noqa: PLR2004 - a matrix
+        msg = f"{role}: expected a sparse matrix, got {data.ndim} dimensions"
+        raise FormatError(msg)
     matrix = data.tocoo() if data.format == "coo" else data.tocsr().tocoo()
     frame = pl.DataFrame(
         {
@@ -290,6 +314,9 @@ def from_sparse(data: Any, role: Role) -> Rows:
 def _axis(values: Any, n: int, what: str) -> pl.Series:
     if values is None:
         return pl.Series(what, np.arange(n, dtype=np.int64))
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        msg = f"{what} must be a list of {n} ids, got {values!r}"
+        raise ParameterError(msg)
     made = _series(what, list(values), what)
     if len(made) != n:
         msg = f"{len(made)} {what} were given for {n} in the matrix"
@@ -338,9 +365,16 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
     """
     matrix = _off_torch(matrix)
     try:
-        values = np.asarray(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        msg = f"expected a matrix of numbers, queries by items: {error}"
+        given = np.asarray(matrix)
+        if given.dtype.kind not in "biufO":
+            msg = f"expected a matrix of numbers, queries by items, got {given.dtype}"
+            raise FormatError(msg)
+        values = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, FormatError):
+            raise
+        reason = str(error).split(".")[0]
+        msg = f"expected a matrix of numbers, queries by items ({reason})"
         raise FormatError(msg) from None
     if values.ndim != 2:  # noqa: PLR2004 - a matrix
         msg = f"expected a matrix, queries by items, got {values.ndim} dimensions"
@@ -399,8 +433,14 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
 
 def _is_pad(flat: AnyArray, pad: Any) -> Bools:
     """Mark the cells that only fill up their row."""
+    if not isinstance(pad, (str, int, float, np.generic)):
+        msg = f"pad must be one id, got {pad!r}"
+        raise ParameterError(msg)
+    if flat.dtype.kind == "O":
+        missing = _is_missing(pad)
+        return np.array([_is_missing(one) if missing else one == pad for one in flat])
     text = isinstance(pad, str)
-    if text != (flat.dtype.kind in "US") and flat.dtype.kind != "O":
+    if text != (flat.dtype.kind in "US"):
         kind = "text" if flat.dtype.kind in "US" else "numbers"
         msg = f"pad={pad!r} can never be in a matrix of {kind}"
         raise FormatError(msg)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from rankine.errors import DataError, DuplicateItemError, FormatError
+from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 from rankine.io.frames import from_frame
+from rankine.io.roles import NAMES
 from rankine.io.sources import Lists
 
 if TYPE_CHECKING:
@@ -29,11 +31,11 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows:
         raise FormatError(msg)
     if not data:
         msg = f"{opened.name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     odd = [
         query for query, entry in data.items() if not isinstance(entry, (dict, list))
     ]
-    if len(odd) == len(data):
+    if odd and any(key.casefold() in NAMES for key in data):
         return _records([data], opened.name, role, how, lines=False)
     if odd:
         kind = type(data[odd[0]]).__name__
@@ -102,7 +104,7 @@ def _records(
 ) -> Rows:
     if not records:
         msg = f"{name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     columns: dict[str, list[Any]] = {}
     for at, record in enumerate(records):
         if not isinstance(record, dict):
@@ -112,7 +114,9 @@ def _records(
     for record in records:
         for key, values in columns.items():
             values.append(record.get(key))
-    frame = pl.DataFrame([_column(key, values) for key, values in columns.items()])
+    frame = pl.DataFrame(
+        [_column(key, values, name) for key, values in columns.items()]
+    )
     import numpy as np  # noqa: PLC0415
 
     numbers = np.array(lines, dtype=np.int64) if isinstance(lines, list) else None
@@ -124,12 +128,26 @@ def _refuse_record(name: str, at: int, record: Any) -> NoReturn:
     raise FormatError(msg)
 
 
-def _column(key: str, values: list[Any]) -> pl.Series:
+def _column(key: str, values: list[Any], name: str) -> pl.Series:
     """Make a column; one that mixes types is kept to be refused only if it is used."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, float}:  # JSON has one type for numbers
-        values = [None if value is None else float(value) for value in values]
+        values = [None if value is None else _float(value) for value in values]
+    if kinds == {list}:
+        inner = {type(one) for value in values for one in value or ()}
+        if inner == {int, float}:
+            values = [value and [_float(one) for one in value] for value in values]
     try:
         return pl.Series(key, values, strict=True)
+    except UnicodeEncodeError:
+        msg = f"{name}: {key!r} has half of a character, which is no text"
+        raise DataError(msg) from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         return pl.Series(key, values, dtype=pl.Object)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -12,7 +12,9 @@ import difflib
 import io
 import lzma
 import os
+import re
 import stat
+import struct
 import sys
 import zipfile
 import zlib
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from rankine.io.reading import Reading
 
 STDIN = "-"
-_HEAD = 1 << 16
+_HEAD = 1 << 20
 _BLOCK = 1 << 20
 _STEP = 1 << 12
 """Bytes that are unpacked at once where what they become cannot be bounded."""
@@ -50,6 +52,16 @@ _TAR_AT = 257
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
+def _has_row(head: bytes) -> bool:
+    """Say whether there are two whole lines that are no comments."""
+    if len(head) > _LONGEST:
+        return True
+    rows = [
+        line for line in head.split(b"\n")[:-1] if line.strip() and line[:1] != b"#"
+    ]
+    return len(rows) > 1 or b"\0" in head[:4]
+
+
 def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
     return next((word for magic, word in words.items() if head.startswith(magic)), None)
 
@@ -65,6 +77,7 @@ class Opened:
         name: what to call them in messages.
         packing: how they are packed, None if they are not.
         head: the first of them, unpacked.
+        cut: whether there are more than these.
         path: where they stand as they are, None if they are packed, encoded in
             another way, or not in a file.
     """
@@ -122,7 +135,16 @@ class Opened:
 
     def _first(self) -> bytes:
         with closing(self.blocks(_HEAD)) as blocks:
-            return next(blocks, b"")
+            head = next(blocks, b"")
+            # Not a line in it, or nothing but comments: read on until there is one.
+            for block in blocks:
+                if _has_row(head):
+                    self.cut = True
+                    break
+                head += block
+        return head
+
+    cut = False
 
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
@@ -223,18 +245,19 @@ class Opened:
     def _only_member(self, raw: BinaryIO) -> _Readable:
         try:
             archive = zipfile.ZipFile(raw)
-            members = [one for one in archive.infolist() if not one.is_dir()]
-            if len(members) != 1:
-                names = ", ".join(repr(one.filename) for one in members[:3])
-                msg = (
-                    f"{self.name}: is a zip archive of {len(members)} files "
-                    f"({names}{', ...' if len(members) > 3 else ''}); expected one"  # noqa: PLR2004
-                )
-                raise FormatError(msg)
-            return archive.open(members[0])
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            members = [one for one in archive.infolist() if _is_member(one)]
+            if len(members) == 1:
+                return archive.open(members[0])
+        except _BAD_ZIP as error:
             msg = f"{self.name}: the zip archive cannot be read ({error})"
             raise FormatError(msg) from None
+        names = ", ".join(repr(one.filename) for one in members[:3])
+        more = ", ..." if len(members) > 3 else ""  # noqa: PLR2004 - as many as fit
+        msg = (
+            f"{self.name}: is a zip archive of {len(members)} files ({names}{more}); "
+            "expected one"
+        )
+        raise FormatError(msg)
 
     def _next(self, stream: _Readable, size: int) -> bytes:
         try:
@@ -380,6 +403,19 @@ def _zstandard(raw: BinaryIO, name: str) -> _Readable:
     return _Unpacked(raw, start, bounded=False)
 
 
+_BAD_ZIP = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError,
+    struct.error, ValueError,
+)  # fmt: skip
+
+
+def _is_member(one: zipfile.ZipInfo) -> bool:
+    """Say whether this is a file, and not what a system adds about files."""
+    name = one.filename.rpartition("/")[2]
+    hidden = one.filename.startswith("__MACOSX/") or name.startswith(".")
+    return not one.is_dir() and not hidden
+
+
 def _at(number: int, begin: int, length: int) -> bytes:
     """Read from a file by its number, which is faster than by its object."""
     os.lseek(number, begin, os.SEEK_SET)
@@ -408,6 +444,9 @@ def _check_encoding(encoding: str | None) -> None:
 def _cannot(path: Path, error: OSError) -> FormatError:
     """Say why a path cannot be read."""
     if isinstance(error, FileNotFoundError):
+        if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", str(path)):
+            msg = f"{path}: is an address; files are read from disk only"
+            return FormatError(msg)
         near = difflib.get_close_matches(path.name, _siblings(path), n=1)
         hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
         return FormatError(f"{path}: no such file{hint}")

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from rankine.errors import ColumnNotFoundError, ParameterError, nearest
+from rankine.errors import (
+    ColumnNotFoundError,
+    FormatError,
+    ParameterError,
+    nearest,
+)
 
 Role = Literal["qrels", "run"]
 
@@ -15,16 +20,18 @@ Role = Literal["qrels", "run"]
 # Later tuples hold names that also have another meaning, and are asked last.
 _QUERY = (
     (
-        "query", "query_id", "qid", "q_id", "query-id", "user", "user_id", "userid",
-        "uid", "u_id", "session_id", "topic", "topic_id",
+        "query_id", "qid", "q_id", "query-id", "user_id", "userid", "uid", "u_id",
+        "session_id", "topic_id",
     ),
+    ("query", "user", "topic"),
 )  # fmt: skip
 _ITEM = (
     (
-        "item", "item_id", "itemid", "iid", "i_id", "doc", "doc_id", "docid", "docno",
-        "did", "d_id", "corpus-id", "corpus_id", "document", "document_id",
-        "document-id", "movieid", "movie_id", "object_id", "pid",
+        "item_id", "itemid", "iid", "i_id", "doc_id", "docno", "did", "d_id",
+        "corpus-id", "corpus_id", "document_id", "document-id", "movieid", "movie_id",
+        "object_id", "pid",
     ),
+    ("item", "docid", "doc", "document"),
     ("items", "docs", "doc_ids", "item_ids"),
 )  # fmt: skip
 # A record may hold both what was retrieved and what is relevant: the role decides.
@@ -57,6 +64,46 @@ ALIASES = {
 }
 
 
+NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier}
+"""All names of columns that are known."""
+NO_COLUMN = "-"
+"""What is said instead of a column where there is none."""
+_HARMLESS = {
+    "", "timestamp", "time", "date", "ts", "unix_timestamp", "iteration", "iter", "q0",
+    "fold", "split", "index", "level_0", "unnamed: 0", "year",
+}  # fmt: skip
+
+
+def refuse_leftover(
+    part: Mapping[str, str | None],
+    numeric: Sequence[str],
+    role: Role,
+    how: Mapping[str, Any] | None,
+    name: str,
+) -> None:
+    """Refuse a table without grades or scores that has another column of numbers.
+
+    It may be the grade or the score under a name that is not known, and to leave it out
+    would give another number without a word.
+    """
+    value = "grade" if role == "qrels" else "score"
+    if any(part.get(key) for key in ("grade", "score", "rank")) or value in (how or {}):
+        return
+    used = set(part.values())
+    left = [
+        column
+        for column in numeric
+        if column not in used and column.casefold() not in _HARMLESS
+    ]
+    if left:
+        msg = (
+            f"{name} has no column that is known as a {value}, but numbers in "
+            f"{_listed(left)}; say which, columns={{{value!r}: {left[0]!r}}} or "
+            f"--col {value}={left[0]}, or that there is none, --col {value}={NO_COLUMN}"
+        )
+        raise ColumnNotFoundError(msg)
+
+
 def resolve(
     found: Sequence[str], role: Role, columns: Mapping[str, Any] | None, name: str
 ) -> dict[str, str | None]:
@@ -79,6 +126,9 @@ def resolve(
     chosen: dict[str, str | None] = {}
     for part in parts:
         told = (columns or {}).get(part)
+        if part in (columns or {}) and told in {None, NO_COLUMN}:
+            chosen[part] = None
+            continue
         told = None if told is None else str(told)
         if told is not None and told not in found and is_place(told):
             told = found[int(told) - 1] if 1 <= int(told) <= len(found) else told
@@ -102,7 +152,49 @@ def resolve(
                 f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
             )
             raise ColumnNotFoundError(msg)
+    _refuse_same(chosen, name)
+    _refuse_swapped(found, chosen, role, columns, name)
     return chosen
+
+
+def _refuse_same(chosen: Mapping[str, str | None], name: str) -> None:
+    seen: dict[str, str] = {}
+    for part, column in chosen.items():
+        if column is not None and column in seen:
+            msg = f"{name}: {column!r} cannot be both the {seen[column]} and the {part}"
+            raise ParameterError(msg)
+        if column is not None:
+            seen[column] = part
+
+
+def _refuse_swapped(
+    found: Sequence[str],
+    chosen: Mapping[str, str | None],
+    role: Role,
+    columns: Mapping[str, Any] | None,
+    name: str,
+) -> None:
+    """Refuse what is plainly a run for judgements, and the other way round."""
+    folded = {column.casefold() for column in found}
+    if columns:
+        return
+    grade = (chosen.get("grade") or "").casefold()
+    if role == "qrels" and grade == "score" and folded & set(_RANK[0]):
+        word = "a run: it has a score and a rank"
+    elif (
+        role == "run"
+        and chosen["score"] is None
+        and chosen["rank"] is None
+        and folded & {"grade", "relevance", "rel", "label"}
+    ):
+        word = "judgements: it has grades and neither score nor rank"
+    else:
+        return
+    msg = (
+        f"{name} looks like {word}; are the arguments swapped? If not, name the "
+        "columns with columns= or --col"
+    )
+    raise FormatError(msg)
 
 
 def is_place(text: str) -> bool:
@@ -117,7 +209,7 @@ def _likely(found: Sequence[str], part: str) -> str:
         near = get_close_matches(alias, folded, n=1, cutoff=0.6)
         if near:
             return folded[near[0]]
-    return found[-1] if found else "NAME"
+    return "NAME"
 
 
 def _by_alias(found: Sequence[str], part: str, name: str, role: Role) -> str | None:

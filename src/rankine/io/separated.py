@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from rankine.errors import DataError, FormatError
+from rankine.errors import FormatError, NoRowsError
 from rankine.io.frames import from_frame
-from rankine.io.roles import Role, resolve
+from rankine.io.roles import Role, refuse_leftover, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,9 @@ _CHUNK = 1 << 18
 def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> Rows:
     """Read text in columns; ids stay text, so that 007 is not 7."""
     names = _names(found, role, opened.name)
-    part = resolve(names, role, how.columns if found.names else None, opened.name)
+    told = how.columns if found.names else None
+    part = resolve(names, role, told, opened.name)
+    refuse_leftover(part, found.numeric, role, told, opened.name)
     if part.get("score") and not how.by_rank and not how.keep_rank:
         part.pop("rank", None)
     wanted = [name for name in dict.fromkeys(part.values()) if name]
@@ -35,11 +39,13 @@ def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> 
     numeric = [] if how.grades else [name for name in text.values() if name]
     reader = _Reader(opened, found, names)
     frame, lines = reader.frame(wanted, numeric)
+    if found.padded:
+        frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
     if frame.height == 0:
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{opened.name}: no {word} in it"
-        raise DataError(msg)
-    told = {key: name for key, name in part.items() if name}
+        raise NoRowsError(msg)
+    chosen = {key: name for key, name in part.items() if name}
     return from_frame(
         frame,
         role,
@@ -47,7 +53,7 @@ def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> 
         name=opened.name,
         lines=lines,
         line=found.line,
-        part=told,
+        part=chosen,
         said=tuple(f"{opened.name}: {text}" for text in found.said),
     )
 
@@ -99,10 +105,7 @@ class _Reader:
         """
         if not self.data.strip():
             return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String)), None
-        commented = self.data[:1] == b"#" or (b"#" in self.data and b"\n#" in self.data)
         lines: Ints | None = None
-        if commented:
-            lines = self._leave_out()
         frame = self._parse(wanted, numeric)
         if frame is None or any(frame.null_count().row(0)):
             if lines is None:
@@ -141,15 +144,18 @@ class _Reader:
     def _leave_out(self) -> Ints:
         """Leave out empty lines and comments, and number those that are left.
 
+        A line that begins with # and has all columns is no comment: ids may begin so.
+
         A field in quotes may run over several lines, of which nothing is left out.
         """
         kept: list[bytes] = []
         numbers = []
         inside = False
+        mark, n_marks = self.mark.encode(), len(self.names) - 1
         for number, line in enumerate(self.data.split(b"\n"), self.first):
             if inside:
                 kept[-1] += b"\n" + line
-            elif line.strip() and line[:1] != b"#":
+            elif line.strip() and (line[:1] != b"#" or line.count(mark) == n_marks):
                 kept.append(line)
                 numbers.append(number)
             else:
@@ -160,8 +166,6 @@ class _Reader:
 
     def _refuse_lines(self, lines: Ints) -> None:
         """Raise for the first line that is not text or has too few or many fields."""
-        mark = self.mark.encode()
-        quoted = b'"' in self.data
         for number, line in zip(lines.tolist(), self.data.split(b"\n"), strict=False):
             try:
                 line.decode()
@@ -172,13 +176,25 @@ class _Reader:
                     "as latin-1"
                 )
                 raise FormatError(msg) from None
-            got = line.count(mark) + 1
-            if not quoted and got != len(self.names):
-                msg = (
-                    f"{self.name}:{number}: expected {len(self.names)} columns, "
-                    f"got {got}"
-                )
-                raise FormatError(msg)
+        reader = csv.reader(
+            io.StringIO(self.data.decode(), newline=""),
+            delimiter=self.mark,
+            strict=True,
+        )
+        at, got = 0, len(self.names)
+        try:
+            for at, row in enumerate(reader):  # noqa: B007 - where it stops is used
+                got = len(row)
+                if got not in {0, len(self.names)}:
+                    break
+            else:
+                return
+            why = f"expected {len(self.names)} columns, got {got}"
+        except csv.Error as error:
+            why = f"cannot be read as CSV ({error})"
+            at = min(at + 1, len(lines) - 1)
+        msg = f"{self.name}:{int(lines[min(at, len(lines) - 1)])}: {why}"
+        raise FormatError(msg)
 
 
 def _n_lines(data: bytes) -> int:

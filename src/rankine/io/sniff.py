@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from rankine.errors import (
     ColumnNotFoundError,
-    DataError,
     FormatError,
+    NoRowsError,
     ParameterError,
     nearest,
 )
-from rankine.io.roles import ALIASES, Role, is_place
+from rankine.io.roles import NAMES, Role, is_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,6 @@ FORMATS = (
     "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
     "parquet", "arrow", "json", "ndjson",
 )  # fmt: skip
-_NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier}
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE
 )
@@ -54,7 +53,9 @@ class Sniffed:
         names: the names of its columns; None if it has no header.
         skip: bytes before the first row, and `line` the line that it stands in.
         parts: what each column is, by its place from 1, if there are no names.
+        numeric: the names of the columns that hold numbers.
         said: what the user should know of this.
+        padded: whether blanks stand after the marks.
     """
 
     format: str
@@ -63,7 +64,9 @@ class Sniffed:
     skip: int = 0
     line: int = 1
     parts: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    padded: bool = False
 
 
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
@@ -78,7 +81,7 @@ def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     head = opened.head
     if not head:
         msg = f"{opened.name}: the file is empty"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     binary = _binary(head, opened.name)
     if told in {"parquet", "arrow", "json", "ndjson"}:
         return Sniffed(told)
@@ -117,14 +120,14 @@ def _kind_of_json(head: bytes) -> str:
     lines = [line for line in head.split(b"\n") if line.strip()]
     try:
         first = json.loads(lines[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         # A value over several lines, or a line that is longer than what was read.
         inside = re.match(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', head, re.DOTALL)
         return "ndjson" if inside and inside[1] not in b"{[" else "json"
     if len(lines) > 1 and lines[1].lstrip()[:1] == b"{":
         return "ndjson"
-    records = isinstance(first, dict) and not all(
-        isinstance(value, (dict, list)) for value in first.values()
+    records = isinstance(first, dict) and any(
+        isinstance(value, (str, int, float)) for value in first.values()
     )
     return "ndjson" if records else "json"
 
@@ -132,35 +135,40 @@ def _kind_of_json(head: bytes) -> str:
 class _Line:
     """A line with where it stands."""
 
-    __slots__ = ("number", "start", "text")
+    __slots__ = ("end", "number", "text")
 
-    def __init__(self, text: str, number: int, start: int) -> None:
-        self.text, self.number, self.start = text, number, start
+    def __init__(self, text: str, number: int, end: int) -> None:
+        self.text, self.number, self.end = text, number, end
 
 
 def _lines(opened: Opened) -> list[_Line]:
-    """Return the first lines that are neither empty nor comments."""
+    """Return the first lines that are neither empty nor comments.
+
+    A spreadsheet may say in the first line how columns are separated.
+    """
     found: list[_Line] = []
     at = 0
     raw = opened.head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
     for number, line in enumerate(raw, 1):
+        if number == 1 and re.fullmatch(rb"sep=.\s*", line):
+            at += len(line) + 1
+            continue
         if line.strip() and line[:1] != b"#":
             text = line.decode(errors="replace").rstrip(" ")
-            found.append(_Line(text, number, at))
+            found.append(_Line(text, number, at + len(line) + 1))
         at += len(line) + 1
         if len(found) > _LINES:
             break
     # The last may be cut off.
-    if len(found) > 1 and at >= len(opened.head) and not opened.head.endswith(b"\n"):
-        found = found[:-1] if len(opened.head) >= 1 << 16 else found
-    return found
+    cut = at >= len(opened.head) and not opened.head.endswith(b"\n")
+    return found[:-1] if cut and len(found) > 1 and opened.cut else found
 
 
 def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed:
     lines = _lines(opened)
     if not lines:
         msg = f"{opened.name}: no rows in it"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     first = lines[0].text
     if told in {"trec", "trec-loose"}:
         return _trec(lines, role, told)
@@ -204,19 +212,31 @@ def split(line: str, mark: str) -> list[str]:
 
 def _is_header(fields: Sequence[str]) -> bool:
     """Say whether these are names of columns: some known, none a number."""
-    return any(field.casefold() in _NAMES for field in fields) and not any(
+    return any(field.casefold() in NAMES for field in fields) and not any(
         _NUMBER.fullmatch(field) for field in fields
     )
 
 
 def _named(kind: str, mark: str, names: Sequence[str], lines: list[_Line]) -> Sniffed:
-    line = lines[1].number if len(lines) > 1 else lines[0].number + 1
-    return Sniffed(kind, mark, tuple(names), skip=_end(lines), line=line)
-
-
-def _end(lines: list[_Line]) -> int:
-    """Return where the line after the first begins, empty lines included."""
-    return lines[1].start if len(lines) > 1 else 1 << 62
+    titles = tuple(name or f"column {at}" for at, name in enumerate(names, 1))
+    rows = [split(one.text, mark) for one in lines[1:]]
+    numeric = tuple(
+        title
+        for at, title in enumerate(titles)
+        if rows and all(len(row) > at and _NUMBER.fullmatch(row[at]) for row in rows)
+    )
+    padded = f"{mark} " in lines[0].text
+    said = ("blanks around the fields are left out",) if padded else ()
+    return Sniffed(
+        kind,
+        mark,
+        titles,
+        skip=lines[0].end,
+        line=lines[0].number + 1,
+        numeric=numeric,
+        said=said,
+        padded=padded,
+    )
 
 
 def _plain(
@@ -239,7 +259,8 @@ def _trec(lines: list[_Line], role: Role, kind: str) -> Sniffed:
     )
     if headed:
         said = (f"the first line is taken as a header: {first[:_SHOWN]}",)
-        return Sniffed(kind, mark, skip=_end(lines), line=lines[1].number, said=said)
+        line = lines[0].number + 1
+        return Sniffed(kind, mark, skip=lines[0].end, line=line, said=said)
     return Sniffed(kind, mark)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, FormatError, NoRowsError
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def read_run(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Str
                 yield rows
         if empty:
             msg = f"{opened.name}: no rows in it"
-            raise DataError(msg)
+            raise NoRowsError(msg)
 
     return Stream(
         parts,
@@ -111,7 +111,7 @@ def read_qrels(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> R
     frames = [part.frame for part in parts if part.frame.height]
     if not frames:
         msg = f"{opened.name}: no judgements in it"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     lines = np.concatenate([_lines(part) for part in parts])
     return Rows(pl.concat(frames), opened.name, lines=lines, notes=notes)
 
@@ -265,7 +265,8 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
             continue
         if len(fields) != n_fields:
             if not (layout.loose and _is_loose(fields, layout)):
-                raise _wrong_fields(fields, text, layout.kind, f"{name}:{line + at}")
+                where = f"{name}:{line + at}"
+                raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
             fields = [
                 *fields[: n_fields - 1],
                 b"_".join(fields[n_fields - 1 :]) or b"_",
@@ -294,7 +295,7 @@ def _is_loose(fields: list[bytes], layout: Layout) -> bool:
     )
 
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def _control(text: bytes, where: str) -> DataError:
@@ -308,12 +309,12 @@ def _control(text: bytes, where: str) -> DataError:
 
 
 def _wrong_fields(
-    fields: list[bytes], text: bytes, kind: str, where: str
+    fields: list[bytes], text: bytes, kind: str, where: str, *, first: bool
 ) -> FormatError:
     expected = len(_FIELDS[kind])
     other = len(_FIELDS["run" if kind == "qrels" else "qrels"])
     hint = ""
-    if len(fields) == other:
+    if len(fields) == other and first:
         looks = (
             "this looks like a run" if kind == "qrels" else "these look like judgements"
         )

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from rankine.table.judgements import Judgements
     from rankine.table.truth import Truth
 
+_RISES = 5
+"""Steps upwards after which scores look like distances."""
+
 
 def align(
     truth: Truth,
@@ -156,7 +159,7 @@ def _from_rows(
     )
     if rule.duplicates == "set":
         table = _once(table, pair[order])
-    if found.rises and not found.falls:
+    if found.rises >= _RISES and not found.falls and not frame.ranked:
         notes += (
             (
                 "scores rise along every list, as distances do; if small is good, say "

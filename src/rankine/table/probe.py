@@ -16,9 +16,9 @@ from rankine.io.mappings import (
     NOT_PACKED,
     check_queries,
     listed,
-    numbers,
     packed,
     refuse_missing,
+    refuse_number,
 )
 from rankine.table.segments import count_above, rounded, starts_of
 from rankine.words import count
@@ -187,7 +187,7 @@ def _look_up(
             found.extend(map(entry.get, judged, _NAN))
         return scores, packed(found)
     except NOT_PACKED:
-        numbers([value for entry in scored for value in entry.values()], "score")
+        refuse_number(dict(zip(truth, scored, strict=True)), "score", "run")
         raise
 
 

@@ -88,7 +88,7 @@ class Matches:
         n_judged: how many queries are judged; further numbers are extra queries.
         extra: ids of the queries that are not judged, in order of appearance.
         length: query number -> length of its list; judged queries first.
-        rises: whether a score is above the one before it in its list.
+        rises: how often a score is above the one before it in its list.
         falls: whether one is below.
     """
 
@@ -104,7 +104,7 @@ class Matches:
     extra: list[object] = field(default_factory=list)
     length: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n_dropped: int = 0
-    rises: bool = False
+    rises: int = 0
     falls: bool = False
 
 
@@ -333,10 +333,11 @@ class _Matcher:
         if scores is None or falling:
             self.found.falls = True
         elif not self.found.falls:
-            self.found.rises = True
-            lower = scores[1:] < scores[:-1]
-            lower[starts[1:-1] - 1] = False
-            self.found.falls = bool(lower.any())
+            inner = np.ones(len(scores) - 1, dtype=np.bool_)
+            inner[starts[1:-1] - 1] = False
+            rising = (scores[1:] > scores[:-1]) & inner
+            self.found.rises += int(np.count_nonzero(rising))
+            self.found.falls = bool(((scores[1:] < scores[:-1]) & inner).any())
 
     def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
         if self.rule.order == "given" or "value" not in rows.frame.columns:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine.errors import DataError
 from rankine.io import mappings
 from rankine.io.sources import Dense, Lists, Rows
 from rankine.table.judgements import Judgements
@@ -59,7 +60,12 @@ class Truth:
             groups = self.grades.values()
             counts = np.fromiter(map(len, groups), np.int64, count=len(groups))
             flat = chain.from_iterable([group.values() for group in groups])
-            self.memo["pool"] = Pool(starts_of(counts), mappings.numbers([*flat]))
+            try:
+                grades = mappings.numbers([*flat])
+            except DataError:
+                mappings.refuse_number(self.grades, "grade", self.source.name)
+                raise
+            self.memo["pool"] = Pool(starts_of(counts), grades)
         found: Pool = self.memo["pool"]
         return found
 
