@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +81,35 @@ def tied(run: Path) -> Path:
         return rounded
 
     return _changed(run, "tied", round_off)
+
+
+def in_form(run: Path, form: str) -> Path:
+    """Return the same run in another format."""
+    path = run.with_suffix(f".{form}")
+    if path.exists():
+        return path
+    if form == "gz":
+        with run.open("rb") as plain, gzip.open(path, "wb", compresslevel=6) as packed:
+            shutil.copyfileobj(plain, packed)
+        return path
+    frame = pl.read_csv(
+        run,
+        separator=" ",
+        has_header=False,
+        new_columns=["query_id", "q0", "doc_id", "rank", "score", "tag"],
+        schema_overrides=[pl.String] * 4 + [pl.Float64, pl.String],
+    ).select("query_id", "doc_id", "score")
+    if form == "csv":
+        frame.write_csv(path)
+    elif form == "parquet":
+        frame.write_parquet(path)
+    else:
+        lists = {
+            str(query): dict(zip(part["doc_id"], part["score"], strict=True))
+            for (query,), part in frame.group_by("query_id", maintain_order=True)
+        }
+        path.write_text(json.dumps(lists))
+    return path
 
 
 def _changed(run: Path, name: str, change: Any) -> Path:

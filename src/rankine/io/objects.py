@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 from rankine.io.frames import from_frame
+from rankine.io.mappings import as_rows
 from rankine.io.roles import NAMES
-from rankine.io.sources import Lists
+from rankine.io.sources import Lists, Rows, Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
     from rankine.io.opened import Opened
     from rankine.io.reading import Reading
     from rankine.io.roles import Role
-    from rankine.io.sources import Rows
+
+_LARGE = 1 << 25
+"""Bytes of JSON that are read at once."""
+_ROWS = 1 << 18
+"""Items that are held at once."""
 
 
-def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows:
+def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream:
     """Read {query: {item: number}}, {query: [items]}, or a list of records."""
     text = opened.read()
+    if role == "run" and len(text) > _LARGE and text.lstrip()[:1] == b"{":
+        return _in_parts(text, opened.name)
     data = _load(text, opened.name, 1)
     if isinstance(data, list):
         return _records(data, opened.name, role, how, lines=False)
@@ -38,12 +48,7 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows:
     if odd and any(key.casefold() in NAMES for key in data):
         return _records([data], opened.name, role, how, lines=False)
     if odd:
-        kind = type(data[odd[0]]).__name__
-        msg = (
-            f"{opened.name}: the entry of query {odd[0]!r} is of type {kind}; expected "
-            "{item: number} or a list of items"
-        )
-        raise FormatError(msg)
+        raise _no_entry(odd[0], data[odd[0]], opened.name)
     return Lists(data, opened.name)
 
 
@@ -63,7 +68,104 @@ def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
     return _records(records, opened.name, role, how, lines=numbers)
 
 
-def _load(text: bytes, name: str, line: int) -> Any:
+def _in_parts(text: bytes, name: str) -> Stream:
+    """Read a large object query by query, so that memory holds a part of it only."""
+    try:
+        whole = text.decode()
+    except UnicodeDecodeError as error:
+        raise _not_text(error, name) from None
+
+    def parts() -> Generator[Rows, None, None]:
+        held: dict[str, Any] = {}
+        seen: set[str] = set()
+        n = 0
+        for query, entry in _entries(whole, name):
+            if query in seen:
+                msg = f"{name}: the key {query!r} stands twice in one object"
+                raise DuplicateItemError(msg)
+            if not isinstance(entry, (dict, list)):
+                raise _no_entry(query, entry, name)
+            seen.add(query)
+            held[query] = entry
+            n += len(entry)
+            if n > _ROWS:
+                yield as_rows(Lists(held, name), "run")
+                held, n = {}, 0
+        if n or not seen:
+            yield as_rows(Lists(held, name), "run")
+
+    return Stream(parts, name)
+
+
+def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Read the keys and values of an object one after the other."""
+    decoder = json.JSONDecoder(object_pairs_hook=_once(name), parse_constant=float)
+    at = _past(text, 0, "{", name)
+    first = True
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if text[at : at + 1] == "}" and first:
+            break
+        try:
+            query, at = decoder.raw_decode(text, at)
+            at = _past(text, at, ":", name)
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            entry, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise _no_json(error.msg, text, error.pos, name) from None
+        except RecursionError:
+            why = "it is nested too deep"
+            raise _no_json(why, text, at, name) from None
+        if not isinstance(query, str):
+            why = "a key must be text"
+            raise _no_json(why, text, at, name)
+        yield query, entry
+        first = False
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if text[at : at + 1] != ",":
+            break
+        at += 1
+    at = _past(text, at, "}", name)
+    if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
+        why = "there is more after its end"
+        raise _no_json(why, text, at, name)
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _past(text: str, at: int, mark: str, name: str) -> int:
+    at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+    if text[at : at + 1] != mark:
+        why = f"expected {mark!r}"
+        raise _no_json(why, text, at, name)
+    return at + 1
+
+
+def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
+    line = text.count("\n", 0, at) + 1
+    return FormatError(f"{name}:{line}: is no JSON ({why})")
+
+
+def _not_text(error: UnicodeDecodeError, name: str) -> FormatError:
+    msg = (
+        f"{name}: not UTF-8 text at byte {error.start}; name its encoding with "
+        "encoding= or --encoding"
+    )
+    return FormatError(msg)
+
+
+def _no_entry(query: str, entry: Any, name: str) -> FormatError:
+    msg = (
+        f"{name}: the entry of query {query!r} is of type {type(entry).__name__}; "
+        "expected {item: number} or a list of items"
+    )
+    return FormatError(msg)
+
+
+def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return what makes a dict of pairs and refuses a key that stands twice."""
+
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
@@ -73,14 +175,14 @@ def _load(text: bytes, name: str, line: int) -> Any:
             raise DuplicateItemError(msg)
         return made
 
+    return once
+
+
+def _load(text: bytes, name: str, line: int) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=float)
+        return json.loads(text, object_pairs_hook=_once(name), parse_constant=float)
     except UnicodeDecodeError as error:
-        msg = (
-            f"{name}: not UTF-8 text at byte {error.start}; name its encoding with "
-            "encoding= or --encoding"
-        )
-        raise FormatError(msg) from None
+        raise _not_text(error, name) from None
     except json.JSONDecodeError as error:
         msg = f"{name}:{line + error.lineno - 1}: is no JSON ({error.msg})"
         raise FormatError(msg) from None

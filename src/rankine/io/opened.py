@@ -49,6 +49,8 @@ _MAGIC = {
 }
 _ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x04\x22\x4d\x18": "lz4"}
 _TAR_AT = 257
+_UNPACKERS = {"zstandard", "compression", "isal", "igzip_lib"}
+"""Packages whose errors mean that the data are damaged."""
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
@@ -148,6 +150,12 @@ class Opened:
 
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
+        if self.path is not None and self._stat is not None:
+            if self._stat.st_size > self.how.max_bytes:
+                raise self._too_much()
+            data = self.path.read_bytes()
+            self._refuse_change()
+            return data.removeprefix(_BOM)
         with closing(self.blocks(_BLOCK)) as blocks:
             return b"".join(blocks)
 
@@ -233,7 +241,7 @@ class Opened:
         if self.packing is None:
             return raw
         if self.packing == "gzip":
-            return _Unpacked(raw, lambda: zlib.decompressobj(wbits=31))
+            return _Unpacked(raw, _gunzip())
         if self.packing == "bzip2":
             return _Unpacked(raw, bz2.BZ2Decompressor)
         if self.packing == "xz":
@@ -272,7 +280,7 @@ class Opened:
                 raise self._damaged(msg) from None
             raise _cannot(self._place, error) from None
         except Exception as error:
-            if type(error).__module__.split(".")[0] not in {"zstandard", "compression"}:
+            if type(error).__module__.split(".")[0] not in _UNPACKERS:
                 raise
             msg = f"is damaged ({error})"
             raise self._damaged(msg) from None
@@ -384,6 +392,15 @@ class _Unpacked:
         made = self.unpack.decompress(self.rest, size)
         self.rest = getattr(self.unpack, "unconsumed_tail", b"")
         return made
+
+
+def _gunzip() -> Callable[[], Any]:
+    """Return what unpacks gzip: a package that does it three times faster, if there."""
+    try:
+        from isal import isal_zlib  # noqa: PLC0415 - an optional package
+    except ImportError:
+        return lambda: zlib.decompressobj(wbits=31)
+    return lambda: isal_zlib.decompressobj(wbits=31)
 
 
 def _zstandard(raw: BinaryIO, name: str) -> _Readable:

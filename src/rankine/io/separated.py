@@ -80,19 +80,11 @@ class _Reader:
     """Reads some columns, fast if the text is regular, and else line by line."""
 
     def __init__(self, opened: Opened, found: Sniffed, names: Sequence[str]) -> None:
+        self.opened = opened
+        self.found = found
         self.name = opened.name
         self.names = names
-        data = opened.read()[found.skip :]
-        self.mark = found.mark or " "
-        if found.mark == "::":
-            self.mark = "\t"
-            if b"\t" in data:
-                msg = f"{opened.name}: has tabs between '::', which are not read"
-                raise FormatError(msg)
-            data = data.replace(b"::", b"\t")
-        if b"\r" in data:
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        self.data = data
+        self.mark = "\t" if found.mark == "::" else found.mark or " "
         self.first = found.line
 
     def frame(
@@ -103,36 +95,72 @@ class _Reader:
         Columns of numbers stay text where one of them is not a number, for a reader
         that says which.
         """
+        self.data = self.opened.read()
+        frame = self._straight(wanted, numeric)
+        if frame is not None:
+            return frame, None
+        self.data = self._rows()
         if not self.data.strip():
             return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String)), None
+        frame = self._parse(self.data, wanted, numeric)
         lines: Ints | None = None
-        frame = self._parse(wanted, numeric)
         if frame is None or any(frame.null_count().row(0)):
-            if lines is None:
-                lines = self._leave_out()
+            lines = self._leave_out()
             self._refuse_lines(lines)
-            frame = self._parse(wanted, ())
+            frame = self._parse(self.data, wanted, ())
         if frame is None:
             word = "TSV" if self.mark == "\t" else "CSV"
             msg = f"{self.name}: cannot be read as {word} ({self.reason})"
             raise FormatError(msg)
-        if lines is None and frame.height != _n_lines(self.data):
+        if lines is None and frame.height != _Text(self.data).n_lines:
             lines = self._leave_out()  # polars passes over empty lines
         return frame, lines if lines is None or len(lines) == frame.height else None
+
+    def _straight(
+        self, wanted: Sequence[str], numeric: Sequence[str]
+    ) -> pl.DataFrame | None:
+        """Read text in which each line is a row, without a copy of it."""
+        if self.found.mark == "::" or not self.data:
+            return None
+        text = _Text(self.data)
+        if not text.is_plain:
+            return None
+        frame = self._parse(self.data, wanted, numeric, skip=self.first - 1)
+        rows = text.n_lines - (self.first - 1)
+        if frame is None or frame.height != rows or any(frame.null_count().row(0)):
+            return None
+        return frame
+
+    def _rows(self) -> bytes:
+        """Return the lines after the header, whose ends are those of this system."""
+        data = self.data[self.found.skip :]
+        if self.found.mark == "::":
+            if b"\t" in data:
+                msg = f"{self.name}: has tabs between '::', which are not read"
+                raise FormatError(msg)
+            data = data.replace(b"::", b"\t")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return data
 
     reason = ""
 
     def _parse(
-        self, wanted: Sequence[str], numeric: Sequence[str]
+        self,
+        source: bytes,
+        wanted: Sequence[str],
+        numeric: Sequence[str],
+        skip: int = 0,
     ) -> pl.DataFrame | None:
         schema = {
             name: pl.Float64 if name in numeric else pl.String for name in self.names
         }
         try:
             return pl.read_csv(
-                self.data,
+                source,
                 separator=self.mark,
                 has_header=False,
+                skip_lines=skip,
                 schema=schema,
                 columns=sorted(self.names.index(name) for name in wanted),
             )
@@ -197,11 +225,22 @@ class _Reader:
         raise FormatError(msg)
 
 
-def _n_lines(data: bytes) -> int:
-    """Count lines, the last of which may have no end."""
-    codes = np.frombuffer(data, np.uint8)
-    found = sum(
-        int(np.count_nonzero(codes[begin : begin + _CHUNK] == ord("\n")))
-        for begin in range(0, len(codes), _CHUNK)
-    )
-    return found + (not data.endswith(b"\n"))
+class _Text:
+    """What must be known of text before it is read: its lines, and what is odd.
+
+    Attributes:
+        n_lines: how many lines there are; the last may have no end.
+        is_plain: whether there are neither quotes nor returns in it.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        codes = np.frombuffer(data, np.uint8)
+        self.n_lines = 0
+        self.is_plain = True
+        for begin in range(0, len(codes), _CHUNK):
+            some = codes[begin : begin + _CHUNK]
+            self.n_lines += int(np.count_nonzero(some == ord("\n")))
+            odd = (some == ord('"')) | (some == ord("\r"))
+            self.is_plain = self.is_plain and not odd.any()
+        if len(codes) and codes[-1] != ord("\n"):
+            self.n_lines += 1
