@@ -135,6 +135,23 @@ def test_37_ints_and_floats_in_json_lines_are_numbers(tmp_path: Path) -> None:
     assert rk.evaluate(qrels, run, "RR").per_query["RR"].to_list() == [1, 0]
 
 
+@pytest.mark.xfail(strict=True, reason="a list is said to be one number")
+def test_37_ints_and_floats_in_lists_of_json_lines_are_numbers(tmp_path: Path) -> None:
+    line = '{"query": "q1", "retrieved": ["x", "a"], "score": [1, 1.5]}\n'
+    qrels, run = files(tmp_path, run=line)
+
+    assert rk.evaluate(qrels, run, "RR").per_query["RR"].to_list() == [1, 0]
+
+
+@pytest.mark.xfail(strict=True, reason="an OverflowError, exit code 4")
+def test_37_an_int_beyond_all_floats_is_refused(tmp_path: Path) -> None:
+    lines = LINE.format(item='"x"', score=0.5)
+    lines += LINE.format(item='"a"', score="1" + "0" * 400)
+    qrels, run = files(tmp_path, run=lines)
+
+    assert str(run) in refusal(DataError, qrels, run)
+
+
 @pytest.mark.xfail(strict=True, reason="'of type Object', without a line")
 @pytest.mark.parametrize("bad", [{"item": 7}, {"score": '"high"'}])
 def test_37_mixed_types_in_json_lines_name_the_line(
