@@ -101,9 +101,6 @@ def test_57_a_word_in_trec_text_is_refused(tmp_path: Path) -> None:
     assert text == f"{qrels}:1: the grade is 'Good', not a number"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="scores of a run get the hint for grades in words"
-)
 def test_57_a_score_in_words_is_no_grade(tmp_path: Path) -> None:
     qrels, run = files(tmp_path, run="query,item,score\nq1,a,NA\n")
 
@@ -112,7 +109,6 @@ def test_57_a_score_in_words_is_no_grade(tmp_path: Path) -> None:
     assert text == f"{run}:2: score is 'NA', not a number"
 
 
-@pytest.mark.xfail(strict=True, reason="the hint is for Python only")
 def test_57_the_hint_names_the_option(tmp_path: Path) -> None:
     qrels, run = files(tmp_path, "query,item,grade\nq1,a,Bad\nq1,b,Good\n")
 
