@@ -385,7 +385,7 @@ def _(qrels: Data, run: Data, folder: Path) -> Pair:
     for data in (qrels, run):
         query, item, value = zip(*rows(data), strict=True)
         place = np.array(query, dtype=int), np.array(item, dtype=int)
-        made.append(sparse.coo_array((np.array(value), place)))
+        made.append(sparse.coo_array((np.array(value), place), shape=(12, 12)))
     return made[0], made[1]
 
 

@@ -30,7 +30,8 @@ def check_k(k: object, name: str = "k") -> None:
         return
     whole = isinstance(k, Integral) and not isinstance(k, (bool, np.bool_))
     if not whole or not 0 < k < _LARGEST:  # type: ignore[operator]
-        msg = f"{name} must be a positive integer or None, got {k!r}"
+        above = " below 2^62" if whole and k >= _LARGEST else ""  # type: ignore[operator]
+        msg = f"{name} must be a positive integer{above} or None, got {k!r}"
         raise ParameterError(msg)
 
 

@@ -21,8 +21,9 @@ from rankine.errors import (
     nearest,
 )
 from rankine.io.lenient import cleaned
+from rankine.io.mappings import as_rows
 from rankine.io.reading import Reading
-from rankine.io.sources import Source, Stream
+from rankine.io.sources import Dense, Source, Stream
 from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
 from rankine.notes import notes_of
@@ -31,6 +32,7 @@ from rankine.stats.summary import Summary, summarize
 from rankine.table.align import align
 from rankine.table.policy import Aligned, cut
 from rankine.table.truth import Truth
+from rankine.words import count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,6 +69,7 @@ class Plan:
         groups: the same, by the table they need.
         rule: the convention.
         untold: the metrics that nobody told which grades are relevant.
+        catalog: the number of items in the catalogue, if it was told.
     """
 
     asked: tuple[Metric, ...]
@@ -75,6 +78,7 @@ class Plan:
     groups: tuple[Group, ...]
     rule: Convention
     untold: tuple[Metric, ...]
+    catalog: int | None = None
 
 
 class Evaluation:
@@ -372,6 +376,8 @@ def evaluate_source(
 ) -> Evaluation:
     """Evaluate a run that has been read, by a plan that has been checked."""
     _refuse_fractions(plan, truth)
+    if plan.catalog is not None:
+        _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
     tables = []
     for group in plan.groups:
@@ -428,6 +434,7 @@ def plan_of(
         tuple(_group(members) for members in groups.values()),
         rule,
         () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
+        catalog,
     )
 
 
@@ -491,6 +498,20 @@ def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
         )
         raise ParameterError(msg)
     return metric
+
+
+def _refuse_catalog(catalog: int, source: Source) -> None:
+    """Refuse a catalogue that is smaller than what was retrieved from it."""
+    if isinstance(source, Dense):
+        seen = source.matrix.shape[1]
+    else:
+        seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
+    if seen > catalog:
+        msg = (
+            f"the catalogue has {count(catalog, 'item')}, but {source.name} has "
+            f"{count(seen, 'different one')}"
+        )
+        raise DataError(msg)
 
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:

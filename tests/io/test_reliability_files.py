@@ -70,7 +70,6 @@ def test_03_a_file_without_permission_is_told(
     assert text == f"{run}: cannot be read (Permission denied)"
 
 
-@pytest.mark.xfail(strict=True, reason="an error that was not foreseen, exit code 4")
 def test_03_a_folder_without_permission_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

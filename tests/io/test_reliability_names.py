@@ -53,12 +53,9 @@ def test_63_large_cutoffs_numpy_ints_and_repetitions_are_fine() -> None:
     assert found.mean == {f"P@{large}": 1 / large, "P@5": 1 / 5}
 
 
-@pytest.mark.xfail(strict=True, reason="a positive integer is refused as none")
-def test_63_a_cutoff_beyond_64_bits_is_fine() -> None:
-    huge = 10**23
-    found = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, f"P@{huge}")
-
-    assert found[f"P@{huge}"] == 1 / huge
+def test_63_a_cutoff_beyond_64_bits_is_told() -> None:
+    with pytest.raises(ParameterError, match=r"a positive integer below 2\^62 or None"):
+        rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, f"P@{10**23}")
 
 
 @pytest.mark.parametrize(
@@ -243,12 +240,9 @@ def test_72_a_catalogue_smaller_than_a_list_is_refused(tmp_path: Path) -> None:
 
     text = told(3, qrels, run, "-m", "AUC(universe='catalogue')", "--catalog", "2")
 
-    assert text == "the catalogue has 2 items, but a query has 3"
+    assert text == f"the catalogue has 2 items, but {run} has 4 different ones"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="each list is compared with the catalogue, not all items"
-)
 def test_72_a_catalogue_smaller_than_all_items_is_refused() -> None:
     qrels, run = {"p": {"a"}, "q": {"c"}}, {"p": ["a", "b"], "q": ["c", "d"]}
 

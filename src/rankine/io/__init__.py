@@ -38,6 +38,10 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
             msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
             raise DataError(msg)
         return data
+    if type(data).__name__ == "DatasetDict":
+        splits = ", ".join(map(repr, data))
+        msg = f"cannot read {role} from a DatasetDict; take one of its splits: {splits}"
+        raise FormatError(msg)
     if isinstance(data, Mapping) and not _is_sparse(data):
         if how.grades is not None and role == "qrels":
             data = _graded(data, how.grades)
@@ -67,8 +71,6 @@ def _read_table(data: Any, role: Role, how: Reading) -> Source:
     hint = ""
     if kind in {"ndarray", "Tensor"}:
         hint = "; wrap a matrix with from_scores or from_ranked"
-    elif kind == "DatasetDict":
-        hint = f"; take one of its splits: {', '.join(map(repr, data))}"
     msg = (
         f"cannot read {role} from a {kind}; expected a path, a mapping by query, a "
         f"frame of pandas, polars or pyarrow, or a sparse matrix{hint}"

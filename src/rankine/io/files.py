@@ -15,7 +15,7 @@ from rankine.errors import FormatError, NoRowsError
 from rankine.io import trec
 from rankine.io.frames import from_frame
 from rankine.io.objects import read_json, read_ndjson
-from rankine.io.opened import STDIN, Opened
+from rankine.io.opened import STDIN, Opened, cannot
 from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.separated import read_separated
 from rankine.io.sniff import Sniffed, sniff
@@ -167,11 +167,14 @@ def _parts_of(place: Path) -> list[Path] | None:
     except (OSError, ValueError):
         return None  # opening it says why
     if folder:
-        found = [
-            path
-            for path in sorted(place.iterdir())
-            if path.is_file() and not path.name.startswith((".", "_"))
-        ]
+        try:
+            found = [
+                path
+                for path in sorted(place.iterdir())
+                if path.is_file() and not path.name.startswith((".", "_"))
+            ]
+        except OSError as error:
+            raise cannot(place, error) from None
         if not found:
             msg = f"{place}: is a folder without files"
             raise FormatError(msg)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine.errors import DataError, FormatError
+from rankine.errors import ColumnNotFoundError, DataError, FormatError
 from rankine.io.reading import Reading
 from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.sources import Rows
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rankine.arrays import Ints
 
 _PLAIN = Reading()
+_NO_INDEX = SimpleNamespace(names=())
 _UNREADABLE = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -80,7 +82,10 @@ def from_frame(
             if dtype.is_numeric() or _is_list_of_numbers(dtype)
         ]
 
-    found = _resolved(list(names), role, how, title, part, numeric)
+    index = ", ".join(
+        str(one) for one in getattr(data, "index", _NO_INDEX).names if one
+    )
+    found = _resolved(list(names), role, how, title, part, numeric, index)
     taken = {
         column: _column(data, names[column])
         for column in dict.fromkeys(found.values())
@@ -122,9 +127,16 @@ def _resolved(
     title: str,
     part: Mapping[str, str] | None,
     numeric: Callable[[], list[str]],
+    index: str,
 ) -> dict[str, str | None]:
     if part is None:
-        found = resolve(names, role, how.columns, title)
+        try:
+            found = resolve(names, role, how.columns, title)
+        except ColumnNotFoundError as error:
+            if not index:
+                raise
+            msg = f"{error}; {index} is in the index: use reset_index()"
+            raise ColumnNotFoundError(msg) from None
         if not any(found.get(key) for key in ("grade", "score", "rank")):
             refuse_leftover(found, numeric(), role, how.columns, title)
         return found
@@ -307,7 +319,7 @@ def ids(
 
     A lenient reader leaves missing ones as null.
     """
-    column, notes = _typed(column, part, origin.name)
+    column, notes = _typed(column, part, origin)
     if column.dtype != pl.String and column.null_count() == 0:
         return column, notes
     missing = column.is_null()
@@ -331,9 +343,10 @@ def ids(
 
 
 def _typed(
-    column: pl.Series, part: str, name: str
+    column: pl.Series, part: str, origin: Rows
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String."""
+    name = origin.name
     if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String), ()
     if column.dtype in _INTEGERS:
@@ -343,14 +356,14 @@ def _typed(
     if column.dtype in (pl.Float32, pl.Float64):
         return _from_floats(column, part, name)
     if column.dtype == pl.Object:
-        raise _mixed(column, name)
+        raise _mixed(column, origin)
     if column.dtype not in (pl.String, pl.UInt64):
         msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
         raise FormatError(msg)
     return column, ()
 
 
-def _mixed(column: pl.Series, name: str) -> DataError:
+def _mixed(column: pl.Series, origin: Rows) -> DataError:
     """Say which types a column mixes, and where the second begins."""
     values = column.to_list()
     kinds = [type(value).__name__ for value in values if value is not None]
@@ -359,7 +372,8 @@ def _mixed(column: pl.Series, name: str) -> DataError:
         (at for at, value in enumerate(values) if type(value).__name__ == first), 0
     )
     words = " and ".join(dict.fromkeys(kinds))
-    msg = f"{name}: column {column.name!r} mixes {words} (row {row}); give it one type"
+    where = origin.where(row)
+    msg = f"{where}: column {column.name!r} mixes {words}; give it one type"
     return DataError(msg)
 
 
@@ -381,7 +395,7 @@ def numbers(
 ) -> pl.Series:
     """Return grades or scores as Float64; a lenient reader takes nan for missing."""
     if column.dtype == pl.Object:
-        raise _mixed(column, origin.name)
+        raise _mixed(column, origin)
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.Null:

@@ -203,10 +203,15 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
             items.extend(own)
             values.extend(-float(place) for place in range(len(own)))
         queries.extend([query] * (len(items) - len(queries)))
+    try:
+        numbers_ = _numbers(values, role, lenient=lenient)
+    except DataError:
+        refuse_number(data, "grade" if role == "qrels" else "score", source.name)
+        raise
     frame = {
         "query": _series("query", queries, source.name, lenient=lenient),
         "item": _series("item", items, source.name, lenient=lenient),
-        "value": pl.Series("value", _numbers(values, role, lenient=lenient)),
+        "value": pl.Series("value", numbers_),
     }
     return Rows(pl.DataFrame(list(frame.values())), source.name, notes=source.notes)
 
@@ -308,7 +313,7 @@ def from_sparse(data: Any, role: Role) -> Rows:
             "value": matrix.data.astype(np.float64),
         }
     )
-    return Rows(frame, role, role=role)
+    return Rows(frame, role, role=role, shape=data.shape)
 
 
 def _axis(values: Any, n: int, what: str) -> pl.Series:

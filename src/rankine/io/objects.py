@@ -147,9 +147,10 @@ def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
     return FormatError(f"{name}:{line}: is no JSON ({why})")
 
 
-def _not_text(error: UnicodeDecodeError, name: str) -> FormatError:
+def _not_text(error: UnicodeDecodeError, name: str, line: int = 1) -> FormatError:
+    place = f"{name}:{line}" if line > 1 else name
     msg = (
-        f"{name}: not UTF-8 text at byte {error.start}; name its encoding with "
+        f"{place}: not UTF-8 text at byte {error.start}; name its encoding with "
         "encoding= or --encoding"
     )
     return FormatError(msg)
@@ -182,7 +183,7 @@ def _load(text: bytes, name: str, line: int) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once(name), parse_constant=float)
     except UnicodeDecodeError as error:
-        raise _not_text(error, name) from None
+        raise _not_text(error, name, line) from None
     except json.JSONDecodeError as error:
         msg = f"{name}:{line + error.lineno - 1}: is no JSON ({error.msg})"
         raise FormatError(msg) from None

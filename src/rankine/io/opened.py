@@ -58,10 +58,13 @@ def _has_row(head: bytes) -> bool:
     """Say whether there are two whole lines that are no comments."""
     if len(head) > _LONGEST:
         return True
-    rows = [
-        line for line in head.split(b"\n")[:-1] if line.strip() and line[:1] != b"#"
-    ]
-    return len(rows) > 1 or b"\0" in head[:4]
+    if b"\0" in head[:4]:
+        return True
+    start = head[: 1 << 16].split(b"\n")[:-1]
+    for lines in (start, head.split(b"\n")[:-1] if len(head) > 1 << 16 else ()):
+        if sum(bool(line.strip()) and line[:1] != b"#" for line in lines) > 1:
+            return True
+    return False
 
 
 def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
@@ -94,7 +97,7 @@ class Opened:
         try:
             first = self._start()
         except OSError as error:
-            raise _cannot(place, error) from None
+            raise cannot(place, error) from None
         except FormatError:
             raise
         except ValueError as error:
@@ -278,7 +281,7 @@ class Opened:
             if self.packing:
                 msg = f"is damaged ({error})"
                 raise self._damaged(msg) from None
-            raise _cannot(self._place, error) from None
+            raise cannot(self._place, error) from None
         except Exception as error:
             if type(error).__module__.split(".")[0] not in _UNPACKERS:
                 raise
@@ -458,7 +461,7 @@ def _check_encoding(encoding: str | None) -> None:
         raise ParameterError(msg) from None
 
 
-def _cannot(path: Path, error: OSError) -> FormatError:
+def cannot(path: Path, error: OSError) -> FormatError:
     """Say why a path cannot be read."""
     if isinstance(error, FileNotFoundError):
         if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", str(path)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import polars as pl
@@ -109,6 +110,7 @@ class _Reader:
             self._refuse_lines(lines)
             frame = self._parse(self.data, wanted, ())
         if frame is None:
+            self._refuse_quote(self._leave_out() if lines is None else lines)
             word = "TSV" if self.mark == "\t" else "CSV"
             msg = f"{self.name}: cannot be read as {word} ({self.reason})"
             raise FormatError(msg)
@@ -141,6 +143,9 @@ class _Reader:
             data = data.replace(b"::", b"\t")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if self.found.padded and b'"' in data:
+            # A quote after a blank is a quote, which polars does not see.
+            data = data.replace(self.mark.encode() + b' "', self.mark.encode() + b'"')
         return data
 
     reason = ""
@@ -221,6 +226,18 @@ class _Reader:
         except csv.Error as error:
             why = f"cannot be read as CSV ({error})"
             at = min(at + 1, len(lines) - 1)
+        self._refuse(lines, at, why)
+
+    def _refuse_quote(self, lines: Ints) -> None:
+        """Raise for a quote inside a field that does not begin with one."""
+        mark = self.mark.encode()
+        odd = re.compile(rb'(?:^|%b)[^"%b\n][^%b\n]*"' % ((re.escape(mark),) * 3))
+        for at, line in enumerate(self.data.split(b"\n")):
+            if odd.search(line):
+                why = "a quote stands inside a field; write it twice, and the field in "
+                self._refuse(lines, at, why + "quotes")
+
+    def _refuse(self, lines: Ints, at: int, why: str) -> NoReturn:
         msg = f"{self.name}:{int(lines[min(at, len(lines) - 1)])}: {why}"
         raise FormatError(msg)
 

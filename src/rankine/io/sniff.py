@@ -223,7 +223,9 @@ def _named(kind: str, mark: str, names: Sequence[str], lines: list[_Line]) -> Sn
     numeric = tuple(
         title
         for at, title in enumerate(titles)
-        if rows and all(len(row) > at and _NUMBER.fullmatch(row[at]) for row in rows)
+        if names[at]
+        and rows
+        and all(len(row) > at and _NUMBER.fullmatch(row[at]) for row in rows)
     )
     padded = f"{mark} " in lines[0].text
     said = ("blanks around the fields are left out",) if padded else ()

@@ -33,6 +33,7 @@ class Rows:
         ranked: whether the value comes from a rank column.
         role: what it was read as, "qrels" or "run"; None if it can be either.
         kind: what it was found to be, in words.
+        shape: of the matrix that it was, if it was one.
     """
 
     frame: pl.DataFrame
@@ -44,6 +45,7 @@ class Rows:
     ranked: bool = False
     role: str | None = None
     kind: str = ""
+    shape: tuple[int, int] | None = None
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""

@@ -93,7 +93,7 @@ def _probed(
             query: list(entry) if isinstance(entry, Mapping) else entry
             for query, entry in data.items()
         }
-    found = probe.Probed(grades, truth.pool, data, rule)
+    found = probe.Probed(grades, truth.pool, data, rule, run.name)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
     table = Judged(
@@ -123,6 +123,11 @@ def _from_rows(
 ) -> Aligned:
     from rankine.io.mappings import as_rows  # noqa: PLC0415
 
+    own, other = getattr(truth.source, "shape", None), getattr(run, "shape", None)
+    if own is not None and other is not None and own != other:
+        ours, theirs = (" x ".join(map(str, shape)) for shape in (own, other))
+        msg = f"the judgements are a matrix of {ours}, the run is one of {theirs}"
+        raise DataError(msg)
     judged = truth.judgements
     frame = run if isinstance(run, (Rows, Stream)) else as_rows(run, role="run")
     text = judged.queries.dtype == pl.String and judged.items.dtype == pl.String

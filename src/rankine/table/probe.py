@@ -55,6 +55,7 @@ class Probed:
         pool: Pool,
         run: Mapping[Any, Any],
         rule: Convention,
+        name: str = "run",
     ) -> None:
         """Look up the judged items of each query in its list."""
         lists = [run.get(query) for query in truth]
@@ -81,7 +82,7 @@ class Probed:
         )
         starts = starts_of(self.length)
         self.scores: Floats
-        self.scores, score = _look_up(truth, scored, starts)
+        self.scores, score = _look_up(truth, scored, starts, name)
         if np.isnan(self.scores).any():
             raise _not_a_number(truth, scored)
         self.scores = rounded(self.scores, rule.score_bits)
@@ -168,6 +169,7 @@ def _look_up(
     truth: Mapping[Any, Mapping[Any, float]],
     scored: Sequence[Mapping[Any, float]],
     starts: Ints,
+    name: str,
 ) -> tuple[Floats, Floats]:
     """Return all scores, and the scores of the judged items, nan if not retrieved."""
     found: list[Any] = []
@@ -187,7 +189,7 @@ def _look_up(
             found.extend(map(entry.get, judged, _NAN))
         return scores, packed(found)
     except NOT_PACKED:
-        refuse_number(dict(zip(truth, scored, strict=True)), "score", "run")
+        refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
         raise
 
 
