@@ -14,6 +14,7 @@ help:
 	@echo "make test    install and run all tests"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
 	@echo "make check   the tests, and format, lint and types"
+	@echo "make fuzz    200,000 broken inputs, in about half an hour"
 	@echo "make format  format and mend what can be mended"
 	@echo "make bench   rankine and its peers on the same work"
 	@echo "make docs    make the documentation, in site/"
@@ -69,6 +70,14 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n auto
+
+# Every property of tests/fuzz on so many times more cases than in make test.
+FUZZ ?= 40
+
+.PHONY: fuzz
+fuzz: $(VENV)/installed-dev
+	RANKINE_FUZZ=$(FUZZ) POLARS_MAX_THREADS=1 RUST_BACKTRACE=0 \
+		$(BIN)/python -m pytest -q -n 2 tests/fuzz
 
 .PHONY: format
 format: $(VENV)/installed-dev
