@@ -34,6 +34,11 @@ OPEN: dict[str, tuple[tuple[str, str], ...]] = {
     "B19 a grade beyond measure": (("RuntimeWarning", ""),),
     "B20 a query that is missing in pandas": (("TypeError", "refuse_missing"),),
     "B21 a decimal that is no number": (("PanicException", "_series"),),
+    "B22 a zip with an empty name": (("IndexError", "_is_member"),),
+    "B23 rows that begin as packed data do": (
+        ("OSError", "_parse"),
+        ("ComputeError", "_parse"),
+    ),
     "C1 numbers beyond a float": (("OverflowError", "auc"),),
     "C10 columns of lists": (("TypeError", "resolve"),),
     "C11 an encoding that is empty": (
@@ -41,6 +46,8 @@ OPEN: dict[str, tuple[tuple[str, str], ...]] = {
         ("UnicodeEncodeError", "_is_utf8"),
     ),
     "D11 a parameter that is None": (),
+    "C12 escapes that are unknown": (("DeprecationWarning", ""),),
+    "D12 a last line without a tag": (),
     "C9 options without a truth": (),
 }
 

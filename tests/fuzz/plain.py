@@ -138,12 +138,12 @@ def _rows(text: str, mark: str, *, bare: bool) -> list[list[str]]:
                 raise UnsureError  # a row, perhaps
             text = rest
             continue
-        fields, text = _row(text, mark, bare=bare, first=not rows)
+        fields, text = _row(text, mark, bare=bare)
         rows.append(fields)
     return rows
 
 
-def _row(text: str, mark: str, *, bare: bool, first: bool) -> tuple[list[str], str]:
+def _row(text: str, mark: str, *, bare: bool) -> tuple[list[str], str]:
     fields: list[str] = []
     while True:
         if text.startswith('"'):
@@ -163,7 +163,5 @@ def _row(text: str, mark: str, *, bare: bool, first: bool) -> tuple[list[str], s
             text = text[1:]
         elif not text or text.startswith("\n"):
             return fields, text[1:]
-        elif first:
-            raise UnsureError  # a header with quotes in odd places
         else:
-            raise RefusedError
+            raise UnsureError  # quotes in odd places

@@ -395,6 +395,27 @@ def decimal_that_is_no_number() -> None:
     allowed(lambda: rk.evaluate(FRAME, run, "RR"))
 
 
+@case("B22", mended=False)
+def zip_with_an_empty_name() -> None:
+    content = zipped(b"q Q0 a 1 1 t\n").replace(b"inside.txt", b"\0nside.txt")
+
+    allowed(lambda: rk.evaluate(TRUTH, judge.written(content), "RR"))
+
+
+@case("C12", mended=False)
+def escapes_that_are_unknown() -> None:
+    path = judge.written(rb"q 0 \d 1")
+
+    allowed(lambda: rk.read_qrels(path, encoding="unicode_escape"))
+
+
+@case("B23", mended=False)
+def rows_that_begin_as_packed_data_do() -> None:
+    path = judge.written(b"query,item,grade\n\x1f\x8ba,1\n")
+
+    allowed(lambda: rk.evaluate(path, LISTS, "RR"))
+
+
 @case("C10", mended=False)
 def columns_of_lists() -> None:
     path = judge.written(b"query,item,grade\nq,a,1\n")
@@ -421,6 +442,16 @@ def parameter_that_is_none() -> None:
     metric = names.parse("AP(k=None)")
 
     assert names.parse(str(metric)) == metric
+
+
+@case("D12", mended=False)
+def last_line_without_a_tag() -> None:
+    lines = [b"q Q0 a 1 1 ", b"q Q0 b 2 0.5 t"]
+    found = [
+        value(TRUTH, judge.written(b"\n".join(some))) for some in (lines, lines[::-1])
+    ]
+
+    assert found[0] == found[1]
 
 
 @case("D9")

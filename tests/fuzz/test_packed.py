@@ -63,6 +63,8 @@ def test_damaged_streams_lose_no_rows(
     second = PACKED[packing](TEXT[cut:])
     for change in changes:
         second = edited(second, change)
+    if not second.strip(b"\0"):
+        return  # nobody can tell that there was one
 
     found = read(PACKED[packing](TEXT[:cut]) + second, "run", TRUTH)
 

@@ -439,6 +439,8 @@ def test_the_order_of_rows_changes_nothing(
 
     if kind == "trec" and re.match(rb"[#\s]*[^0-9\n]*\n", content):
         return  # the first line may be a header
+    if kind == "trec" and is_open("D12") and content[-1:].isspace():
+        return
     # Of two things that are wrong, the first is told.
     assert found.agrees(first) or (found.error and first.error)
 
