@@ -44,7 +44,7 @@ def check_count(name: str, value: object, *, least: int) -> None:
     rankine.errors.ParameterError: catalog must be an integer of at least 1, got 10.5
     """
     whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-    if not whole or value < least:  # type: ignore[operator]
+    if not whole or not least <= value < _LARGEST:  # type: ignore[operator]
         msg = f"{name} must be an integer of at least {least}, got {value!r}"
         raise ParameterError(msg)
 

@@ -310,6 +310,7 @@ def evaluate(
     """
     asked = _listed(metrics)
     check_k(depth, "depth")
+    _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
     if not isinstance(convention, str):
         convention = named(convention)
     _check_options(ties, rel, catalog)
@@ -326,6 +327,16 @@ def evaluate(
     )
     source = source_of(run, how)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
+
+
+def _check_words(name: object, **flags: object) -> None:
+    if name is not None and not isinstance(name, str):
+        msg = f"name must be text, got {name!r}"
+        raise ParameterError(msg)
+    for flag, value in flags.items():
+        if value is not True and value is not False:
+            msg = f"{flag} must be True or False, got {value!r}"
+            raise ParameterError(msg)
 
 
 def _check_options(ties: object, rel: object, catalog: object) -> None:

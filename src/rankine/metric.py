@@ -140,7 +140,10 @@ class Metric:
 
     def __call__(self, /, **params: Any) -> Metric:
         """Bind parameters."""
-        return Metric(self.name, (*{**self._bound, **params}.items(),))
+        bound = {**self._bound, **params}
+        if bound.get(self.fact.at or "", 0) is None:
+            del bound[self.fact.at or ""]  # no cutoff is what there is without one
+        return Metric(self.name, (*bound.items(),))
 
     def __matmul__(self, value: Any) -> Metric:
         """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""

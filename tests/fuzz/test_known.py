@@ -104,7 +104,7 @@ def distances_in_matrices() -> None:
         assert value({0: {0: 1}}, run, lower_is_better=True) in {None, 1}
 
 
-@case("A3", mended=False)
+@case("A3")
 def grades_of_a_json_object() -> None:
     path = judge.written(b'{"q":{"a":2}}')
 
@@ -114,7 +114,7 @@ def grades_of_a_json_object() -> None:
         assert value(found.value, LISTS, "DCG") in {None, 5}
 
 
-@case("A3", mended=False)
+@case("A3")
 def grades_of_matrices() -> None:
     for qrels in (sparse.csr_array([[2.0]]), rk.from_scores([[2.0]])):
         assert value(qrels, {0: [0]}, "DCG", grades={2: 5}) in {None, 5}
@@ -137,28 +137,28 @@ def damaged_second_stream() -> None:
         assert value(TRUTH, run) in {None, 1}
 
 
-@case("A6", mended=False)
+@case("A6")
 def lines_that_make_up_for_each_other() -> None:
     run = judge.written(b"q Q0 x 1 9 7\nq Q 0 b 3 0.1 7\nq Q0-a 2 8 7\n")
 
     assert value(TRUTH, run, "NumRet") is None
 
 
-@case("A7", mended=False)
+@case("A7")
 def table_cut_inside_quotes() -> None:
     path = judge.written(b'query,item,grade\nq,a,"15')
 
     assert value(path, LISTS, "DCG") is None
 
 
-@case("A8", mended=False)
+@case("A8")
 def short_row_of_which_the_rest_is_not_used() -> None:
     path = judge.written(b"query,item,text\nq,a,x\nq b,y\n")
 
     assert value(path, LISTS, "NumRel") is None
 
 
-@case("A9", mended=False)
+@case("A9")
 def numbers_without_a_name_in_parquet() -> None:
     frame = pl.DataFrame({"query": ["q"], "item": [["a"]], "points": [[2]]})
     frame.write_parquet(judge.FOLDER / "points.parquet")
@@ -314,7 +314,7 @@ ODD_MATRICES: dict[str, Callable[[], object]] = {
 }
 
 
-@case("B12", mended=False)
+@case("B12")
 def odd_matrices() -> None:
     for made in ODD_MATRICES.values():
         allowed(made)
@@ -332,14 +332,14 @@ def dates_for_queries() -> None:
     allowed(lambda: rk.evaluate({day: {"a": 1}}, {day: ["a"]}, "RR").per_query)
 
 
-@case("B14", mended=False)
+@case("B14")
 def row_of_two_columns() -> None:
     path = judge.written(b"q,a,1\nq,b\n")
 
     allowed(lambda: rk.evaluate(TRUTH, path, "RR"))
 
 
-@case("B15", mended=False)
+@case("B15")
 def lone_quote_at_the_end() -> None:
     path = judge.written(b'query,item,score\nq,a,"')
 
@@ -354,14 +354,14 @@ def column_without_a_name() -> None:
     allowed(lambda: rk.evaluate(path, LISTS, "RR", columns=told))
 
 
-@case("B17", mended=False)
+@case("B17")
 def number_for_the_list_of_a_query_that_is_not_judged() -> None:
     for entry in (5, pl.Series(["a"])):
         run = {"zz": entry}
         allowed(lambda run=run: rk.evaluate(TRUTH, run, "RR"))  # type: ignore[misc]
 
 
-@case("C9", mended=False)
+@case("C9")
 def lenient_that_is_neither() -> None:
     odd: Any = np.array([1, 2])
 
@@ -369,61 +369,61 @@ def lenient_that_is_neither() -> None:
     allowed(lambda: rk.evaluate(TRUTH, LISTS, "RR", name=odd))
 
 
-@case("B18", mended=False)
+@case("B18")
 def bytes_that_are_no_text_in_a_table_with_quotes() -> None:
     path = judge.written(b'query,item,grade,text\nq,a,1,"x\n\xff"\n')
 
     allowed(lambda: rk.evaluate(path, LISTS, "RR"))
 
 
-@case("B19", mended=False)
+@case("B19")
 def grade_beyond_measure() -> None:
     allowed(lambda: rk.evaluate({"q": {"a": 1e300}}, LISTS, "G").mean)
 
 
-@case("B20", mended=False)
+@case("B20")
 def query_that_is_missing_in_pandas() -> None:
     qrels = {0.5: {"a": 1}, pd.NA: {"a": 1}}
 
     allowed(lambda: rk.evaluate(qrels, LISTS, "RR"))
 
 
-@case("B21", mended=False)
+@case("B21")
 def decimal_that_is_no_number() -> None:
     run = {"q": [Decimal("NaN")]}
 
     allowed(lambda: rk.evaluate(FRAME, run, "RR"))
 
 
-@case("B22", mended=False)
+@case("B22")
 def zip_with_an_empty_name() -> None:
     content = zipped(b"q Q0 a 1 1 t\n").replace(b"inside.txt", b"\0nside.txt")
 
     allowed(lambda: rk.evaluate(TRUTH, judge.written(content), "RR"))
 
 
-@case("C12", mended=False)
+@case("C12")
 def escapes_that_are_unknown() -> None:
     path = judge.written(rb"q 0 \d 1")
 
     allowed(lambda: rk.read_qrels(path, encoding="unicode_escape"))
 
 
-@case("B23", mended=False)
+@case("B23")
 def rows_that_begin_as_packed_data_do() -> None:
     path = judge.written(b"query,item,grade\n\x1f\x8ba,1\n")
 
     allowed(lambda: rk.evaluate(path, LISTS, "RR"))
 
 
-@case("C10", mended=False)
+@case("C10")
 def columns_of_lists() -> None:
     path = judge.written(b"query,item,grade\nq,a,1\n")
 
     allowed(lambda: rk.evaluate(path, LISTS, "RR", columns={"query": [1]}))
 
 
-@case("C11", mended=False)
+@case("C11")
 def encoding_that_is_empty() -> None:
     path = judge.written(b"q 0 a 1\n")
     for name in ("", "\ud800"):
@@ -437,14 +437,14 @@ def comment_with_a_quote() -> None:
     assert value(judge.written(text), LISTS) == 1
 
 
-@case("D11", mended=False)
+@case("D11")
 def parameter_that_is_none() -> None:
     metric = names.parse("AP(k=None)")
 
     assert names.parse(str(metric)) == metric
 
 
-@case("D12", mended=False)
+@case("D12")
 def last_line_without_a_tag() -> None:
     lines = [b"q Q0 a 1 1 ", b"q Q0 b 2 0.5 t"]
     found = [
@@ -468,7 +468,7 @@ def metrics_beyond_a_float() -> None:
         allowed(lambda text=text: names.parse_all(text))  # type: ignore[misc]
 
 
-@case("C1", mended=False)
+@case("C1")
 def options_beyond_a_float() -> None:
     allowed(lambda: rk.evaluate(TRUTH, LISTS, "RR", rel=10**400))
     allowed(

@@ -1075,10 +1075,14 @@ def test_wrong_field_count_names_the_line(
     assert lines[line - 1] in text
 
 
-def test_a_missing_tag_and_a_long_one_are_read_right(write: Write) -> None:
-    path = write("some.run", "q Q0 y 1 9 t\nq Q0 a 1 2\nq Q0 b 2 1 t more\n")
+def test_a_missing_tag_and_a_long_one_do_not_make_up_for_each_other(
+    write: Write,
+) -> None:
+    path = write("some.run", "q Q0 y 1 9 t\nq Q0 b 2 1 t more\nq Q0 a 1 2\n")
 
-    assert rk.evaluate({"q": {"a", "b"}}, path, "AP")["AP"] == (1 / 2 + 2 / 3) / 2
+    text = complaint(errors.FormatError, {"q": {"a", "b"}}, path)
+
+    assert text.startswith(f"{path}:2: expected 6 columns, got 7")
 
 
 def test_a_long_bad_line_is_cut(write: Write) -> None:

@@ -22,6 +22,11 @@ _PLAIN = Reading()
 def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
     _check(how)
+    if how.grades is not None and (
+        isinstance(data, (Rows, Stream, Lists, Dense)) or _is_sparse(data)
+    ):
+        msg = "grades= says what words are worth, but these judgements hold numbers"
+        raise ParameterError(msg)
     source = _read(data, role, how)
     if how.lower_is_better and role == "run":
         from rankine.io.distances import turned  # noqa: PLC0415 - seldom asked for
@@ -44,7 +49,9 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
         raise FormatError(msg)
     if isinstance(data, Mapping) and not _is_sparse(data):
         if how.grades is not None and role == "qrels":
-            data = _graded(data, how.grades)
+            from rankine.io.mappings import graded  # noqa: PLC0415
+
+            data = graded(data, how.grades)
         return Lists(data, role)
     if isinstance(data, (str, os.PathLike)):
         from rankine.io.files import read_path  # noqa: PLC0415 - only for files
@@ -103,35 +110,6 @@ def _check_worth(grades: Any) -> None:
         if not isinstance(worth, Real):
             msg = f"grades gives {word!r} the worth {worth!r}, which is not a number"
             raise ParameterError(msg)
-
-
-def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
-    """Say whether it was said what a grade is worth; a list, for one, never is."""
-    try:
-        return value in grades
-    except TypeError:
-        return False
-
-
-def _graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
-    made: dict[Any, Any] = {}
-    for query, entry in data.items():
-        if not isinstance(entry, Mapping):
-            msg = (
-                f"the judgements of query {query!r} are a {type(entry).__name__} "
-                "without grades, for which grades= was given"
-            )
-            raise DataError(msg)
-        for item, value in entry.items():
-            if not known_grade(value, grades):
-                known = ", ".join(repr(key) for key in grades)
-                msg = (
-                    f"the grade of item {item!r} for query {query!r} is {value!r}, "
-                    f"which grades does not have; it has {known}"
-                )
-                raise DataError(msg)
-        made[query] = {item: grades[value] for item, value in entry.items()}
-    return made
 
 
 def read_run(

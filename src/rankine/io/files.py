@@ -13,7 +13,7 @@ import polars as pl
 
 from rankine.errors import FormatError, NoRowsError
 from rankine.io import trec
-from rankine.io.frames import from_frame
+from rankine.io.frames import from_frame, holds_numbers
 from rankine.io.objects import read_json, read_ndjson
 from rankine.io.opened import STDIN, Opened, cannot
 from rankine.io.roles import Role, refuse_leftover, resolve
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from rankine.io.reading import Reading
 
+_LARGE, _LARGE_PACKED = 1 << 26, 1 << 24
+"""Bytes of TREC text up to which the tag of every line is looked at."""
 _UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -91,6 +93,7 @@ def _read_trec(
         loose=found.format == "trec-loose",
         lenient=how.lenient,
         rank=how.keep_rank and role == "run",
+        every=opened.size <= (_LARGE_PACKED if opened.packing else _LARGE),
     )
     said = found.said
     if how.columns:
@@ -143,7 +146,7 @@ def _wanted(
     schema: Mapping[str, pl.DataType], role: Role, how: Reading, title: str
 ) -> list[str]:
     part = resolve(list(schema), role, how.columns, title)
-    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    numeric = [name for name, dtype in schema.items() if holds_numbers(dtype)]
     refuse_leftover(part, numeric, role, how.columns, title)
     return [name for name in dict.fromkeys(part.values()) if name]
 

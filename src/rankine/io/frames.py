@@ -76,11 +76,7 @@ def from_frame(
 
     def numeric() -> list[str]:
         known = ((name, _column(data, own).dtype) for name, own in names.items())
-        return [
-            name
-            for name, dtype in known
-            if dtype.is_numeric() or _is_list_of_numbers(dtype)
-        ]
+        return [name for name, dtype in known if holds_numbers(dtype)]
 
     index = ", ".join(
         str(one) for one in getattr(data, "index", _NO_INDEX).names if one
@@ -146,8 +142,11 @@ def _resolved(
     return {key: part.get(key) for key in keys}
 
 
-def _is_list_of_numbers(dtype: Any) -> bool:
-    return isinstance(dtype, (pl.List, pl.Array)) and dtype.inner.is_numeric()
+def holds_numbers(dtype: Any) -> bool:
+    """Say whether a column holds numbers, or lists of them."""
+    if isinstance(dtype, (pl.List, pl.Array)):
+        dtype = dtype.inner
+    return bool(dtype.is_numeric())
 
 
 def _unnested(

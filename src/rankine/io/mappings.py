@@ -47,9 +47,42 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
     return made
 
 
+def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
+    """Say whether it was said what a grade is worth; a list, for one, never is."""
+    try:
+        return value in grades
+    except TypeError:
+        return False
+
+
+def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
+    """Return judgements with what each grade in words is worth."""
+    made: dict[Any, Any] = {}
+    for query, entry in data.items():
+        if not isinstance(entry, Mapping):
+            msg = (
+                f"the judgements of query {query!r} are a {type(entry).__name__} "
+                "without grades, for which grades= was given"
+            )
+            raise DataError(msg)
+        for item, value in entry.items():
+            if not known_grade(value, grades):
+                known = ", ".join(repr(key) for key in grades)
+                msg = (
+                    f"the grade of item {item!r} for query {query!r} is {value!r}, "
+                    f"which grades does not have; it has {known}"
+                )
+                raise DataError(msg)
+        made[query] = {item: grades[value] for item, value in entry.items()}
+    return made
+
+
+_PLAIN_IDS = {str, int}
+
+
 def may_miss(ids: Mapping[Any, Any]) -> bool:
     """Say whether ids are to be looked at closely: None, an empty text, or floats."""
-    return None in ids or "" in ids or float in set(map(type, ids))
+    return None in ids or "" in ids or bool(set(map(type, ids)) - _PLAIN_IDS)
 
 
 def check_queries(data: Mapping[Any, Any], name: str) -> None:
@@ -86,7 +119,7 @@ def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
     if None in ids or "" in ids:
         msg = f"the id of {what} is missing: {None if None in ids else ''!r}"
         raise DataError(msg)
-    if float in set(map(type, ids)) and any(one != one for one in ids):  # noqa: PLR0124
+    if any(map(_is_missing, ids)):
         msg = f"the id of {what} is missing: nan"
         raise DataError(msg)
 
@@ -257,6 +290,12 @@ def _is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+_NO_COLUMN = (
+    TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)  # fmt: skip
+
+
 def _series(
     part: str, values: list[Any], name: str, *, lenient: bool = False
 ) -> pl.Series:
@@ -267,7 +306,7 @@ def _series(
         made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise _no_text(error, name) from None
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except _NO_COLUMN:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
         raise DataError(msg) from None
@@ -319,7 +358,11 @@ def from_sparse(data: Any, role: Role) -> Rows:
 def _axis(values: Any, n: int, what: str) -> pl.Series:
     if values is None:
         return pl.Series(what, np.arange(n, dtype=np.int64))
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+    try:
+        plain = not isinstance(values, (str, bytes)) and list(values) is not None
+    except TypeError:
+        plain = False
+    if not plain:
         msg = f"{what} must be a list of {n} ids, got {values!r}"
         raise ParameterError(msg)
     made = _series(what, list(values), what)

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 from rankine.io.frames import from_frame
-from rankine.io.mappings import as_rows
+from rankine.io.mappings import as_rows, graded
 from rankine.io.roles import NAMES
 from rankine.io.sources import Lists, Rows, Stream
 
@@ -49,6 +49,8 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream
         return _records([data], opened.name, role, how, lines=False)
     if odd:
         raise _no_entry(odd[0], data[odd[0]], opened.name)
+    if how.grades is not None and role == "qrels":
+        data = graded(data, how.grades)
     return Lists(data, opened.name)
 
 

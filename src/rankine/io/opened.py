@@ -16,6 +16,7 @@ import re
 import stat
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 from contextlib import closing
@@ -48,6 +49,10 @@ _MAGIC = {
     b"PK\x05\x06": "zip",
 }
 _ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x04\x22\x4d\x18": "lz4"}
+UNPACKED_BY_POLARS = (
+    b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
+"""Beginnings of text that polars would unpack behind our back, beyond all bounds."""
 _TAR_AT = 257
 _UNPACKERS = {"zstandard", "compression", "isal", "igzip_lib"}
 """Packages whose errors mean that the data are damaged."""
@@ -150,6 +155,13 @@ class Opened:
         return head
 
     cut = False
+
+    @property
+    def size(self) -> int:
+        """The number of bytes, as they are packed."""
+        if self._held is not None:
+            return len(self._held)
+        return self._stat.st_size if self._stat is not None else 0
 
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
@@ -295,7 +307,9 @@ class Opened:
         self, decode: codecs.IncrementalDecoder, block: bytes, n: int
     ) -> bytes:
         try:
-            return decode.decode(block, final=not block).encode()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of Python, on odd escapes
+                return decode.decode(block, final=not block).encode()
         except UnicodeError as error:
             at = n - len(block) + getattr(error, "start", 0)
             msg = f"{self.name}: is not {self._encoding} text, near byte {at}"
@@ -425,7 +439,7 @@ def _zstandard(raw: BinaryIO, name: str) -> _Readable:
 
 _BAD_ZIP = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError,
-    struct.error, ValueError,
+    struct.error, ValueError, IndexError,
 )  # fmt: skip
 
 
@@ -452,9 +466,10 @@ def _is_utf16(head: bytes) -> bool:
 
 def _check_encoding(encoding: str | None) -> None:
     try:
-        b"a".decode(encoding or "utf-8")
-        codecs.getincrementaldecoder(encoding or "utf-8")
-    except UnicodeError:
+        if encoding is not None:
+            codecs.getincrementaldecoder(encoding)
+            b"a".decode(encoding)
+    except UnicodeDecodeError:
         pass  # an encoding of text, if not of this one
     except (LookupError, ValueError):
         msg = f"unknown encoding {encoding!r}; utf-8, latin-1 and cp1252 are known, say"

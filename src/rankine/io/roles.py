@@ -126,7 +126,7 @@ def resolve(
     chosen: dict[str, str | None] = {}
     for part in parts:
         told = (columns or {}).get(part)
-        if part in (columns or {}) and told in {None, NO_COLUMN}:
+        if part in (columns or {}) and (told is None or told == NO_COLUMN):
             chosen[part] = None
             continue
         told = None if told is None else str(told)

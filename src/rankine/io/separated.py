@@ -12,6 +12,7 @@ import polars as pl
 
 from rankine.errors import FormatError, NoRowsError
 from rankine.io.frames import from_frame
+from rankine.io.opened import UNPACKED_BY_POLARS
 from rankine.io.roles import Role, refuse_leftover, resolve
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class _Reader:
             return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String)), None
         frame = self._parse(self.data, wanted, numeric)
         lines: Ints | None = None
-        if frame is None or any(frame.null_count().row(0)):
+        if not self._is_whole(frame):
             lines = self._leave_out()
             self._refuse_lines(lines)
             frame = self._parse(self.data, wanted, ())
@@ -114,9 +115,18 @@ class _Reader:
             word = "TSV" if self.mark == "\t" else "CSV"
             msg = f"{self.name}: cannot be read as {word} ({self.reason})"
             raise FormatError(msg)
-        if lines is None and frame.height != _Text(self.data).n_lines:
-            lines = self._leave_out()  # polars passes over empty lines
         return frame, lines if lines is None or len(lines) == frame.height else None
+
+    def _is_whole(self, frame: pl.DataFrame | None) -> bool:
+        """Say whether each line was read as a row with all its fields."""
+        text = _Text(self.data, self.mark)
+        return (
+            frame is not None
+            and text.is_plain
+            and frame.height == text.n_lines
+            and text.n_marks == text.n_lines * (len(self.names) - 1)
+            and not any(frame.null_count().row(0))
+        )
 
     def _straight(
         self, wanted: Sequence[str], numeric: Sequence[str]
@@ -124,14 +134,16 @@ class _Reader:
         """Read text in which each line is a row, without a copy of it."""
         if self.found.mark == "::" or not self.data:
             return None
-        text = _Text(self.data)
+        text = _Text(self.data, self.mark)
         if not text.is_plain:
             return None
         frame = self._parse(self.data, wanted, numeric, skip=self.first - 1)
         rows = text.n_lines - (self.first - 1)
+        before = self.data[: self.found.skip].count(self.mark.encode())
+        whole = text.n_marks - before == rows * (len(self.names) - 1)
         if frame is None or frame.height != rows or any(frame.null_count().row(0)):
             return None
-        return frame
+        return frame if whole else None
 
     def _rows(self) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
@@ -157,6 +169,9 @@ class _Reader:
         numeric: Sequence[str],
         skip: int = 0,
     ) -> pl.DataFrame | None:
+        if source.startswith(UNPACKED_BY_POLARS):
+            msg = f"{self.name}:{self.first}: begins like packed data, and is no text"
+            raise FormatError(msg)
         schema = {
             name: pl.Float64 if name in numeric else pl.String for name in self.names
         }
@@ -169,7 +184,7 @@ class _Reader:
                 schema=schema,
                 columns=sorted(self.names.index(name) for name in wanted),
             )
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             text = str(error).strip()
             self.reason = text.splitlines()[0] if text else type(error).__name__
             return None
@@ -199,10 +214,12 @@ class _Reader:
 
     def _refuse_lines(self, lines: Ints) -> None:
         """Raise for the first line that is not text or has too few or many fields."""
-        for number, line in zip(lines.tolist(), self.data.split(b"\n"), strict=False):
+        first = self.first
+        for at, line in enumerate(self.data.split(b"\n")):
             try:
                 line.decode()
             except UnicodeDecodeError as error:
+                number = int(lines[at]) if len(lines) > at else first + at
                 msg = (
                     f"{self.name}:{number}: not UTF-8 text at byte {error.start} of "
                     "the line; name its encoding with encoding= or --encoding, such "
@@ -247,16 +264,18 @@ class _Text:
 
     Attributes:
         n_lines: how many lines there are; the last may have no end.
+        n_marks: how many marks there are between fields.
         is_plain: whether there are neither quotes nor returns in it.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, mark: str) -> None:
         codes = np.frombuffer(data, np.uint8)
-        self.n_lines = 0
+        self.n_lines = self.n_marks = 0
         self.is_plain = True
         for begin in range(0, len(codes), _CHUNK):
             some = codes[begin : begin + _CHUNK]
             self.n_lines += int(np.count_nonzero(some == ord("\n")))
+            self.n_marks += int(np.count_nonzero(some == ord(mark)))
             odd = (some == ord('"')) | (some == ord("\r"))
             self.is_plain = self.is_plain and not odd.any()
         if len(codes) and codes[-1] != ord("\n"):

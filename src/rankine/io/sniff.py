@@ -399,6 +399,7 @@ def _rated(rows: list[list[str]]) -> bool:
 
 def _third(rows: list[list[str]], name: str) -> str:
     """Say whether the third column of a run is a rank or a score, if that is clear."""
+    rows = [row for row in rows if len(row) > 2]  # noqa: PLR2004 - the reader tells
     values = [row[2] for row in rows]
     if not all(map(_WHOLE.fullmatch, values)):
         return "score"

@@ -63,7 +63,7 @@ def normalized_gain(table: Judged, *, gain: TableGain = "linear") -> Floats:
     padded = np.append(extra, 0.0)
     dear = np.where(depth > 0, padded[begin[own] + depth - 1], 0.0)
     gained = running_sum(worth[row], own)
-    term = worth[row] / np.log2(2 + rank + dear - gained)
+    term = worth[row] / np.log2(2 + rank + (dear - gained))
     return ratio(table.per_query(own, term), total)
 
 

@@ -120,7 +120,8 @@ def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
 
     def kinds(data: Mapping[Any, Any]) -> tuple[bool | None, bool | None]:
         query = next(iter(data), None)
-        item = next((one for entry in data.values() if entry for one in entry), None)
+        lists = (entry for entry in data.values() if isinstance(entry, (Mapping, list)))
+        item = next((one for entry in lists for one in entry), None)
         return tuple(
             None if one is None else isinstance(one, str) for one in (query, item)
         )  # type: ignore[return-value]
