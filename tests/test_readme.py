@@ -15,7 +15,9 @@ from rankine.cli import cli
 from rankine.data import FOLDER
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
-COMMANDS = re.findall(r"^rankine (?:evaluate|metrics).*$", README, flags=re.MULTILINE)
+COMMANDS = re.findall(
+    r"^rankine (?:evaluate|check|metrics).*$", README, flags=re.MULTILINE
+)
 
 
 def test_the_demo_prints_what_the_readme_shows() -> None:

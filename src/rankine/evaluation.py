@@ -22,7 +22,7 @@ from rankine.errors import (
 )
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import as_rows
-from rankine.io.reading import Reading
+from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Dense, Source, Stream
 from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
-_PLAIN = Reading()
 # Fields that decide the table; metrics for which they agree share one.
 _OF_TABLE = (
     "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
@@ -318,14 +317,19 @@ def evaluate(
         check_choice("order", order, ("score", "rank", "given"))
         convention = named(convention).replace(order=order)
     plan = plan_of(asked, convention, ties, rel, catalog)
-    truth = truth_of(qrels, Reading(columns=columns, grades=grades, lenient=lenient))
-    how = Reading(
-        columns=columns,
-        by_rank=plan.rule.order == "rank",
-        lenient=lenient,
-        lower_is_better=lower_is_better,
-    )
-    source = source_of(run, how)
+    by_rank = plan.rule.order == "rank"
+    of_qrels = of_run = PLAIN
+    if columns is not None or grades is not None or lenient:
+        of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
+    if columns is not None or by_rank or lenient or lower_is_better:
+        of_run = Reading(
+            columns=columns,
+            by_rank=by_rank,
+            lenient=lenient,
+            lower_is_better=lower_is_better,
+        )
+    truth = truth_of(qrels, of_qrels)
+    source = source_of(run, of_run)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
 
 
@@ -360,7 +364,7 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
     return listed
 
 
-def truth_of(qrels: Any, how: Reading = _PLAIN) -> Truth:
+def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
     """Read judgements, to be used for one run or for many."""
     source = io.read(qrels, "qrels", how)
     if how.lenient:
@@ -371,7 +375,7 @@ def truth_of(qrels: Any, how: Reading = _PLAIN) -> Truth:
     return Truth(source)
 
 
-def source_of(run: Any, how: Reading = _PLAIN) -> Source:
+def source_of(run: Any, how: Reading = PLAIN) -> Source:
     """Read a run."""
     source = io.read(run, "run", how)
     return cleaned(source, "run") if how.lenient else source

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_count
 from rankine.errors import DataError, FormatError, ParameterError
-from rankine.io.reading import MAX_BYTES, Reading
+from rankine.io.reading import MAX_BYTES, PLAIN, Reading
 from rankine.io.sources import Dense, Lists, Rows, Stream
 
 if TYPE_CHECKING:
     from rankine.io.roles import Role
     from rankine.io.sources import Source
 
-_PLAIN = Reading()
 
-
-def read(data: Any, role: Role, how: Reading = _PLAIN) -> Source:
+def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
+    if how is PLAIN:
+        return _read(data, role, how)
     _check(how)
     if how.grades is not None and (
         isinstance(data, (Rows, Stream, Lists, Dense)) or _is_sparse(data)

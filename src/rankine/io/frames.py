@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
-from rankine.io.reading import Reading
+from rankine.io.reading import PLAIN, Reading
 from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.sources import Rows
 from rankine.words import count
@@ -19,7 +19,6 @@ from rankine.words import count
 if TYPE_CHECKING:
     from rankine.arrays import Ints
 
-_PLAIN = Reading()
 _NO_INDEX = SimpleNamespace(names=())
 _UNREADABLE = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
@@ -50,7 +49,7 @@ def _is_pandas(data: Any) -> bool:
 def from_frame(
     data: Any,
     role: Role,
-    how: Reading = _PLAIN,
+    how: Reading = PLAIN,
     *,
     name: str | None = None,
     lines: Ints | None = None,

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from rankine.io.reading import Reading
 
 STDIN = "-"
-_HEAD = 1 << 20
+_HEAD = 1 << 10
+_SOME = 1 << 16
+"""Bytes that are looked at to tell the format, or more if they hold no row."""
 _BLOCK = 1 << 20
 _STEP = 1 << 12
 """Bytes that are unpacked at once where what they become cannot be bounded."""
@@ -59,17 +61,13 @@ _UNPACKERS = {"zstandard", "compression", "isal", "igzip_lib"}
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
-def _has_row(head: bytes) -> bool:
+def _has_row(blocks: list[bytes]) -> bool:
     """Say whether there are two whole lines that are no comments."""
-    if len(head) > _LONGEST:
-        return True
+    head = blocks[0] if len(blocks) == 1 else b"".join(blocks)
     if b"\0" in head[:4]:
         return True
-    start = head[: 1 << 16].split(b"\n")[:-1]
-    for lines in (start, head.split(b"\n")[:-1] if len(head) > 1 << 16 else ()):
-        if sum(bool(line.strip()) and line[:1] != b"#" for line in lines) > 1:
-            return True
-    return False
+    lines = head.split(b"\n")[:-1]
+    return sum(bool(line.strip()) and line[:1] != b"#" for line in lines) > 1
 
 
 def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
@@ -144,15 +142,17 @@ class Opened:
             return raw.read(_HEAD)
 
     def _first(self) -> bytes:
-        with closing(self.blocks(_HEAD)) as blocks:
-            head = next(blocks, b"")
+        with closing(self.blocks(_SOME)) as blocks:
+            made = [next(blocks, b"")]
+            total = len(made[0])
             # Not a line in it, or nothing but comments: read on until there is one.
             for block in blocks:
-                if _has_row(head):
+                if total >= _LONGEST or _has_row(made):
                     self.cut = True
                     break
-                head += block
-        return head
+                made.append(block)
+                total += len(block)
+        return b"".join(made)
 
     cut = False
 

@@ -36,3 +36,7 @@ class Reading:
     lenient: bool = False
     lower_is_better: bool = False
     keep_rank: bool = False
+
+
+PLAIN = Reading()
+"""Nothing said: all is to be found out."""

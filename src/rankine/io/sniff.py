@@ -38,6 +38,8 @@ _EPOCH = 10**8
 """No grade is so large: such a number is a time in seconds."""
 _MARKS = ("\t", ",", ";", "|")
 _SHOWN = 80
+_SOME = 1 << 16
+"""Bytes that are looked at first."""
 _LINES = 200
 """Lines that are looked at."""
 _TREC = {"run": 6, "qrels": 4}
@@ -146,9 +148,14 @@ def _lines(opened: Opened) -> list[_Line]:
 
     A spreadsheet may say in the first line how columns are separated.
     """
+    some = _lines_of(opened.head[:_SOME], opened)
+    return some if len(some) > 1 else _lines_of(opened.head, opened)
+
+
+def _lines_of(head: bytes, opened: Opened) -> list[_Line]:
     found: list[_Line] = []
     at = 0
-    raw = opened.head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
+    raw = head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
     for number, line in enumerate(raw, 1):
         if number == 1 and re.fullmatch(rb"sep=.\s*", line):
             at += len(line) + 1
@@ -160,8 +167,9 @@ def _lines(opened: Opened) -> list[_Line]:
         if len(found) > _LINES:
             break
     # The last may be cut off.
-    cut = at >= len(opened.head) and not opened.head.endswith(b"\n")
-    return found[:-1] if cut and len(found) > 1 and opened.cut else found
+    cut = at >= len(head) and not head.endswith(b"\n")
+    more = opened.cut or len(head) < len(opened.head)
+    return found[:-1] if cut and len(found) > 1 and more else found
 
 
 def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed:

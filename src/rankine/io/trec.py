@@ -223,8 +223,9 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
 
     What is not above a space in ASCII is a mark, the end of a line or a character that
     does not belong here. If these add up, no two stand together and every line has its
-    last field, no line has too many. Where the last field is not read, a line with a
-    field too many may make up for one with a field too few in the same part.
+    last field, no line has too many. Where the last field is not read, only the marks
+    are looked at: a control character passes for part of an id, and a line with a field
+    too many may make up for one with a field too few in the same part.
     """
     if any(frame.null_count().row(0)):
         return False
@@ -232,18 +233,17 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
         return False
     data = np.frombuffer(part, np.uint8)
     mark = ord(layout.mark)
-    blanks = marks = 0
+    found = 0
     # A little at a time, which stays in the cache, and one byte more for two in a row.
     for begin in range(0, len(data), _LITTLE):
         some = data[begin : begin + _LITTLE + 1]
-        low = some <= ord(" ")
-        blanks += int(np.count_nonzero(low[:_LITTLE]))
-        marks += int(np.count_nonzero(some[:_LITTLE] == mark))
-        if (low[1:] & low[:-1]).any():
+        blank = some <= ord(" ") if layout.every else some == mark
+        found += int(np.count_nonzero(blank[:_LITTLE]))
+        if (blank[1:] & blank[:-1]).any():
             return False
+    marks = (len(layout.fields) - 1) * frame.height
     ends = frame.height - (not part.endswith(b"\n"))
-    wanted = (len(layout.fields) - 1) * frame.height
-    return marks == wanted and blanks == wanted + ends
+    return found == (marks + ends if layout.every else marks)
 
 
 def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
