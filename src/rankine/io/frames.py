@@ -273,6 +273,8 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
             if type(error).__module__.split(".")[0] != "pyarrow":
                 raise
     values = [None if _missing(value) else value for value in column.tolist()]
+    if {type(value) for value in values} - {type(None)} == {int, float}:
+        values = [None if value is None else float(value) for value in values]
     try:
         return pl.Series(name, values, strict=True)
     except OverflowError:
