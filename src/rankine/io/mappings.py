@@ -119,7 +119,7 @@ def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
     if None in ids or "" in ids:
         msg = f"the id of {what} is missing: {None if None in ids else ''!r}"
         raise DataError(msg)
-    if any(map(_is_missing, ids)):
+    if set(map(type, ids)) - _PLAIN_IDS and any(map(_is_missing, ids)):
         msg = f"the id of {what} is missing: nan"
         raise DataError(msg)
 
