@@ -197,7 +197,11 @@ def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed
                 told or ("tsv" if mark == "\t" else "csv"), mark, fields, lines
             )
     n_words = mode(len(line.text.split()) for line in lines)
-    if told is None and n_words in _TREC.values() and not _is_rated(lines, "\t"):
+    if (
+        told is None
+        and n_words in _TREC.values()
+        and not _is_rated([split(line.text, "\t") for line in lines])
+    ):
         return _trec(lines, role, "trec")
     return _unnamed(lines, role, how, opened.name, told)
 
@@ -287,9 +291,8 @@ def _movielens(lines: list[_Line], name: str) -> Sniffed:
     return _plain("movielens", mark, parts[:n], ())
 
 
-def _is_rated(lines: list[_Line], mark: str) -> bool:
+def _is_rated(rows: list[list[str]]) -> bool:
     """Say whether these are ratings with their time, as in MovieLens' u.data."""
-    rows = [split(line.text, mark) for line in lines]
     return all(
         len(row) == 4  # noqa: PLR2004 - user, item, rating, time
         and _NUMBER.fullmatch(row[2])
@@ -385,7 +388,7 @@ def _by_number(
         third = "grade" if role == "qrels" else _third(rows, name)
         parts = ("query", "item", third)
         kind = "msmarco" if third == "rank" else kind
-    elif n == 4 and _rated(rows):  # noqa: PLR2004 - and a time
+    elif n == 4 and _is_rated(rows):  # noqa: PLR2004 - and a time
         parts, kind = ("query", "item", "value", "time"), "movielens"
     elif not mark:
         return Sniffed("trec", " ")  # whose reader says which line is wrong
@@ -399,10 +402,6 @@ def _by_number(
     words = ", ".join(f"{part} = column {at}" for at, part in enumerate(parts, 1))
     said = (f"no header; {words}",)
     return Sniffed(kind, mark, None, parts=parts, said=said)
-
-
-def _rated(rows: list[list[str]]) -> bool:
-    return _is_rated([_Line("\t".join(row), 0, 0) for row in rows], "\t")
 
 
 def _third(rows: list[list[str]], name: str) -> str:
