@@ -92,6 +92,11 @@ def test_odd_values_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+def test_a_part_that_no_table_has_is_told_for_every_format(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"columns has no part 'itme'.*'item'"):
+        rk.evaluate(QRELS, written(tmp_path, LINE), "RR", columns={"itme": "x"})
+
+
 def test_missing_scores_of_pandas_come_last() -> None:
     ev = rk.evaluate(QRELS, {"q": {"x": 1.0, "a": pd.NA}}, "RR", lenient=True)
 

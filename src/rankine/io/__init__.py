@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankine.checks import check_count
 from rankine.errors import DataError, FormatError, ParameterError
 from rankine.io.reading import MAX_BYTES, PLAIN, Reading
+from rankine.io.roles import check_parts
 from rankine.io.sources import Dense, Lists, Rows, Stream
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _check(how: Reading) -> None:
     if columns is not None and not isinstance(columns, Mapping):
         msg = f"columns must be {{part: column}}, got {columns!r}"
         raise ParameterError(msg)
+    check_parts(columns or {})
     for name in ("format", "encoding"):
         value = getattr(how, name)
         if value is not None and not isinstance(value, str):

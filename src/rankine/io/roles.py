@@ -104,6 +104,17 @@ def refuse_leftover(
         raise ColumnNotFoundError(msg)
 
 
+def check_parts(columns: Mapping[Any, Any]) -> None:
+    """Refuse parts that no table has."""
+    for part in columns:
+        if not isinstance(part, str) or part not in ALIASES:
+            msg = (
+                f"columns has no part {part!r}; parts are {', '.join(ALIASES)}"
+                f"{nearest(str(part), ALIASES)}"
+            )
+            raise ParameterError(msg)
+
+
 def resolve(
     found: Sequence[str], role: Role, columns: Mapping[str, Any] | None, name: str
 ) -> dict[str, str | None]:
@@ -113,13 +124,6 @@ def resolve(
         For qrels the names of query, item and grade; for a run those of query, item,
         score and rank. A part that may be missing is None.
     """
-    for part in columns or {}:
-        if not isinstance(part, str) or part not in ALIASES:
-            msg = (
-                f"columns has no part {part!r}; parts are {', '.join(ALIASES)}"
-                f"{nearest(str(part), ALIASES)}"
-            )
-            raise ParameterError(msg)
     parts = ("query", "item", "grade") if role == "qrels" else (
         "query", "item", "score", "rank",
     )  # fmt: skip
