@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import socket
 import subprocess
 import sys
 import tarfile
@@ -130,7 +131,7 @@ def test_18_no_more_than_allowed_is_unpacked(packing: str, tmp_path: Path) -> No
 
 def test_19_a_line_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opened, "_LONGEST", 100_000)
-    monkeypatch.setattr("rankine.io.trec._PART", 1000)
+    monkeypatch.setattr("rankine.io.parts._PART", 1000)
     data = b"q Q0 a 1 1 t\n" + b"x" * 300_000
     for path in (
         written(tmp_path, data, "plain"),
@@ -206,7 +207,7 @@ def test_parts_of_other_sizes_give_the_same(
     paths += [written(tmp_path, PACK[p](TEXT.encode()), p) for p in PACK]
 
     for size in (1, 50, 999, 1 << 24):
-        monkeypatch.setattr("rankine.io.trec._PART", size)
+        monkeypatch.setattr("rankine.io.parts._PART", size)
         for path in paths[: 1 if size == 1 else None]:
             assert rk.evaluate(QRELS, path, "RR")["RR"] == 1
 
@@ -248,3 +249,18 @@ def test_empty_files_are_refused(tmp_path: Path) -> None:
     for data in (b"", gzip.compress(b"")):
         with pytest.raises(DataError, match="is empty"):
             rk.evaluate(QRELS, written(tmp_path, data), "RR")
+
+
+def test_tests_notice_a_connection() -> None:
+    with pytest.raises(pytest.fail.Exception, match="connects to a network"):
+        socket.create_connection(("127.0.0.1", 9))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:9/a.run", "https://a.invalid/a.csv", "s3://a/b.parquet",
+     "hf://datasets/a/b.parquet", "file:///a.run"],
+)  # fmt: skip
+def test_an_address_is_refused(address: str) -> None:
+    with pytest.raises(FormatError, match="is an address; files are read from disk"):
+        rk.read_run(address)

@@ -16,6 +16,7 @@ from rankine.io import trec
 from rankine.io.frames import from_frame, holds_numbers
 from rankine.io.objects import read_json, read_ndjson
 from rankine.io.opened import STDIN, Opened, cannot
+from rankine.io.pages import check_pages
 from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.separated import read_separated
 from rankine.io.sniff import Sniffed, sniff
@@ -120,6 +121,7 @@ def _read_parquet(opened: Opened, role: Role, how: Reading) -> Rows:
         if isinstance(source, io.BytesIO):
             source.seek(0)
         wanted = _wanted(schema, role, how, opened.name)
+        check_pages(opened, wanted)
         frame = pl.read_parquet(source, columns=wanted, glob=False)
     except _UNREADABLE as error:
         raise _unreadable(opened.name, "Parquet", error) from None
@@ -230,9 +232,15 @@ def _streams_together(
     sources: list[Stream], name: str, notes: tuple[str, ...]
 ) -> Stream:
     def parts() -> Generator[Rows, None, None]:
+        empty = 0
         for source in sources:
-            with closing(source.open()) as opened:
-                yield from opened
+            try:
+                with closing(source.open()) as opened:
+                    yield from opened
+            except NoRowsError:
+                empty += 1
+                if empty == len(sources):
+                    raise
 
     if len({source.ranked for source in sources}) > 1:
         msg = f"{name}: some files have scores and some have only ranks"

@@ -35,6 +35,8 @@ _HEAD = 1 << 10
 _SOME = 1 << 16
 """Bytes that are looked at to tell the format, or more if they hold no row."""
 _BLOCK = 1 << 20
+_PACKED = 1 << 16
+"""Packed bytes that are read at once: what they become stays in the cache."""
 _STEP = 1 << 12
 """Bytes that are unpacked at once where what they become cannot be bounded."""
 _PEEK = 1 << 12
@@ -167,7 +169,7 @@ class Opened:
         """Return all bytes, unpacked."""
         if self.path is not None and self._stat is not None:
             if self._stat.st_size > self.how.max_bytes:
-                raise self._too_much()
+                raise self.too_much()
             data = self.path.read_bytes()
             self._refuse_change()
             return data.removeprefix(_BOM)
@@ -187,7 +189,7 @@ class Opened:
                 block = self._next(stream, size)
                 total += len(block)
                 if total > self.how.max_bytes:
-                    raise self._too_much()
+                    raise self.too_much()
                 ended = not block
                 if decode is not None:
                     block = self._decoded(decode, block, total)
@@ -204,25 +206,29 @@ class Opened:
         if self.path is not None:
             yield from self._lines_of_file(size)
             return
-        rest = b""
-        for block in self.blocks(size):
+        made: list[bytes] = []
+        total = unended = 0
+        for block in self.blocks(min(size, _BLOCK)):
             end = block.rfind(b"\n") + 1
-            if not end:
-                rest += block
-                if len(rest) > max(_LONGEST, size):
-                    raise self._long_line()
+            total += len(block)
+            unended = len(block) - end if end else unended + len(block)
+            if unended > _LONGEST:
+                raise self._long_line()
+            if not end or total < size:
+                made.append(block)
                 continue
-            yield rest + block[:end]
-            rest = block[end:]
-        if rest:
-            yield rest
+            yield b"".join((*made, memoryview(block)[:end]))
+            made = [block[end:]]
+            total = unended
+        if total:
+            yield b"".join(made)
 
     def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
         with self._raw() as file:
             number = file.fileno()
             last = os.lseek(number, 0, os.SEEK_END)
             if last > self.how.max_bytes:
-                raise self._too_much()
+                raise self.too_much()
             begin = 3 if _at(number, 0, 3) == _BOM else 0
             while begin < last:
                 end = self._line_end(number, begin + size, last)
@@ -344,10 +350,11 @@ class Opened:
             made.append(block)
             total += len(block)
             if total > self.how.max_bytes:
-                raise self._too_much()
+                raise self.too_much()
         return b"".join(made)
 
-    def _too_much(self) -> FormatError:
+    def too_much(self) -> FormatError:
+        """Say that there is more in it than may be read."""
         msg = (
             f"{self.name}: has more than {self.how.max_bytes:,} bytes, unpacked; allow "
             "more with max_bytes= or --max-bytes"
@@ -373,11 +380,11 @@ class _Unpacked:
         self.bounded = bounded
         self.unpack = start()
         self.rest = b""
-        self.ready: list[bytes] = []
+        self.ready = b""
 
     def read(self, size: int) -> bytes:
-        made = b"".join(self.ready)
-        while len(made) < size:
+        made, total = [self.ready], len(self.ready)
+        while total < size:
             if self.unpack.eof:
                 left: bytes = self.unpack.unused_data or self._raw()
                 self.rest = left.lstrip(b"\0")
@@ -392,14 +399,18 @@ class _Unpacked:
                     last = self._more(size)
                     if not last and not self.unpack.eof:
                         raise EOFError
-                    made += last
+                    made.append(last)
+                    total += len(last)
                     continue
-            made += self._more(size - len(made))
-        self.ready = [made[size:]]
-        return made[:size]
+            made.append(self._more(size - total))
+            total += len(made[-1])
+        last = made.pop() if total > size else b""
+        keep = len(last) - (total - size)
+        self.ready = last[keep:] if last else b""
+        return b"".join((*made, last[:keep]))
 
     def _raw(self) -> bytes:
-        return self.raw.read(_BLOCK if self.bounded else _STEP)
+        return self.raw.read(_PACKED if self.bounded else _STEP)
 
     def _more(self, size: int) -> bytes:
         if not self.bounded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -13,22 +14,25 @@ import polars as pl
 from rankine.errors import FormatError, NoRowsError
 from rankine.io.frames import from_frame
 from rankine.io.opened import UNPACKED_BY_POLARS
+from rankine.io.parts import ahead
 from rankine.io.roles import Role, refuse_leftover, resolve
+from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from rankine.arrays import Ints
     from rankine.io.opened import Opened
     from rankine.io.reading import Reading
     from rankine.io.sniff import Sniffed
-    from rankine.io.sources import Rows
 
 _NUMBERS = ("grade", "score", "rank")
 _CHUNK = 1 << 18
 
 
-def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> Rows:
+def read_separated(
+    opened: Opened, found: Sniffed, role: Role, how: Reading
+) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
     names = _names(found, role, opened.name)
     told = how.columns if found.names else None
@@ -39,25 +43,89 @@ def read_separated(opened: Opened, found: Sniffed, role: Role, how: Reading) -> 
     wanted = [name for name in dict.fromkeys(part.values()) if name]
     text = {key: part.get(key) for key in _NUMBERS}
     numeric = [] if how.grades else [name for name in text.values() if name]
-    reader = _Reader(opened, found, names)
-    frame, lines = reader.frame(wanted, numeric)
-    if found.padded:
-        frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
-    if frame.height == 0:
+    reader = _Reader(opened.name, found, names, wanted, numeric)
+    chosen = {key: name for key, name in part.items() if name}
+    said = tuple(f"{opened.name}: {text}" for text in found.said)
+
+    def rows(data: bytes, skip: int, first: int) -> Rows:
+        frame, lines = reader.frame(data, skip, first)
+        if found.padded:
+            frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
+        return from_frame(
+            frame,
+            role,
+            how,
+            name=opened.name,
+            lines=lines,
+            line=first,
+            part=chosen,
+            said=said,
+        )
+
+    if role == "run" and _in_parts(opened, found, how, chosen):
+        return _stream(opened, reader, chosen, rows)
+    made = rows(opened.read(), found.skip, found.line)
+    if made.frame.height == 0:
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{opened.name}: no {word} in it"
         raise NoRowsError(msg)
-    chosen = {key: name for key, name in part.items() if name}
-    return from_frame(
-        frame,
-        role,
-        how,
-        name=opened.name,
-        lines=lines,
-        line=found.line,
-        part=chosen,
-        said=tuple(f"{opened.name}: {text}" for text in found.said),
+    return made
+
+
+def _in_parts(
+    opened: Opened, found: Sniffed, how: Reading, part: Mapping[str, str]
+) -> bool:
+    """Say whether a run is read in parts: one with scores, in plain text, not small."""
+    return (
+        opened.cut
+        and len(part) == len(set(part.values())) == 3  # noqa: PLR2004 - and a value
+        and found.mark != "::"
+        and not (found.padded or how.lenient)
+        and b"\r" not in opened.head.replace(b"\r\n", b"")
     )
+
+
+def _stream(
+    opened: Opened,
+    reader: _Reader,
+    part: Mapping[str, str],
+    slowly: Callable[[bytes, int, int], Rows],
+) -> Stream:
+    """Read a run in parts as long as they are regular, and then the rest as one."""
+    value = next(key for key in part if key not in {"query", "item"})
+    ranked = value == "rank"
+    column = pl.col(part[value])
+    columns = (
+        pl.col(part["query"]).alias("query"),
+        pl.col(part["item"]).alias("item"),
+        (-column if ranked else column).alias("value"),
+    )
+
+    def parse(data: bytes) -> pl.DataFrame | None:
+        plain = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+        frame = reader.straight(plain)
+        return None if frame is None else frame.select(columns)
+
+    def parts() -> Generator[Rows, None, None]:
+        line = reader.first
+        rest: list[bytes] = []
+        with closing(ahead(opened, reader.skip, parse)) as found:
+            for data, frame in found:
+                if rest or frame is None:
+                    rest.append(data)
+                    continue
+                yield Rows(frame, opened.name, line)
+                line += frame.height
+                del data, frame
+        if rest or line == reader.first:
+            made = slowly(b"".join(rest), 0, line)
+            if made.frame.height == 0 and line == reader.first:
+                msg = f"{opened.name}: no rows in it"
+                raise NoRowsError(msg)
+            yield made
+
+    said = tuple(f"{opened.name}: {text}" for text in reader.found.said)
+    return Stream(parts, opened.name, said, ranked=ranked)
 
 
 def _names(found: Sniffed, role: Role, name: str) -> list[str]:
@@ -81,73 +149,76 @@ def _names(found: Sniffed, role: Role, name: str) -> list[str]:
 class _Reader:
     """Reads some columns, fast if the text is regular, and else line by line."""
 
-    def __init__(self, opened: Opened, found: Sniffed, names: Sequence[str]) -> None:
-        self.opened = opened
+    def __init__(
+        self,
+        name: str,
+        found: Sniffed,
+        names: Sequence[str],
+        wanted: Sequence[str],
+        numeric: Sequence[str],
+    ) -> None:
+        self.name = name
         self.found = found
-        self.name = opened.name
         self.names = names
+        self.wanted = wanted
+        self.numeric = numeric
         self.mark = "\t" if found.mark == "::" else found.mark or " "
         self.first = found.line
+        self.skip = found.skip
 
     def frame(
-        self, wanted: Sequence[str], numeric: Sequence[str]
+        self, data: bytes, skip: int, first: int
     ) -> tuple[pl.DataFrame, Ints | None]:
         """Return the wanted columns, and the line of each row if they are not in step.
 
         Columns of numbers stay text where one of them is not a number, for a reader
         that says which.
+
+        Args:
+            data: the text.
+            skip: how many bytes come before its first row.
+            first: the line in which that row stands.
         """
-        self.data = self.opened.read()
-        frame = self._straight(wanted, numeric)
+        before = data[:skip]
+        frame = None if self.found.mark == "::" else self.straight(data, before)
         if frame is not None:
             return frame, None
-        self.data = self._rows()
+        self.first = first
+        self.data = self._rows(data[skip:])
         if not self.data.strip():
-            return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String)), None
-        frame = self._parse(self.data, wanted, numeric)
-        lines: Ints | None = None
-        if not self._is_whole(frame):
-            lines = self._leave_out()
-            self._refuse_lines(lines)
-            frame = self._parse(self.data, wanted, ())
+            return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
+        frame = self.straight(self.data)
+        if frame is not None:
+            return frame, None
+        lines = self._leave_out()
+        self._refuse_lines(lines)
+        frame = self._parse(self.data, ())
         if frame is None:
-            self._refuse_quote(self._leave_out() if lines is None else lines)
+            self._refuse_quote(lines)
             word = "TSV" if self.mark == "\t" else "CSV"
             msg = f"{self.name}: cannot be read as {word} ({self.reason})"
             raise FormatError(msg)
-        return frame, lines if lines is None or len(lines) == frame.height else None
+        return frame, lines if len(lines) == frame.height else None
 
-    def _is_whole(self, frame: pl.DataFrame | None) -> bool:
-        """Say whether each line was read as a row with all its fields."""
-        text = _Text(self.data, self.mark)
-        return (
+    def straight(self, data: bytes, before: bytes = b"") -> pl.DataFrame | None:
+        """Read text in which each line is a row, without a copy of it."""
+        text = _Text(data, self.mark)
+        if not text.is_plain or not data:
+            return None
+        n_before = before.count(b"\n")
+        frame = self._parse(data, self.numeric, n_before)
+        n_marks = text.n_marks - before.count(self.mark.encode())
+        n_rows = text.n_lines - n_before
+        whole = (
             frame is not None
-            and text.is_plain
-            and frame.height == text.n_lines
-            and text.n_marks == text.n_lines * (len(self.names) - 1)
+            and frame.height == n_rows
+            and n_marks == n_rows * (len(self.names) - 1)
             and not any(frame.null_count().row(0))
         )
-
-    def _straight(
-        self, wanted: Sequence[str], numeric: Sequence[str]
-    ) -> pl.DataFrame | None:
-        """Read text in which each line is a row, without a copy of it."""
-        if self.found.mark == "::" or not self.data:
-            return None
-        text = _Text(self.data, self.mark)
-        if not text.is_plain:
-            return None
-        frame = self._parse(self.data, wanted, numeric, skip=self.first - 1)
-        rows = text.n_lines - (self.first - 1)
-        before = self.data[: self.found.skip].count(self.mark.encode())
-        whole = text.n_marks - before == rows * (len(self.names) - 1)
-        if frame is None or frame.height != rows or any(frame.null_count().row(0)):
-            return None
         return frame if whole else None
 
-    def _rows(self) -> bytes:
+    def _rows(self, data: bytes) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
-        data = self.data[self.found.skip :]
         if self.found.mark == "::":
             if b"\t" in data:
                 msg = f"{self.name}: has tabs between '::', which are not read"
@@ -163,11 +234,7 @@ class _Reader:
     reason = ""
 
     def _parse(
-        self,
-        source: bytes,
-        wanted: Sequence[str],
-        numeric: Sequence[str],
-        skip: int = 0,
+        self, source: bytes, numeric: Sequence[str], skip: int = 0
     ) -> pl.DataFrame | None:
         if source.startswith(UNPACKED_BY_POLARS):
             msg = f"{self.name}:{self.first}: begins like packed data, and is no text"
@@ -182,7 +249,7 @@ class _Reader:
                 has_header=False,
                 skip_lines=skip,
                 schema=schema,
-                columns=sorted(self.names.index(name) for name in wanted),
+                columns=sorted(self.names.index(name) for name in self.wanted),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             text = str(error).strip()

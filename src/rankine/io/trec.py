@@ -8,12 +8,12 @@ straight to the reader of polars; any other is brought into that form first.
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,16 +21,14 @@ import polars as pl
 
 from rankine.errors import DataError, FormatError, NoRowsError
 from rankine.io.opened import UNPACKED_BY_POLARS
+from rankine.io.parts import ahead
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     from rankine.arrays import Ints
     from rankine.io.opened import Opened
-
-_PART = 1 << 24
-"""Bytes in a part: large enough for two threads, small enough for the cache."""
 
 _FIELDS = {
     "run": ("query", "q0", "item", "rank", "value", "tag"),
@@ -39,13 +37,12 @@ _FIELDS = {
     "msmarco": ("query", "item", "value"),
 }
 _RANKED = {"ranks", "msmarco"}
+_BOM = codecs.BOM_UTF8
 _WANTED = ("query", "item", "value")
 _TYPES = {"value": pl.Float64, "rank": pl.Float64}
 _TAIL = 1 << 16
 """Bytes in which the last line is looked for."""
 _LITTLE = 1 << 18
-_PARSERS = 2
-"""Parts that are parsed at once: while one is used, the next is there or coming."""
 _SHOWN = 120
 """Characters of a bad line that are shown."""
 
@@ -148,10 +145,8 @@ def _tag(opened: Opened) -> str:
 
 def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
     line = layout.line
-    # Closed on every way out: a generator that is left to the garbage collector would
-    # end its threads at any time, such as when another thread is just being started.
-    with closing(_ahead(opened, layout)) as ahead:
-        for part, frame in ahead:
+    with closing(ahead(opened, layout.skip, partial(_regular, layout))) as parts:
+        for part, frame in parts:
             if frame is None:
                 rows = _read_irregular(part, layout, opened.name, line)
                 line += part.count(b"\n") + (not part.endswith(b"\n"))
@@ -162,53 +157,17 @@ def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
             yield rows
 
 
-def _ahead(
-    opened: Opened, layout: Layout
-) -> Generator[tuple[bytes, pl.DataFrame | None], None, None]:
-    """Read and parse the next parts in other threads while one is used.
-
-    Comes with None what is not regular.
-    """
-    parts = _after(opened.lines(_PART), layout.skip)
-    reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
-    parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
-
-    def load() -> Future[tuple[bytes, pl.DataFrame | None]] | None:
-        part = next(parts, None)
-        return None if part is None else parsers.submit(_regular, part, layout)
-
-    try:
-        coming = deque(reader.submit(load) for _ in range(_PARSERS))
-        while (loaded := coming.popleft().result()) is not None:
-            coming.append(reader.submit(load))
-            yield loaded.result()
-            del loaded
-    finally:
-        reader.shutdown(wait=False, cancel_futures=True)
-        parsers.shutdown(wait=False, cancel_futures=True)
-
-
-def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
-    """Leave out some bytes at the start."""
-    for part in parts:
-        if skip:
-            part = part[skip:]  # noqa: PLW2901
-            skip = 0
-        yield part
-        del part
-
-
-def _regular(part: bytes, layout: Layout) -> tuple[bytes, pl.DataFrame | None]:
+def _regular(layout: Layout, part: bytes) -> pl.DataFrame | None:
     """Parse a part if it is regular, which most are."""
     frame = _parse(part, layout)
     if frame is None or not _is_regular(part, frame, layout):
         if b"\r" not in part:
-            return part, None
+            return None
         plain = part.replace(b"\r\n", b"\n")
         frame = _parse(plain, layout)
         if frame is None or not _is_regular(plain, frame, layout):
-            return part, None
-    return part, _ordered(frame.select(layout.wanted), layout)
+            return None
+    return _ordered(frame.select(layout.wanted), layout)
 
 
 def _ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
@@ -230,6 +189,8 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
     if any(frame.null_count().row(0)):
         return False
     if part[:1] == b"#" or (b"#" in part and b"\n#" in part):
+        return False
+    if _BOM[:1] in part and _BOM in part:
         return False
     data = np.frombuffer(part, np.uint8)
     mark = ord(layout.mark)
@@ -271,6 +232,8 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
     number: list[int] = []
     n_fields = len(layout.fields)
     for at, text in enumerate(lines):
+        # A file that others were appended to may have their marks inside it.
+        text = text.removeprefix(_BOM)  # noqa: PLW2901
         if not text or text[:1] == b"#":
             continue
         fields = text.split()
