@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -148,7 +148,7 @@ class Evaluation:
         frames: dict[int, pl.DataFrame] = {}
         for at, group in enumerate(self._plan.groups):
             ids = self._tables[at].ids
-            columns = [pl.Series("query", ids)]
+            columns = [_id_column(ids)]
             for number, _, _ in group.members:
                 label = self._plan.labels[number]
                 values = self.summaries[label].values
@@ -356,12 +356,25 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
     """Return the metrics as a tuple of names and metrics."""
     if isinstance(metrics, (str, Metric)):
         return (metrics,)
-    listed = tuple(metrics) if isinstance(metrics, Iterable) else (metrics,)
+    try:
+        listed = tuple(metrics) if isinstance(metrics, Iterable) else (metrics,)
+    except TypeError:  # such as an array of no dimension
+        listed = (metrics,)
     for entry in listed:
         if not isinstance(entry, (str, Metric)):
             msg = f"a metric is a name or a Metric, got {entry!r}"
             raise MetricSyntaxError(msg)
     return listed
+
+
+def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
+    """Return a column of query ids; ints beyond 64 bits are exact only as text."""
+    import polars as pl  # noqa: PLC0415 - not needed for the means
+
+    try:
+        return pl.Series("query", ids)
+    except OverflowError:
+        return pl.Series("query", [str(one) for one in ids])
 
 
 def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:

@@ -17,11 +17,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
 import rankine as rk
 from rankine import names
+from rankine.errors import DataError, FormatError
 from tests.fuzz import judge
 from tests.fuzz.edits import zipped
 
@@ -168,7 +170,7 @@ def numbers_without_a_name_in_parquet() -> None:
     )
 
 
-@case("B0", mended=False)
+@case("B0")
 def damaged_parquet() -> None:
     path = CORPUS / "aborts.parquet"
     qrels = judge.written(b"q 0 a 1\n")
@@ -544,6 +546,82 @@ def terminal_of_ascii() -> None:
     done = shell("evaluate", str(qrels), str(run), "-q", PYTHONIOENCODING="ascii")
 
     assert done.returncode == 0
+
+
+@case("B0")
+def parquet_with_a_long_text_in_its_headers() -> None:
+    frame = pl.DataFrame({"query": ["q"], "item": ["a" * 5000], "score": [1.0]})
+    path = judge.FOLDER / "long.parquet"
+    pq.write_table(frame.to_arrow(), path)
+
+    assert value({"q": {"a" * 5000: 1}}, path) == 1
+
+
+@case("B0")
+def parquet_of_more_than_may_be_read() -> None:
+    frame = pl.DataFrame({"query": ["q"] * 9999, "item": range(9999)})
+    path = judge.FOLDER / "much.parquet"
+    frame.with_columns(score=-pl.col("item")).write_parquet(path)
+
+    with pytest.raises(FormatError, match="more than 10,000 bytes, unpacked"):
+        rk.read_run(path, max_bytes=10_000)
+
+
+@case("E1")
+def items_twice_that_cannot_be_compared() -> None:
+    for items in ([pd.NA, None, None, ""], [(1, 2), (1, 2), np.int64(1)]):
+        allowed(lambda items=items: rk.evaluate({"q": items}, LISTS, "RR"))  # type: ignore[misc]
+
+
+@case("E2")
+def records_with_lists_of_several_types() -> None:
+    text = b'{"query":"q","item":"a","x":[[1]]}\n{"query":"q","item":"b","x":["t"]}\n'
+
+    assert value(TRUTH, judge.written(text)) == 1
+
+
+@case("E3")
+def queries_beyond_64_bits() -> None:
+    ev = rk.evaluate({10**40: {"a"}}, {}, "RR")
+
+    assert ev.per_query["query"].to_list() == [str(10**40)]
+
+
+@case("E4")
+def columns_given_as_a_series() -> None:
+    path = judge.written(b"query,item\nq,a\n")
+
+    for told in (pl.Series(["a"]), pd.Series(["a"])):
+        allowed(
+            lambda told=told: rk.evaluate(path, LISTS, "RR", columns={"query": told})  # type: ignore[misc]
+        )
+
+
+@case("E5")
+def metrics_in_an_array_without_dimensions() -> None:
+    allowed(lambda: rk.evaluate(TRUTH, LISTS, np.array(1)))
+
+
+@case("E6")
+def grades_without_bound_in_a_matrix() -> None:
+    grades = rk.from_scores([[np.inf, 1.0]])
+
+    with pytest.raises(DataError, match="row 0, column 0 of the matrix is inf"):
+        rk.evaluate(grades, rk.from_scores([[1.0, 2.0]]), "nDCG")
+
+
+@case("E7")
+def pads_that_cannot_be_compared() -> None:
+    pair = np.array([[(1, 2)]], dtype="i4,i4")
+    allowed(lambda: rk.from_ranked(pair, pad=0))
+    allowed(lambda: rk.from_ranked([[0.5]], pad=10**400))
+
+
+@case("E8")
+def marks_of_an_appended_file() -> None:
+    run = judge.written(b"q Q0 b 1 2 t\n\xef\xbb\xbfq Q0 a 2 1 t\n")
+
+    assert value(TRUTH, run) == 1 / 2
 
 
 @case("D1")

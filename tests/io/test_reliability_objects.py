@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -300,13 +301,34 @@ class Dataset:
     def with_format(self, _: str) -> Dataset:
         return self
 
+    def __len__(self) -> int:
+        return 2
+
     def __getitem__(self, _: slice) -> Any:
         self.n_reads += 1
         columns = {"query-id": ["q1", "q2"], "corpus-id": ["a", "c"], "score": [1, 1]}
         return pa.table(columns)
 
 
+class IterableDataset:
+    """Stands for a dataset of Hugging Face that comes row by row."""
+
+    def with_format(self, _: str) -> IterableDataset:
+        return self
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        yield {"query-id": "q1", "corpus-id": "a", "score": 1}
+        yield {"query-id": "q2", "corpus-id": "c", "score": 1}
+
+
 Dataset.__module__ = "datasets.arrow_dataset"
+IterableDataset.__module__ = "datasets.iterable_dataset"
+
+
+def test_40_a_dataset_that_comes_row_by_row_is_read() -> None:
+    found = rk.evaluate(IterableDataset(), LISTS, "RR")
+
+    assert found["RR"] == (1 / 2 + 1) / 2
 
 
 def test_40_what_is_lazy_is_collected_once() -> None:

@@ -221,7 +221,9 @@ def _at_hand(data: Any, title: str) -> Any:
         if _is_pandas(data) or isinstance(data, pl.DataFrame):
             return data
         if _is_dataset(data):
-            return pl.DataFrame(data.with_format("arrow")[:])
+            streamed = not hasattr(data, "__len__")
+            rows = list(data) if streamed else data.with_format("arrow")[:]
+            return pl.DataFrame(rows)
         return data if hasattr(data, "column_names") else pl.DataFrame(data)
     except _UNREADABLE as error:
         msg = f"{title}: cannot be read as a table ({_reason(error)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from struct import error as StructError
@@ -188,11 +189,12 @@ def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
         raise FormatError(msg)
     try:
         ones = dict.fromkeys(entry, 1.0)
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):
         msg = f"the judgements of query {query!r} hold items that are no ids"
         raise FormatError(msg) from None
     if len(ones) < len(entry) and not lenient:
-        twice = next(item for item in entry if list(entry).count(item) > 1)
+        times = Counter(entry)
+        twice = next(item for item in entry if times[item] > 1)
         msg = f"item {twice!r} is judged twice for query {query!r}"
         raise DuplicateItemError(msg)
     return ones
@@ -290,10 +292,11 @@ def _is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-_NO_COLUMN = (
+NO_COLUMN = (
     TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )  # fmt: skip
+"""What polars raises for values that cannot be a column."""
 
 
 def _series(
@@ -306,7 +309,7 @@ def _series(
         made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise _no_text(error, name) from None
-    except _NO_COLUMN:
+    except NO_COLUMN:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
         raise DataError(msg) from None
@@ -492,5 +495,9 @@ def _is_pad(flat: AnyArray, pad: Any) -> Bools:
         kind = "text" if flat.dtype.kind in "US" else "numbers"
         msg = f"pad={pad!r} can never be in a matrix of {kind}"
         raise FormatError(msg)
-    padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
+    try:
+        padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
+    except (TypeError, OverflowError):
+        msg = f"pad={pad!r} can never be in a matrix of type {flat.dtype}"
+        raise FormatError(msg) from None
     return padded

@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 from rankine.io.frames import from_frame
-from rankine.io.mappings import as_rows, graded
+from rankine.io.mappings import NO_COLUMN, as_rows, graded
 from rankine.io.roles import NAMES
 from rankine.io.sources import Lists, Rows, Stream
 
@@ -247,7 +247,7 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     except UnicodeEncodeError:
         msg = f"{name}: {key!r} has half of a character, which is no text"
         raise DataError(msg) from None
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except NO_COLUMN:
         return pl.Series(key, values, dtype=pl.Object)
 
 

@@ -113,6 +113,11 @@ def check_parts(columns: Mapping[Any, Any]) -> None:
                 f"{nearest(str(part), ALIASES)}"
             )
             raise ParameterError(msg)
+        column = columns[part]
+        if not (column is None or isinstance(column, (str, int))):
+            kind = type(column).__name__
+            msg = f"columns gives {part!r} a {kind}; expected a name or a number"
+            raise ParameterError(msg)
 
 
 def resolve(

@@ -71,6 +71,14 @@ class Truth:
 
     def _pool_of_matrix(self, grades: Floats) -> Pool:
         if "pool" not in self.memo:
+            if np.isinf(grades).any():
+                row, column = (int(at[0]) for at in np.nonzero(np.isinf(grades)))
+                msg = (
+                    f"the grade in row {row}, column {column} of the matrix is "
+                    f"{grades[row, column]}; expected a finite number, or nan for an "
+                    "item that is not judged"
+                )
+                raise DataError(msg)
             if np.isnan(grades.min(initial=np.inf)):
                 judged = ~np.isnan(grades)
                 starts = starts_of(np.count_nonzero(judged, axis=1))
