@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
 import os
 import subprocess
@@ -622,6 +623,14 @@ def marks_of_an_appended_file() -> None:
     run = judge.written(b"q Q0 b 1 2 t\n\xef\xbb\xbfq Q0 a 2 1 t\n")
 
     assert value(TRUTH, run) == 1 / 2
+
+
+@case("E9")
+def zeros_behind_a_member() -> None:
+    for pack in (bz2.compress, gzip.compress, lzma.compress):
+        run = pack(b"q Q0 b 1 2 t\n") + b"\0" * 300 + pack(b"q Q0 a 2 1 t\n")
+
+        assert value(TRUTH, judge.written(run + b"\0")) in {None, 1 / 2}
 
 
 @case("D1")

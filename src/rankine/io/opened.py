@@ -386,11 +386,8 @@ class _Unpacked:
         made, total = [self.ready], len(self.ready)
         while total < size:
             if self.unpack.eof:
-                left: bytes = self.unpack.unused_data or self._raw()
-                self.rest = left.lstrip(b"\0")
+                self.rest = self._behind()
                 if not self.rest:
-                    if left:
-                        continue
                     break
                 self.unpack = self.start()
             elif not self.rest and getattr(self.unpack, "needs_input", True):
@@ -408,6 +405,15 @@ class _Unpacked:
         keep = len(last) - (total - size)
         self.ready = last[keep:] if last else b""
         return b"".join((*made, last[:keep]))
+
+    def _behind(self) -> bytes:
+        """Return what follows a member; zeros may fill it up."""
+        left: bytes = self.unpack.unused_data
+        while not left.strip(b"\0"):
+            left = self._raw()
+            if not left:
+                break
+        return left.lstrip(b"\0")
 
     def _raw(self) -> bytes:
         return self.raw.read(_PACKED if self.bounded else _STEP)
