@@ -667,7 +667,7 @@ def test_a_perfect_ranking_reaches_the_upper_bound(name: str) -> None:
             np.testing.assert_allclose(values, high, rtol=1e-12, err_msg=str(metric))
 
 
-NO_ROOM = {"R", "F", "AP", "MCC", "Accuracy", "LAUC"}
+NO_ROOM = {"R", "F", "AP", "MCC", "Accuracy", "LAUC", "Rprec"}
 """One rank has not room for all relevant items."""
 
 

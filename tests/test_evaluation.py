@@ -649,7 +649,12 @@ def test_queries_of_the_run_without_judgements_can_be_skipped() -> None:
 
 @pytest.mark.parametrize(
     ("choice", "mean"),
-    [("zero", 1 / 2), ("skip", 1), ("nan", 1), ("one", 1)],
+    [
+        ("zero", 1 / 2),
+        ("skip", 1),
+        ("nan", pytest.approx(math.nan, nan_ok=True)),
+        ("one", 1),
+    ],
 )
 @pytest.mark.parametrize("metric", ["AP", "nDCG@5", "RR", "R@1", "P@1"])
 def test_empty_truth(choice: Any, mean: float, metric: str) -> None:
@@ -1113,3 +1118,30 @@ def test_a_catalogue_of_the_metric_wins() -> None:
 def test_a_catalogue_that_is_too_small_is_refused() -> None:
     with pytest.raises(DataError, match="catalogue has 2 items"):
         rk.evaluate({"q": {"a"}}, {"q": ["a", "x", "y"]}, "FallOut@3", catalog=2)
+
+
+@pytest.mark.parametrize("form", ["dict", "frame"])
+def test_unretrieved_items_may_stand_tied_at_the_end(form: str) -> None:
+    qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}, "p": {"a": 1}}
+    run: Any = {"q": {"x": 3.0, "b": 2.0}, "p": {"a": 1.0}}
+    # What is not retrieved gets a score below all others.
+    filled = {"q": {"x": 3.0, "b": 2.0, "a": -9.0, "c": -9.0, "d": -9.0}, "p": run["p"]}
+    if form == "frame":
+        rows = [(q, i, s) for q, entry in run.items() for i, s in entry.items()]
+        run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    rule = rk.Convention(tie="average", pool="union")
+    metrics = ["nDCG@3", "nDCG", "AP", "R@4", "P@4", "RR", "AUC"]
+
+    ev = rk.evaluate(qrels, run, metrics, convention=rule)
+
+    expected = rk.evaluate(qrels, filled, metrics, ties="average")
+    assert ev.mean == pytest.approx(expected.mean, rel=1e-12)
+
+
+def test_what_is_different_with_a_cutoff() -> None:
+    rule = rk.Convention(overrides={"RR@k": {"tie": "id_asc"}})
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+
+    ev = rk.evaluate(qrels, run, ["RR", "RR@10"], convention=rule)
+
+    assert ev.mean == {"RR": 1 / 2, "RR@10": 1}

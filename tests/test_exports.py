@@ -44,13 +44,14 @@ def test_typed_names_are_the_public_ones() -> None:
 def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
     code = (
         "import rankine as rk; rk.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'AP'); "
-        "print(sorted(rk.conventions()))"
+        "rk.reconcile({'q': {'a': 1}}, {'q': ['a']}, 'AP'); "
+        "print(rk.conventions()['ranx'].tie, rk.reconcile.__name__)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
 
-    assert done.stdout.strip() == "['rankine', 'trec_eval', 'trec_eval-9']"
+    assert done.stdout.strip() == "input reconcile"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         nDCGrel,
     )
     from rankine.ranking import Judged_ as Judged
+    from rankine.reconciliation import Explanation, Reconciliation, reconcile
     from rankine.stats.intervals import Interval
 
 __version__ = "0.1.0"
@@ -80,6 +81,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Check": "rankine.checkup",
     "Evaluation": "rankine.evaluation",
+    "Explanation": "rankine.reconciliation",
     "Interval": "rankine.stats.intervals",
     "Metric": "rankine.metric",
     "check": "rankine.checkup",
@@ -90,17 +92,22 @@ _HOME = {
     "parse": "rankine.names",
     "read_qrels": "rankine.io",
     "read_run": "rankine.io",
+    "reconcile": "rankine.reconciliation",
+    "Reconciliation": "rankine.reconciliation",
 }
 
 __all__ = [
     "AP", "AR", "AUC", "CG", "DCG", "ERR", "LAUC", "MCC", "NCG", "RBP", "RR",
-    "Accuracy", "Bpref", "Check", "Convention", "ElevenPoint", "Evaluation", "F",
+    "Accuracy", "Bpref", "Check", "Convention", "ElevenPoint", "Evaluation",
+    "Explanation", "F",
     "FallOut", "G", "HitCount", "IPrec", "Interval", "Judged", "Metric",
     "NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "P", "R",
-    "RBPResidual", "RScore", "RelP", "Rndcg", "Rprec", "RprecMult", "SetAP", "SetF",
-    "SetP", "SetR", "SetRelP", "Success", "Unjudged", "Utility", "binG", "check",
+    "RBPResidual", "RScore", "Reconciliation", "RelP", "Rndcg", "Rprec", "RprecMult",
+    "SetAP", "SetF", "SetP", "SetR", "SetRelP", "Success", "Unjudged", "Utility",
+    "binG", "check",
     "conventions", "evaluate", "from_ranked", "from_scores", "gm_AP", "gm_Bpref",
     "infAP", "metrics", "nDCG", "nDCGrel", "parse", "read_qrels", "read_run",
+    "reconcile",
 ]  # fmt: skip
 
 

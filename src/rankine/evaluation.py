@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine import io
+from rankine.cautions import cautions_of, n_unsorted
 from rankine.checks import check_choice, check_count, check_k, check_number
 from rankine.conventions.bind import bind
+from rankine.conventions.convention import WITH_CUTOFF
+from rankine.conventions.presets import TOOLS
 from rankine.conventions.presets import convention as named
 from rankine.errors import (
     DataError,
@@ -23,14 +26,14 @@ from rankine.errors import (
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.sources import Dense, Source, Stream
+from rankine.io.sources import Dense, Rows, Source, Stream
 from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
 from rankine.notes import notes_of
 from rankine.stats.intervals import Interval, interval
 from rankine.stats.summary import Summary, summarize
-from rankine.table.align import align
-from rankine.table.policy import Aligned, cut
+from rankine.table.align import OF_JOIN, join
+from rankine.table.policy import Aligned, apply, cut
 from rankine.table.truth import Truth
 from rankine.words import count
 
@@ -69,6 +72,7 @@ class Plan:
         rule: the convention.
         untold: the metrics that nobody told which grades are relevant.
         catalog: the number of items in the catalogue, if it was told.
+        preset: the name of the convention, if it was given by name.
     """
 
     asked: tuple[Metric, ...]
@@ -78,6 +82,7 @@ class Plan:
     rule: Convention
     untold: tuple[Metric, ...]
     catalog: int | None = None
+    preset: str | None = None
 
 
 class Evaluation:
@@ -98,11 +103,13 @@ class Evaluation:
         summaries: tuple[Summary, ...],
         tables: tuple[Aligned, ...],
         name: str,
+        unsorted: int = 0,
     ) -> None:
         self._plan = plan
         self._tables = tables
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
+        self._unsorted = unsorted
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -113,6 +120,27 @@ class Evaluation:
     def convention(self) -> Convention:
         """The convention that the numbers follow."""
         return self._plan.rule
+
+    @property
+    def preset(self) -> str | None:
+        """The name of the convention, if it was given by name."""
+        return self._plan.preset
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Where a number may not be the one that the tool itself would give.
+
+        That is so for a metric that it does not have, and for tied items whose order
+        it leaves open. Empty where the convention was not given by name.
+        """
+        if self._plan.preset is None:
+            return ()
+        asked = (
+            (self._plan.asked[number], metric, self._tables[at].table)
+            for at, group in enumerate(self._plan.groups)
+            for number, metric, _ in group.members
+        )
+        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -329,7 +357,7 @@ def evaluate(
             lower_is_better=lower_is_better,
         )
     truth = truth_of(qrels, of_qrels)
-    source = source_of(run, of_run)
+    source = source_of(run, of_run, order)
     return evaluate_source(plan, truth, source, name or source.name, depth=depth)
 
 
@@ -388,9 +416,12 @@ def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
     return Truth(source)
 
 
-def source_of(run: Any, how: Reading = PLAIN) -> Source:
-    """Read a run."""
+def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
+    """Read a run; refuse one without the rank column if that was asked for."""
     source = io.read(run, "run", how)
+    if order == "rank" and not _is_ranked(source):
+        msg = f"{source.name} has no rank column, which order='rank' needs"
+        raise DataError(msg)
     return cleaned(source, "run") if how.lenient else source
 
 
@@ -401,26 +432,62 @@ def evaluate_source(
     name: str,
     *,
     depth: int | None = None,
+    joins: dict[Any, Aligned] | None = None,
 ) -> Evaluation:
-    """Evaluate a run that has been read, by a plan that has been checked."""
+    """Evaluate a run that has been read, by a plan that has been checked.
+
+    Args:
+        plan: what is to be computed.
+        truth: the judgements.
+        source: the run.
+        name: what to call the run.
+        depth: the number of items of each list that are kept.
+        joins: where joined tables are kept, for further plans on the same data.
+    """
     _refuse_fractions(plan, truth)
     if plan.catalog is not None:
         _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
     tables = []
     for group in plan.groups:
-        aligned = align(
-            truth, source, group.rule, depth=group.depth, keep_scores=group.keep_scores
-        )
+        rule = group.rule
+        unranked = rule.order == "rank" and not _is_ranked(source)
+        if unranked:
+            rule = rule.replace(order="score")
+        aligned = apply(_joined(truth, source, rule, group, joins), rule)
+        if unranked:
+            said = f"{source.name} has no rank column; its order gives the ranks"
+            aligned = replace(aligned, notes=(*aligned.notes, said))
         if depth is not None:
             if any(metric.get("ties") for _, metric, _ in group.members):
                 msg = "depth cannot be given together with ties: who is cut is not sure"
                 raise ParameterError(msg)
             aligned = cut(aligned, depth)
         tables.append(aligned)
-        for number, metric, rule in group.members:
-            found[number] = summarize(metric, aligned.table, rule, aligned.ids)
-    return Evaluation(plan, tuple(found), tuple(tables), name)  # type: ignore[arg-type]
+        for number, metric, own in group.members:
+            found[number] = summarize(metric, aligned.table, own, aligned.ids)
+    unsorted = 0
+    if plan.preset and any(group.rule.order == "given" for group in plan.groups):
+        unsorted = n_unsorted(source)
+    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
+
+
+def _joined(
+    truth: Truth,
+    source: Source,
+    rule: Convention,
+    group: Group,
+    joins: dict[Any, Aligned] | None,
+) -> Aligned:
+    if joins is None:
+        return join(
+            truth, source, rule, depth=group.depth, keep_scores=group.keep_scores
+        )
+    # All ranks, so that another metric can use it too.
+    key = (*(getattr(rule, field) for field in OF_JOIN), group.keep_scores)
+    if key not in joins:
+        joins[key] = join(truth, source, rule, keep_scores=group.keep_scores)
+    return joins[key]
 
 
 @lru_cache(maxsize=256)
@@ -452,7 +519,7 @@ def plan_of(
     bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
-        own = rule.for_metric(metric.name)
+        own = rule.for_metric(metric.name, cut=metric.depth is not None)
         key = tuple(getattr(own, field) for field in _OF_TABLE)
         groups.setdefault(key, []).append((number, metric, own))
     return Plan(
@@ -463,23 +530,26 @@ def plan_of(
         rule,
         () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
         catalog,
+        convention if isinstance(convention, str) else None,
     )
 
 
 def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
     """Refuse what a convention asks for and nobody can do."""
     for name, own in rule.overrides.items():
-        if name not in REGISTRY:
+        if name.removesuffix(WITH_CUTOFF) not in REGISTRY:
             msg = (
                 f"the convention overrides {name!r}, which is no metric"
                 f"{nearest(name, REGISTRY)}"
             )
             raise ParameterError(msg)
-        if own.get("order", rule.order) != rule.order:
-            msg = f"the order cannot be another for {name} than for other metrics"
+        orders = {own.get("order", rule.order), rule.order}
+        if len(orders) > 1 and "rank" in orders:
+            msg = f"{name} alone cannot be read by its rank column, or not by it"
             raise ParameterError(msg)
     for metric in metrics:
-        pooled = rule.for_metric(metric.name).aggregate == "micro"
+        for_it = rule.for_metric(metric.name, cut=metric.depth is not None)
+        pooled = for_it.aggregate == "micro"
         if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
             msg = f"{metric} cannot be pooled over queries, as aggregate='micro' asks"
             raise ParameterError(msg)
@@ -488,9 +558,8 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
 def _needs_threshold(metric: Metric, rule: Convention) -> bool:
     """Say whether a metric has a threshold that was not given."""
     by_threshold = metric.fact.binary or metric.get("gain") == "binary"
-    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(
-        rule.overrides.get(metric.name, {})
-    )
+    own = rule.own(metric.name, cut=metric.depth is not None)
+    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(own)
     return by_threshold and metric.takes("rel") and not told
 
 
@@ -506,7 +575,7 @@ def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
     deepest = None if None in depths else max(depth for depth in depths if depth)
     rule = members[0][2]
     # What is removed or pooled by the list itself depends on all of the list.
-    if rule.unjudged == "removed" or rule.pool == "list":
+    if rule.unjudged == "removed" or rule.pool != "qrels":
         deepest = None
     return Group(rule, tuple(members), deepest, needs_scores)
 
@@ -526,6 +595,10 @@ def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
         )
         raise ParameterError(msg)
     return metric
+
+
+def _is_ranked(source: Source) -> bool:
+    return isinstance(source, (Rows, Stream)) and source.ranked
 
 
 def _refuse_catalog(catalog: int, source: Source) -> None:

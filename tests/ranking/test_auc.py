@@ -44,6 +44,21 @@ def whole(size: int) -> dict[str, Any]:
             id="matched-tie",
         ),
         pytest.param("(a x)", TWO, whole(4), (3 / 2 + 1 / 2) / 4, id="catalogue-tie"),
+        pytest.param("x a b", TWO, {"k": 2}, 0 / 1, id="cut"),
+        pytest.param("a x b", TWO, {"k": 9}, 1 / 2, id="cut-below-the-list"),
+        pytest.param("a (b x)", TWO, {}, (1 + 1 / 2) / 2, id="tied-half"),
+        pytest.param("a (b x)", TWO, {"tied": "right"}, 2 / 2, id="tied-right"),
+        pytest.param("a (b x)", TWO, {"tied": "wrong"}, 1 / 2, id="tied-wrong"),
+        # x stands before b, the larger id first
+        pytest.param("a (b x)", TWO, {"tied": "order"}, 1 / 2, id="tied-as-listed"),
+        pytest.param(
+            "x a y b z", TWO, {"tied": "order", **whole(9), "k": 3},
+            # a beats y and the 5 below; b is lost below x and y, tied with 5
+            (1 + 5 + 5 / 2) / (2 * 7), id="cut-catalogue",
+        ),
+        pytest.param("a b", TWO, {"single": "zero"}, 0, id="all-relevant-zero"),
+        pytest.param("a b", TWO, {"single": "by_kind"}, 1, id="all-relevant-one"),
+        pytest.param("x y", TWO, {"single": "by_kind"}, 0, id="none-relevant-zero"),
         pytest.param("", TWO, {}, nan, id="empty-run"),
         pytest.param("", TWO, {"universe": "matched"}, nan, id="empty-run-matched"),
         pytest.param("", TWO, whole(6), 1 / 2, id="empty-run-all-tied"),
@@ -139,10 +154,16 @@ def test_limited_auc_beyond_the_list_is_that_of_the_whole_list(run: str) -> None
         (AUC, {"rel": "high"}, "rel must be a finite number, got 'high'"),
         (AUC, {"universe": "all"}, "universe must be one of matched, list, catalogue"),
         (AUC, {"universe": "catalog"}, "did you mean 'catalogue'"),
-        (AUC, {"scope": "user"}, "scope must be one of query, pooled, got 'user'"),
+        (
+            AUC,
+            {"scope": "user"},
+            "scope must be one of query, weighted, pooled",
+        ),
         (AUC, {"catalog": 0}, "catalog must be an integer of at least 1, got 0"),
         (AUC, {"scope": "pooled", **whole(9)}, "scope='pooled' takes universe='matche"),
-        (AUC, {"k": 5}, "AUC has no parameter 'k'"),
+        (AUC, {"k": 0}, "k must be a positive integer or None, got 0"),
+        (AUC, {"tied": "no"}, "tied must be one of half, right, wrong, order"),
+        (AUC, {"single": "no"}, "single must be one of undefined, zero, by_kind"),
         (LAUC, {"k": 0}, "k must be a positive integer or None, got 0"),
         (LAUC, {"k": True}, "k must be a positive integer or None, got True"),
         (LAUC, {"k": 2.5}, r"k must be a positive integer or None, got 2\.5"),
@@ -177,3 +198,24 @@ def test_refuses_a_catalogue_that_is_too_small(
 ) -> None:
     with pytest.raises(DataError, match=f"the catalogue has {size} items"):
         metric(catalog=size).values(table(run, TWO))
+
+
+def test_weighted_by_relevant_items() -> None:
+    # One relevant item above the other: 1 of 1. Two of three, both last: 0 of 2.
+    found = judged(
+        {"p": {"a": 1}, "q": {"a": 1, "b": 1}}, {"p": ["a", "x"], "q": ["x", "a", "b"]}
+    )
+
+    values = AUC(scope="weighted").values(found)
+
+    assert values.tolist() == [(1 * 1 + 2 * 0) / 3] * 2
+
+
+def test_pooled_with_a_cutoff() -> None:
+    run = {"p": {"a": 3.0, "x": 2.0, "b": 1.0}, "q": {"y": 9.0, "c": 8.0}}
+    found = judged({"p": {"a": 1, "b": 1}, "q": {"c": 1}}, run)
+
+    # Down to rank 2: a 3 and c 8 against x 2 and y 9.
+    values = AUC(scope="pooled", k=2).values(found)
+
+    assert values.tolist() == [2 / 4] * 2

@@ -246,7 +246,7 @@ def test_refuses_parameters(
         (AR, {"ties": "best"}, "AR has no parameter 'ties'"),
         (RR, {"variant": "frist"}, "variant must be one of .* did you mean 'first'"),
         (RR, {"ties": "random"}, "ties must be one of average, best, worst"),
-        (Rprec, {"k": 5}, "Rprec has no parameter 'k'"),
+        (Rprec, {"misses": "no"}, "misses must be one of zero, undefined"),
         (Rprec, {"rel": True}, "rel must be a finite number, got True"),
     ],
 )
@@ -255,3 +255,38 @@ def test_refuses_parameters_of_its_own(
 ) -> None:
     with pytest.raises(ParameterError, match=message):
         metric(**params)
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ("(a x)", 1 / 2),
+        ("(a b x)", (2 / 3 + 2 / 3) / 2),
+        ("a (b x) y", (1 + 2 / 3) / 2),
+        ("x a b", (1 / 2 + 2 / 3) / 2),
+    ],
+)
+def test_tied_items_count_as_the_last_of_them(run: str, expected: float) -> None:
+    values = AP(ties="last").values(table(run, {"a": 1, "b": 1 if "b" in run else 0}))
+
+    assert values[0] == pytest.approx(expected, rel=1e-15)
+
+
+def test_tied_items_beyond_the_cutoff_are_not_found() -> None:
+    found = table("a (b x)", {"a": 1, "b": 1})
+
+    assert AP(ties="last", k=2).values(found)[0] == (1 + 0) / 2
+
+
+def test_r_precision_within_a_cutoff() -> None:
+    found = table("x a b c", {"a": 1, "b": 1, "c": 1})
+
+    assert Rprec(k=2).values(found)[0] == 1 / 3
+    assert Rprec(k=9).values(found)[0] == 2 / 3
+
+
+def test_r_precision_may_be_undefined_where_nothing_is_found() -> None:
+    missed = table("x y a b", {"a": 1, "b": 1})
+
+    assert Rprec.values(missed)[0] == 0
+    assert np.isnan(Rprec(misses="undefined").values(missed)[0])

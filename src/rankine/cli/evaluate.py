@@ -14,6 +14,7 @@ import click
 from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_how
 
 if TYPE_CHECKING:
+    from rankine.conventions.convention import Convention
     from rankine.evaluation import Evaluation
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
@@ -101,7 +102,6 @@ def command(
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
-    from rankine.conventions.presets import convention as named  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, *runs)
     if sum((as_json, as_csv, style is not None)) > 1:
@@ -120,14 +120,11 @@ def command(
 
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
-    rule = named(convention)
-    if order is not None:
-        rule = rule.replace(order=order)
-    plan = ev.plan_of(tuple(asked), rule, ties, rel, catalog)
+    plan = ev.plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)
     by_rank = plan.rule.order == "rank"
     told = reader(lenient=lenient, by_rank=by_rank, **how)
     truth = ev.truth_of(qrels, told("qrels"))
-    sources = [ev.source_of(path, told("run")) for path in runs]
+    sources = [ev.source_of(path, told("run"), order) for path in runs]
     if verbose:
         say_how([truth.source, *sources])
     results = []
@@ -151,6 +148,14 @@ def command(
     elif style is None:
         _print_table(results, per_query=per_query)
     return _below(results, limits)
+
+
+def _rule(convention: str, order: str | None) -> str | Convention:
+    from rankine.conventions.files import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine.conventions.presets import convention as named  # noqa: PLC0415
+
+    rule = chosen(convention)
+    return rule if order is None else named(rule).replace(order=order)
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

@@ -39,7 +39,8 @@ _SPREAD = frozenset({"average", "best", "worst"})
 @lru_cache(maxsize=4096)
 def bind(metric: Metric, rule: Convention) -> Metric:
     """Fill the parameters that were not given with what the convention says."""
-    own = rule.for_metric(metric.name)
+    cut = metric.depth is not None
+    own = rule.for_metric(metric.name, cut=cut)
     filled: dict[str, Any] = {}
     for parameter, field in _FIELD.get(metric.name, {}).items():
         value = getattr(own, field)
@@ -58,7 +59,7 @@ def bind(metric: Metric, rule: Convention) -> Metric:
             raise ParameterError(msg)
     filled |= {
         key: value
-        for key, value in rule.overrides.get(metric.name, {}).items()
+        for key, value in rule.own(metric.name, cut=cut).items()
         if key not in FIELDS
     }
     for key in filled:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from rankine.errors import ParameterError, nearest
 from rankine.frozen import Frozen, freeze
 
+if TYPE_CHECKING:
+    import os
+
+WITH_CUTOFF = "@k"
 Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
 
 
@@ -33,8 +38,9 @@ class Convention:
         threshold: an item is relevant when its grade is at least this.
         score_floor: retrieved items with this score or less are never relevant.
         unjudged: unjudged items count as not relevant, or are removed before ranking.
-        pool: the relevant items and the ideal list come from all judgements, or only
-            from the items in the list.
+        pool: the relevant items and the ideal list come from all judgements; only
+            from the items in the list; or from all, those not retrieved standing tied
+            at the end of the list, as where every item must have a score.
         p_den: what precision divides by.
         r_den: what recall divides by.
         ap_den: what average precision divides by.
@@ -47,11 +53,12 @@ class Convention:
         queries: who is averaged: the judged queries, those of the run, or both.
         missing_run: a judged query that the run misses counts 0, or is an error.
         empty_truth: a query without relevant items counts 0, is left out, counts 1,
-            is undefined, or is an error.
+            makes the mean undefined, or is an error.
         aggregate: mean over queries, or pooled numerators over pooled denominators.
         nothing: the result when no query is left.
         decimals: decimals to which the tool rounds its result.
-        overrides: metric name -> {field or parameter: value}.
+        overrides: metric name -> {field or parameter: value}; a name like ``RR@k``
+            is for that metric with a cutoff, and goes before ``RR``.
 
     >>> Convention(ap_den="min_k_R").ap_den
     'min_k_R'
@@ -66,7 +73,7 @@ class Convention:
     threshold: float = 1
     score_floor: float | None = None
     unjudged: Literal["nonrel", "removed"] = "nonrel"
-    pool: Literal["qrels", "list"] = "qrels"
+    pool: Literal["qrels", "list", "union"] = "qrels"
     p_den: Literal["k", "list", "min_k_R"] = "k"
     r_den: Literal["R", "min_k_R"] = "R"
     ap_den: Literal["R", "min_k_R", "min_R_list", "hits", "k", "none"] = "R"
@@ -131,14 +138,75 @@ class Convention:
                 raise ParameterError(msg)
         return replace(self, **changes)
 
-    def for_metric(self, name: str) -> Convention:
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data; what JSON has no number for is text.
+
+        >>> Convention(threshold=2).to_dict()["threshold"]
+        2
+        """
+        return {item: _plain(getattr(self, item)) for item in FIELDS}
+
+    @staticmethod
+    def from_dict(data: Any) -> Convention:
+        """Make a convention of its fields; those not given are rankine's own.
+
+        >>> rule = Convention(ap_den="hits")
+        >>> Convention.from_dict(rule.to_dict()) == rule
+        True
+        """
+        if not isinstance(data, Mapping):
+            msg = f"a convention is {{field: value}}, got {data!r}"
+            raise ParameterError(msg)
+        return Convention().replace(**{str(key): _read(data[key]) for key in data})
+
+    @staticmethod
+    def from_yaml(path: str | os.PathLike[str]) -> Convention:
+        """Read a convention from a YAML file: a line per field.
+
+        The file may name a convention to begin with, as ``base: ranx``.
+        """
+        from rankine.conventions.files import read_convention  # noqa: PLC0415
+
+        return read_convention(path)
+
+    def own(self, name: str, *, cut: bool = False) -> dict[str, Any]:
+        """Return what is different for one metric, with a cutoff or without."""
+        found = dict(self.overrides.get(name, {}))
+        if cut:
+            found |= self.overrides.get(name + WITH_CUTOFF, {})
+        return found
+
+    def for_metric(self, name: str, *, cut: bool = False) -> Convention:
         """Return the convention as it holds for one metric: its overrides applied."""
-        own = {
-            key: value
-            for key, value in self.overrides.get(name, {}).items()
-            if key in FIELDS
-        }
-        return replace(self, **own) if own else self
+        if not self.overrides:
+            return self
+        own = self.own(name, cut=cut)
+        fields_ = {key: value for key, value in own.items() if key in FIELDS}
+        return replace(self, **fields_) if fields_ else self
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data for JSON: infinities are text, mappings are dicts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def _read(value: Any) -> Any:
+    """Take plain data back: what is a number in words, and keys that are grades."""
+    if isinstance(value, Mapping):
+        return {_number(key): _read(item) for key, item in value.items()}
+    return _number(value) if value in ("inf", "-inf") else value
+
+
+def _number(text: Any) -> Any:
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        return text
+    return int(number) if number.is_integer() else number
 
 
 FIELDS = tuple(item.name for item in fields(Convention))

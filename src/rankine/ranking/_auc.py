@@ -23,9 +23,12 @@ Universe = Literal["matched", "list", "catalogue"]
 def auc(
     table: Judged,
     *,
+    k: int | None = None,
     rel: float = 1,
     universe: Universe = "list",
-    scope: Literal["query", "pooled"] = "query",
+    scope: Literal["query", "weighted", "pooled"] = "query",
+    tied: Literal["half", "right", "wrong", "order"] = "half",
+    single: Literal["undefined", "zero", "by_kind"] = "undefined",
     catalog: int | None = None,
 ) -> Floats:
     """Share of pairs of a relevant and another item that are in the right order.
@@ -35,12 +38,20 @@ def auc(
 
     Args:
         table: the joined table.
+        k: cutoff: items below rank k are not in the list.
         rel: an item is relevant when its grade is at least this.
         universe: which items form pairs: ``matched``, those retrieved and judged
             (Jurity); ``list``, all retrieved, unjudged ones as not relevant;
             ``catalogue``, all items, those not retrieved tied below the list.
-        scope: ``query``: pairs of one query; ``pooled``: of all queries together, by
-            score, the same value for every query.
+        scope: ``query``: pairs of one query; ``weighted``: the same, queries weighing
+            as much as they have relevant items (RecBole's GAUC); ``pooled``: pairs of
+            all queries together, by score. The last two have one value for all
+            queries.
+        tied: a pair of equal scores counts ``half``, is ``right`` or ``wrong`` (as
+            Cornac has it), or counts as the items stand in the list (``order``).
+        single: without a pair there is no value; or it is 0 (torchmetrics); or, for
+            a query with relevant items, 1 if all items are relevant and 0 if none is
+            (``by_kind``, RePlay).
         catalog: number of items in the catalogue, for that universe.
 
     Returns:
@@ -71,23 +82,41 @@ def auc(
         >>> auc(table, universe="catalogue", catalog=10)
         array([0.9375])
     """
+    check_k(k)
     check_number("rel", rel)
     check_choice("universe", universe, ("matched", "list", "catalogue"))
-    check_choice("scope", scope, ("query", "pooled"))
+    check_choice("scope", scope, ("query", "weighted", "pooled"))
+    check_choice("tied", tied, ("half", "right", "wrong", "order"))
+    check_choice("single", single, ("undefined", "zero", "by_kind"))
     _check_catalog(table, catalog, needed=universe == "catalogue", name="AUC")
     if scope == "pooled":
-        if universe == "catalogue":
-            msg = "scope='pooled' takes universe='matched' or 'list'"
+        if universe == "catalogue" or tied != "half":
+            msg = "scope='pooled' takes universe='matched' or 'list', and no tied"
             raise ParameterError(msg)
-        return _pooled(table, rel, universe)
+        return _pooled(table, k, rel, universe)
     if universe == "matched":
         table = _only_judged(table)
-    relevant = table.grade >= rel
-    wrong, found = _wrong_pairs(table, relevant)
+    if k is not None or tied == "order":
+        table = _cut(table, k, keep_ties=tied != "order")
+    weight = {"right": 0.0, "wrong": 1.0}.get(tied, 0.5)
+    wrong, found = _wrong_pairs(table, table.grade >= rel, weight)
     others = table.length() - found
-    if universe != "catalogue":
-        return 1 - ratio(wrong, found * others)
-    return _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))
+    if universe == "catalogue":
+        value = _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))
+    else:
+        value = 1 - ratio(wrong, found * others)
+    if single != "undefined":
+        alone = np.isnan(value)
+        if single == "by_kind":
+            alone &= table.n_relevant(rel) > 0
+        full = (found > 0) & (others == 0) & (single == "by_kind")
+        value[alone] = np.where(full, 1.0, 0.0)[alone]
+    if scope == "weighted":
+        defined = ~np.isnan(value)
+        total = float(found[defined].sum())
+        mean = float((value * found)[defined].sum()) / total if total else np.nan
+        return np.full(table.n_queries, mean)
+    return value
 
 
 def _check_catalog(
@@ -120,15 +149,40 @@ def _only_judged(table: Judged) -> Judged:
     )
 
 
-def _wrong_pairs(table: Judged, relevant: Bools) -> tuple[Floats, Floats]:
-    """Count pairs in the wrong order, tied ones half, and the relevant items found."""
+def _wrong_pairs(
+    table: Judged, relevant: Bools, weight: float = 0.5
+) -> tuple[Floats, Floats]:
+    """Count pairs in the wrong order, tied ones in part, and the relevant items."""
     row = np.flatnonzero(relevant)
     query, above, tied = table.query[row], table.above[row], table.tied[row]
     # Relevant items above this block, and inside it.
     first, block = runs(query, above)
     before, beside = position(query)[first][block], np.bincount(block)[block]
-    wrong = (above - before) + 0.5 * (tied - beside)
+    wrong = (above - before) + weight * (tied - beside)
     return table.per_query(query, wrong), table.per_query(query)
+
+
+def _cut(table: Judged, k: int | None, *, keep_ties: bool) -> Judged:
+    """Cut the lists at k; without ties, take the list's own order for theirs."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    keep = table.rank <= k if k is not None else table.rank > 0
+    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
+    above = table.above if keep_ties else table.rank - 1
+    tied = table.tied if keep_ties else np.ones_like(table.tied)
+    if k is not None:
+        tied = np.minimum(above + tied, k) - above
+    return replace(
+        table,
+        query=table.query[keep],
+        rank=table.rank[keep],
+        grade=table.grade[keep],
+        above=above[keep],
+        tied=tied[keep],
+        score=table.score[keep],
+        n_retrieved=length,
+        memo={},
+    )
 
 
 def _over_catalogue(
@@ -148,12 +202,16 @@ def _over_catalogue(
     return 1 - ratio(wrong, most * (size - most))
 
 
-def _pooled(table: Judged, rel: float, universe: str) -> Floats:
+def _pooled(table: Judged, k: int | None, rel: float, universe: str) -> Floats:
     """Compare scores across queries."""
-    scores = table.scores
-    if universe == "matched" or scores is None:
-        scores = table.score[table.grade >= 0]
-    positive = np.sort(table.score[table.grade >= rel])
+    scores, score_query = table.scores, table.score_query
+    inside = table.rank <= k if k is not None else table.rank > 0
+    if universe == "matched" or scores is None or score_query is None:
+        scores = table.score[inside & (table.grade >= 0)]
+    elif k is not None:
+        order = np.lexsort((-scores, score_query))
+        scores = scores[order[position(score_query[order]) < k]]
+    positive = np.sort(table.score[inside & (table.grade >= rel)])
     ordered = np.sort(scores)
     above = len(ordered) - np.searchsorted(ordered, positive, side="right")
     equal = (len(ordered) - above) - np.searchsorted(ordered, positive, side="left")
@@ -208,25 +266,10 @@ def limited_auc(
         >>> limited_auc(table, k=2, catalog=10)
         array([0.7188])
     """
-    from dataclasses import replace  # noqa: PLC0415
-
     check_k(k)
     check_number("rel", rel)
     _check_catalog(table, catalog, needed=True, name="LAUC")
-    keep = table.rank <= k if k is not None else table.rank > 0
-    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
-    # The order is the list's own: ties are broken by now.
-    table = replace(
-        table,
-        query=table.query[keep],
-        rank=table.rank[keep],
-        grade=table.grade[keep],
-        above=table.rank[keep] - 1,
-        tied=np.ones(int(keep.sum()), dtype=np.int64),
-        score=table.score[keep],
-        n_retrieved=length,
-        memo={},
-    )
+    table = _cut(table, k, keep_ties=False)
     wrong, found = _wrong_pairs(table, table.grade >= rel)
     others = table.length() - found
     return _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))

@@ -15,6 +15,7 @@ from rankine.ranking.expected import (
     extreme_over_hits,
     first_rank,
 )
+from rankine.table.segments import position, runs
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -31,7 +32,7 @@ def average_precision(
     rel: float = 1,
     divisor: AveragePrecisionDivisor = "R",
     terms: Literal["hits", "all_ranks"] = "hits",
-    ties: Ties | None = None,
+    ties: Ties | Literal["last"] | None = None,
 ) -> Floats:
     """Mean of the precision at the rank of each relevant item.
 
@@ -49,7 +50,9 @@ def average_precision(
             ``min_R_list``, what fits into the list (LensKit); ``hits``, those found
             (torchmetrics); ``k``; ``none``, the bare sum.
         terms: ``hits``, or ``all_ranks``: P@i at every rank up to k (Elliot's MAP).
-        ties: ``average``, ``best`` or ``worst`` order of tied items.
+        ties: ``average``, ``best`` or ``worst`` order of tied items; or ``last``:
+            each of them counts as if it were the last (scikit-learn's label ranking
+            average precision, Cornac).
 
     Returns:
         One value per query, 0 to 1 (more only for ``none``, and ``all_ranks`` without
@@ -78,23 +81,52 @@ def average_precision(
         >>> average_precision(table, k=3, divisor="k", terms="all_ranks")
         array([0.7222])
     """
-    check_binary(k, rel, ties)
     check_choice("divisor", divisor, _DIVISORS)
     check_choice("terms", terms, ("hits", "all_ranks"))
+    if ties == "last":
+        check_binary(k, rel, None)
+        if terms == "all_ranks":
+            msg = "AP has no value for ties='last' with terms='all_ranks'"
+            raise ParameterError(msg)
+        total = _precision_at_last(table, k, rel)
+        return _divided(table, total, k, rel, divisor, None)
+    check_binary(k, rel, ties)
     if ties and divisor == "hits" and terms == "all_ranks":
         msg = "AP has no value over ties for divisor='hits' with terms='all_ranks'"
         raise ParameterError(msg)
-    most = table.n_relevant(rel)
     if terms == "all_ranks":
         total = _precision_at_every_rank(table, k, rel, ties)
     else:
         total = _precision_at_hits(table, k, rel, divisor, ties)
+    return _divided(table, total, k, rel, divisor, ties)
+
+
+def _divided(
+    table: Judged,
+    total: Floats,
+    k: int | None,
+    rel: float,
+    divisor: str,
+    ties: Ties | None,
+) -> Floats:
+    most = table.n_relevant(rel)
     down = _divisor(table, k, rel, divisor, ties)
     value = ratio(total, down)
     if not (down.all() and most.all()):
         value[down == 0] = 0
         value[most == 0] = np.nan
     return value
+
+
+def _precision_at_last(table: Judged, k: int | None, rel: float) -> Floats:
+    """Sum over the hits the precision at the last item with the same score."""
+    row = table.hits(rel).row
+    query, last = table.query[row], table.above[row] + table.tied[row]
+    first, block = runs(query, table.above[row])
+    # Hits down to the end of the block: those before it, and those in it.
+    found = position(query)[first][block] + np.bincount(block)[block]
+    inside = last <= k if k is not None else last > 0
+    return table.per_query(query[inside], (found / last)[inside])
 
 
 def _precision_at_hits(
@@ -311,7 +343,13 @@ RR = register(
 )
 
 
-def r_precision(table: Judged, *, rel: float = 1) -> Floats:
+def r_precision(
+    table: Judged,
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    misses: Literal["zero", "undefined"] = "zero",
+) -> Floats:
     """Precision at the rank that equals the number of relevant items.
 
     Formula:
@@ -319,7 +357,10 @@ def r_precision(table: Judged, *, rel: float = 1) -> Floats:
 
     Args:
         table: the joined table.
+        k: cutoff, beyond which nothing is found even if R is larger.
         rel: an item is relevant when its grade is at least this.
+        misses: a query of which nothing is found counts 0, or is ``undefined``, which
+            is what recommenders makes of it.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.
@@ -335,11 +376,16 @@ def r_precision(table: Judged, *, rel: float = 1) -> Floats:
         >>> r_precision(table)
         array([0.5])
     """
-    check_binary(None, rel, None)
+    check_binary(k, rel, None)
+    check_choice("misses", misses, ("zero", "undefined"))
     hits = table.hits(rel)
     most = table.n_relevant(rel)
-    inside = hits.rank <= most[hits.query]
-    return ratio(table.per_query(hits.query[inside]), most)
+    last = most if k is None else np.minimum(most, k)
+    inside = hits.rank <= last[hits.query]
+    value = ratio(table.per_query(hits.query[inside]), most)
+    if misses == "undefined":
+        value[value == 0] = np.nan
+    return value
 
 
 Rprec = register("Rprec", r_precision, aliases=("R-precision", "r_precision", "RPrec"))

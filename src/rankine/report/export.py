@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import math
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from rankine.errors import MissingExtraError, ParameterError
@@ -14,7 +13,6 @@ from rankine.report.cells import cells, shown
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankine.conventions.convention import Convention
     from rankine.evaluation import Evaluation
 
 
@@ -38,19 +36,11 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
             }
             for cell in cells(evaluation)
         },
-        "convention": convention_dict(evaluation.convention),
+        "convention": evaluation.convention.to_dict(),
+        "preset": evaluation.preset,
         "notes": list(evaluation.notes),
+        "warnings": list(evaluation.warnings),
     }
-
-
-def convention_dict(rule: Convention) -> dict[str, Any]:
-    """Return the fields of a convention; what JSON has no number for is text."""
-    made = {}
-    for item in fields(rule):
-        value = getattr(rule, item.name)
-        infinite = isinstance(value, float) and not math.isfinite(value)
-        made[item.name] = str(value) if infinite else value
-    return made
 
 
 def to_json(evaluation: Evaluation, indent: int | None) -> str:
@@ -113,7 +103,8 @@ def to_html(evaluation: Evaluation) -> str:
         f"<td style='color:#777'>{cell.bounds()}</td></tr>"
         for cell in cells(evaluation)
     )
-    notes = "".join(f"<li>{html.escape(shown(note))}</li>" for note in evaluation.notes)
+    told = (*evaluation.notes, *evaluation.warnings)
+    notes = "".join(f"<li>{html.escape(shown(note))}</li>" for note in told)
     head = (
         f"<tr><th style='text-align:left'>{html.escape(shown(evaluation.name))}</th>"
         "<th style='text-align:right'>value</th>"

@@ -69,10 +69,15 @@ def _footer(evaluations: Sequence[Evaluation]) -> list[RenderableType]:
         said = "A single query has no interval."
     lines: list[RenderableType] = [Text(f"{count(n, 'query')}. {said}", style="dim")]
     for evaluation in evaluations:
-        if evaluation.notes and len(evaluations) > 1:
+        told = evaluation.notes or evaluation.warnings
+        if told and len(evaluations) > 1:
             lines.append(Text(shown(evaluation.name), style="bold"))
         lines += [
             Padding(Text(f"- {shown(note)}"), (0, 0, 0, 1)) for note in evaluation.notes
+        ]
+        lines += [
+            Padding(Text(f"! {shown(text)}", style="yellow"), (0, 0, 0, 1))
+            for text in evaluation.warnings
         ]
     return lines
 

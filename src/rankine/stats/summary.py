@@ -93,6 +93,8 @@ def summarize(
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], fact.summary)
+        if rule.empty_truth == "nan" and fact.empty == "convention" and n_undefined:
+            value = math.nan
     n = len(values) - n_undefined
     parts = None
     pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
@@ -101,7 +103,7 @@ def summarize(
     elif pooled and fact.parts is not None:
         parts = _parts(fact.parts, metric, table, values)
         value = _ratio(*parts)
-    if rule.decimals is not None:
+    if rule.decimals is not None and math.isfinite(value):
         value = round(value, rule.decimals)
     return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
 

@@ -56,16 +56,32 @@ def align(
         depth: the deepest rank that any metric looks at, if there is one.
         keep_scores: whether a metric needs the scores of all retrieved items.
     """
+    return apply(join(truth, run, rule, depth=depth, keep_scores=keep_scores), rule)
+
+
+# What of a convention decides the join; the rest is applied to the joined table.
+OF_JOIN = ("order", "tie", "score_bits", "duplicates")
+
+
+def join(
+    truth: Truth,
+    run: Source,
+    rule: Convention,
+    *,
+    depth: int | None = None,
+    keep_scores: bool = False,
+) -> Aligned:
+    """Join without what the convention says of queries, pools and floors."""
     source = truth.source
     if isinstance(source, Lists) and isinstance(run, Lists) and _can_probe(run, rule):
         probed = _probed(truth, run, rule, keep_scores=keep_scores)
         if probed is not None:
-            return apply(_with_notes(probed, truth), rule)
+            return _with_notes(probed, truth)
     if isinstance(run, Dense):
         aligned = _from_matrix(truth, run, rule, depth, keep_scores=keep_scores)
     else:
         aligned = _from_rows(truth, run, rule, depth, keep_scores=keep_scores)
-    return apply(_with_notes(aligned, truth), rule)
+    return _with_notes(aligned, truth)
 
 
 def _with_notes(aligned: Aligned, truth: Truth) -> Aligned:

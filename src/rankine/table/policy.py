@@ -104,11 +104,7 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         above = table.score > rule.score_floor
         aligned = replace(aligned, floored=int(np.count_nonzero(~above)))
         table = rows_of(table, above)
-    if rule.unjudged == "removed":
-        table = _without_unjudged(table)
-    if rule.pool == "list":
-        counts = np.bincount(table.query, minlength=table.n_queries)
-        table = replace(table, pool=Pool(starts_of(counts), table.grade), memo={})
+    table = _pooled(table, rule)
     if rule.queries in {"run", "both"} and aligned.missing:
         aligned = replace(aligned, ids=_chosen(aligned.ids, table.in_run))
         table = _queries_of(table, table.in_run)
@@ -116,6 +112,52 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         aligned = replace(aligned, ids=[*list(aligned.ids), *aligned.extra], extra=[])
         table = _with_unjudged_queries(table, aligned.extra_length)
     return replace(aligned, table=table) if table is not aligned.table else aligned
+
+
+def _pooled(table: Judged, rule: Convention) -> Judged:
+    """Apply what the convention says of unjudged and of unretrieved items."""
+    if rule.unjudged == "removed":
+        table = _without_unjudged(table)
+    if rule.pool == "list":
+        counts = np.bincount(table.query, minlength=table.n_queries)
+        return replace(table, pool=Pool(starts_of(counts), table.grade), memo={})
+    return _with_the_rest(table) if rule.pool == "union" else table
+
+
+def _with_the_rest(table: Judged) -> Judged:
+    """Put the judged items that were not retrieved at the end of the lists, tied."""
+    # Which items these are does not matter, only how many of each grade.
+    query = np.concatenate((table.pool.query, table.query))
+    grade = np.concatenate((table.pool.grade, table.grade))
+    order = np.lexsort((grade, query))
+    step = np.where(order < len(table.pool.grade), 1, -1)
+    first, block = runs(query[order], grade[order])
+    left = np.maximum(np.bincount(block, weights=step), 0).astype(np.int64)
+    more = np.repeat(query[order][first], left)
+    grades = np.repeat(grade[order][first], left)
+    tied = np.bincount(more, minlength=table.n_queries)
+    above = table.n_retrieved[more]
+    nothing = np.full(len(more), -np.inf)
+    rank = np.concatenate((table.rank, above + position(more) + 1))
+    query = np.concatenate((table.query, more))
+    by_rank = np.lexsort((rank, query))
+    scores, score_query = table.scores, table.score_query
+    if scores is not None and score_query is not None:
+        scores = np.concatenate((scores, nothing))
+        score_query = np.concatenate((score_query, more))
+    return replace(
+        table,
+        query=query[by_rank],
+        rank=rank[by_rank],
+        grade=np.concatenate((table.grade, grades))[by_rank],
+        above=np.concatenate((table.above, above))[by_rank],
+        tied=np.concatenate((table.tied, tied[more]))[by_rank],
+        score=np.concatenate((table.score, nothing))[by_rank],
+        n_retrieved=table.n_retrieved + tied,
+        scores=scores,
+        score_query=score_query,
+        memo={},
+    )
 
 
 def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:

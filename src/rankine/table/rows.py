@@ -121,9 +121,6 @@ def match(
     def matcher() -> _Matcher:
         return _Matcher(truth, rule, depth, keep_scores=keep_scores)
 
-    if rule.order == "rank" and not run.ranked:
-        msg = f"{run.name} has no rank column, which order='rank' needs"
-        raise DataError(msg)
     if isinstance(run, Rows):
         return matcher().whole(run)
     try:

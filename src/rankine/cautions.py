@@ -1,0 +1,88 @@
+"""Warnings: where a number may not be the one that a tool would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine.io.sources import Lists, Rows
+from rankine.words import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rankine.conventions.tools import Tool
+    from rankine.io.sources import Source
+    from rankine.metric import Metric
+    from rankine.table.judged import Judged
+
+_BY_SET = frozenset({"P", "R", "F", "Success"})
+"""Metrics that do not ask where above the cutoff an item stands."""
+
+
+def cautions_of(
+    tool: Tool, asked: Iterable[tuple[Metric, Metric, Judged]], unsorted: int
+) -> Iterator[str]:
+    """Say what a tool does not have, and what it leaves open.
+
+    Args:
+        tool: the tool.
+        asked: each metric as it was asked for, as it was computed, and its table.
+        unsorted: how many lists are not in the order of their scores, if the tool
+            takes the order given.
+    """
+    if unsorted:
+        yield (
+            f"{tool.title}: the order given is taken, which is not that of the scores "
+            f"for {count(unsorted, 'query')}; sort the run by score if that is meant"
+        )
+    for metric, bound, table in asked:
+        if not tool.has(metric.name, cut=metric.depth is not None):
+            known = tool.has(metric.name)
+            word = f"{metric.name} with a cutoff" if known else metric.name
+            yield (
+                f"{tool.title}: this tool has no such metric as {word}; {metric} is "
+                "computed with the choices that it makes elsewhere"
+            )
+        elif tool.open_ties is not None and not bound.get("ties"):
+            n = _n_open(bound, table, tool.open_ties)
+            if n:
+                length = tool.open_ties
+                where = f" in lists of {length} items or more" if length > 2 else ""  # noqa: PLR2004 - any list that has ties
+                yield (
+                    f"{tool.title}: the order of equal scores is left open{where}; "
+                    f"{metric} may differ for {count(n, 'query')}"
+                )
+
+
+def n_unsorted(source: Source) -> int:
+    """Count the lists whose order is not that of their scores."""
+    if isinstance(source, Lists):
+        return sum(
+            any(before < after for before, after in pairwise(entry.values()))
+            for entry in source.data.values()
+            if isinstance(entry, Mapping)
+        )
+    if not isinstance(source, Rows) or "value" not in source.frame.columns:
+        return 0
+    query, value = source.frame["query"], source.frame["value"]
+    rises = (value.diff() > 0) & (query == query.shift(1))
+    return int(query.filter(rises.fill_null(value=False)).n_unique())
+
+
+def _n_open(metric: Metric, table: Judged, shortest: int) -> int:
+    """Count the queries in which the order of tied items can matter."""
+    if not metric.fact.ordered:
+        return 0
+    k = metric.depth
+    open_ = (table.tied > 1) & (table.n_retrieved[table.query] >= shortest)
+    if k is not None:
+        open_ &= table.above < k
+        if metric.name in _BY_SET:
+            open_ &= table.above + table.tied > k
+    elif metric.name in _BY_SET:
+        return 0
+    return len(np.unique(table.query[open_]))

@@ -1,0 +1,82 @@
+"""rankine conventions [NAME]."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
+    """List the named conventions, or show NAME field by field.
+
+    A name that ends in .yaml is a file of your own.
+
+    \b
+    rankine conventions
+    rankine conventions jurity
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine.conventions.presets import PRESETS, conventions  # noqa: PLC0415
+
+    if as_json:
+        chosen = [name] if name else list(PRESETS)
+        records = [_record(one) for one in chosen]
+        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+    elif name:
+        click.echo("\n".join(_lines(name)))
+    else:
+        click.echo(str(conventions()))
+        click.echo("\nrankine conventions NAME shows all that one does.")
+
+
+def _record(name: str) -> dict[str, Any]:
+    from rankine.conventions.files import chosen  # noqa: PLC0415
+    from rankine.conventions.presets import TOOLS, convention  # noqa: PLC0415
+
+    rule = convention(chosen(name))
+    made: dict[str, Any] = {"name": name}
+    tool = TOOLS.get(name)
+    if tool is not None:
+        made |= {
+            "tool": tool.title,
+            "does": tool.does,
+            "checked": tool.checked,
+            "metrics": None if tool.calls is None else dict(tool.calls),
+        }
+    return made | {"convention": rule.to_dict()}
+
+
+def _lines(name: str) -> Iterator[str]:
+    from rankine.conventions.convention import FIELDS, Convention  # noqa: PLC0415
+    from rankine.conventions.files import chosen  # noqa: PLC0415
+    from rankine.conventions.presets import TOOLS, convention  # noqa: PLC0415
+    from rankine.conventions.words import in_words  # noqa: PLC0415
+
+    rule = convention(chosen(name))
+    tool = TOOLS.get(name)
+    if tool is not None:
+        yield f"{tool.title}: {tool.does}"
+        yield f"Checked against: {tool.checked}."
+        if tool.calls is not None:
+            yield "It has: " + ", ".join(tool.calls) + "; no other metric of ours."
+        yield ""
+    usual = Convention()
+    width = max(map(len, FIELDS))
+    for field in FIELDS:
+        value = getattr(rule, field)
+        if field == "overrides":
+            continue
+        mark = "*" if value != getattr(usual, field) else " "
+        yield f"{mark} {field:{width}}  {in_words(field, value)}"
+    for metric, own in rule.overrides.items():
+        for field, value in own.items():
+            yield f"* {metric + ', ' + field:{width}}  {in_words(field, value)}"
+    yield ""
+    yield "* is not as rankine does it."

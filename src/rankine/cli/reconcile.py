@@ -1,0 +1,65 @@
+"""rankine reconcile QRELS RUN."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "-m", "--metric", "metrics", multiple=True, help="A metric; AP@10 if none."
+)
+@click.option(
+    "--explain", nargs=2, metavar="FIRST SECOND",
+    help="Go from one convention to another, a choice at a time.",
+)  # fmt: skip
+@click.option("--rel", type=float, help="The smallest relevant grade, for all tools.")
+@click.option("--catalog", type=int, help="The number of items in the catalogue.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@reading
+def command(
+    qrels: Path,
+    run: Path,
+    metrics: tuple[str, ...],
+    explain: tuple[str, str] | None,
+    rel: float | None,
+    catalog: int | None,
+    as_json: bool,  # noqa: FBT001 - a flag
+    verbose: bool,  # noqa: FBT001
+    **how: Any,
+) -> None:
+    """Compute metrics as every known tool does, and say why the numbers differ.
+
+    Tools that give the same number stand together, with the choices that make it
+    another than the default.
+
+    \b
+    rankine reconcile qrels.txt bm25.run -m AP@10 -m nDCG@10
+    rankine reconcile qrels.txt bm25.run -m AP@10 --explain ranx jurity
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine.conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
+    from rankine.names import parse_all  # noqa: PLC0415
+    from rankine.reconciliation import Reconciliation, data_of  # noqa: PLC0415
+
+    refuse_stdin_twice(qrels, run)
+    asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
+    told = reader(**how)
+    data = data_of(qrels, run, told("qrels"), told("run"), rel=rel, catalog=catalog)
+    if verbose:
+        say_how([data.truth.source, data.source])
+    names = list(PRESETS)
+    found = [Reconciliation(metric, data, names) for metric in asked]
+    shown: list[Any] = [one.explain(*explain) for one in found] if explain else [*found]
+    if as_json:
+        records = [one.to_dict() for one in shown]
+        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+    else:
+        click.echo("\n\n".join(str(one) for one in shown))

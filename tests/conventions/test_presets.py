@@ -1,0 +1,236 @@
+"""The named conventions as a user meets them: names, warnings, files, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.conventions.convention import FIELDS
+from rankine.conventions.presets import PRESETS, TOOLS
+from rankine.conventions.words import in_words
+from rankine.errors import (
+    DataError,
+    FormatError,
+    ParameterError,
+    UnknownConventionError,
+)
+from rankine.metric import REGISTRY
+
+QRELS = {"q1": {"a": 1, "b": 2, "d": 1, "z": 0}, "q2": {"c": 1}}
+RUN = {"q1": {"b": 0.9, "a": 0.5, "z": 0.1}, "q2": {"x": 0.9, "c": 0.5}}
+FAMILY = ("P", "R", "F", "AP", "nDCG", "RR", "Success", "Rprec", "AUC")
+NAMED = (
+    "rankine", "trec_eval", "trec_eval-9", "pytrec_eval", "ir_measures", "ranx",
+    "jurity", "ranksys", "relison", "elliot", "recommenders", "rectools", "replay",
+    "lenskit", "torchmetrics", "sklearn", "spark", "recbole", "implicit", "cornac",
+    "recmetrics", "surprise", "notebook",
+)  # fmt: skip
+
+
+def test_every_tool_is_there() -> None:
+    assert tuple(rk.conventions()) == NAMED
+    assert len(rk.conventions()) == len(NAMED)
+    assert PRESETS.keys() == TOOLS.keys()
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_said_of_a_tool(name: str) -> None:
+    tool = rk.conventions().about(name)
+
+    assert tool.does.endswith(".")
+    assert tool.does.count(". ") == 0
+    assert tool.checked
+    assert f"{name} " in str(rk.conventions())
+    unknown = set(tool.calls or ()) - REGISTRY.keys() - {"FCP"}
+    assert not unknown
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("metric", FAMILY)
+def test_a_metric_is_computed_or_there_is_a_reason(name: str, metric: str) -> None:
+    cut = "" if metric in {"RR", "Rprec", "AUC"} else "@2"
+    try:
+        ev = rk.evaluate(QRELS, RUN, [metric + cut], convention=name)
+    except ParameterError:
+        # No value over ties, and no size of the catalogue.
+        assert (name, metric) in {("sklearn", "Rprec"), ("implicit", "AUC")}
+        return
+
+    assert not math.isnan(ev[metric + cut])
+    lacks = [text for text in ev.warnings if "has no such metric" in text]
+    assert bool(lacks) != TOOLS[name].has(metric, cut=bool(cut))
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS if field != "overrides"])
+def test_every_choice_has_words(field: str) -> None:
+    values = {getattr(rule, field) for rule in PRESETS.values()}
+
+    for value in values:
+        words = in_words(field, value)
+        assert words
+        assert not words.startswith(f"{field} is")
+
+
+def test_every_override_has_words() -> None:
+    for rule in PRESETS.values():
+        for own in rule.overrides.values():
+            for field, value in own.items():
+                assert not in_words(field, value).startswith(f"{field} is"), field
+
+
+def test_an_unknown_name_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownConventionError, match="did you mean 'jurity'"):
+        rk.conventions()["jurty"]
+
+
+# Warnings
+
+
+def tied(n: int) -> tuple[dict[str, set[str]], dict[str, dict[str, float]]]:
+    """Make a list of so many tied items, of which one is relevant."""
+    return {"q": {"d0"}}, {"q": {f"d{place}": 1.0 for place in range(n)}}
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "metric", "warned"),
+    [
+        ("ranx", 15, "RR", False),
+        ("ranx", 16, "RR", True),
+        ("ranx", 16, "P@5", True),
+        ("ranx", 16, "P@16", False),
+        ("torchmetrics", 2, "RR", True),
+        ("torchmetrics", 2, "nDCG@1", False),
+        ("rankine", 16, "RR", False),
+        ("recommenders", 16, "P@5", False),
+    ],
+)
+def test_ties_that_a_tool_leaves_open(
+    name: str, n: int, metric: str, *, warned: bool
+) -> None:
+    ev = rk.evaluate(*tied(n), [metric], convention=name)
+
+    assert bool(ev.warnings) == warned
+    if warned:
+        assert ev.warnings[0].endswith(f"{metric} may differ for 1 query")
+
+
+def test_no_ties_no_warning() -> None:
+    assert rk.evaluate(QRELS, RUN, ["RR"], convention="torchmetrics").warnings == ()
+
+
+@pytest.mark.parametrize("form", ["dict", "frame"])
+def test_an_order_that_is_not_that_of_the_scores(form: str) -> None:
+    run: Any = {"q1": {"a": 0.5, "b": 0.9}, "q2": {"c": 0.5, "x": 0.1}}
+    if form == "frame":
+        rows = [(q, i, s) for q, entry in run.items() for i, s in entry.items()]
+        run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+
+    ev = rk.evaluate(QRELS, run, ["RR"], convention="spark")
+    sorted_ = rk.evaluate(QRELS, RUN, ["P@1"], convention="spark")
+
+    assert "not that of the scores for 1 query" in ev.warnings[0]
+    assert sorted_.warnings == ()
+
+
+def test_a_convention_of_ones_own_warns_of_nothing() -> None:
+    own = rk.conventions()["ranx"].replace(tie="input_rev")
+
+    assert rk.evaluate(*tied(20), ["RR"], convention=own).warnings == ()
+
+
+# The rank column
+
+
+def test_a_rank_column_goes_before_scores() -> None:
+    run = pl.DataFrame(
+        {"query": ["q", "q"], "item": ["a", "b"], "score": [1.0, 2.0], "rank": [1, 2]}
+    )
+
+    assert rk.evaluate({"q": {"a"}}, run, ["RR"], convention="rectools")["RR"] == 1
+    assert rk.evaluate({"q": {"a"}}, run, ["RR"])["RR"] == 1 / 2
+
+
+def test_without_a_rank_column_scores_do_unless_one_was_asked_for() -> None:
+    run = {"q": {"a": 1.0, "b": 2.0}}
+
+    assert rk.evaluate({"q": {"a"}}, run, ["RR"], convention="rectools")["RR"] == 1 / 2
+    with pytest.raises(DataError, match="no rank column"):
+        rk.evaluate({"q": {"a"}}, run, ["RR"], order="rank")
+
+
+def test_only_all_metrics_can_go_by_the_rank_column() -> None:
+    rule = rk.Convention(overrides={"RR": {"order": "rank"}})
+
+    with pytest.raises(ParameterError, match="RR alone cannot be read by its rank"):
+        rk.evaluate(QRELS, RUN, ["RR"], convention=rule)
+
+
+# Files and JSON
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_number_can_be_reproduced_from_its_json(name: str) -> None:
+    metric = "nDCG@2"
+    ev = rk.evaluate(QRELS, RUN, [metric], convention=name)
+    saved = json.loads(ev.to_json())
+
+    rule = rk.Convention.from_dict(saved["convention"])
+
+    assert rule == rk.conventions()[name]
+    assert saved["preset"] == name
+    again = rk.evaluate(QRELS, RUN, [*saved["metrics"]], convention=rule)
+    assert again.mean == ev.mean
+
+
+def test_a_gain_by_table_comes_back_from_json() -> None:
+    rule = rk.Convention(gain={1: 2.5, 2: 7}, threshold=-math.inf)
+
+    assert rk.Convention.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+
+
+def test_a_convention_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "ours.yaml"
+    path.write_text("base: ranx\nap_den: min_k_R\noverrides:\n  RR: {tie: id_asc}\n")
+
+    rule = rk.Convention.from_yaml(path)
+
+    ranx = rk.conventions()["ranx"]
+    assert rule == ranx.replace(ap_den="min_k_R", overrides={"RR": {"tie": "id_asc"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("ap_dn: R", ParameterError, "has no field 'ap_dn'"),
+        ("ap_den: Q", ParameterError, "ap_den must be one of R, min_k_R"),
+        ("base: ranks", UnknownConventionError, "unknown convention 'ranks'"),
+        ("- a\n- b", FormatError, "expected a line per field"),
+        ("tie: [", FormatError, ":1: is no YAML"),
+        ("tie: input\ntie: input", FormatError, "'tie' stands twice"),
+        ("a: &x 1\nb: *x", FormatError, "aliases are not read"),
+        ("!!python/object/apply:os.system [ls]", FormatError, "is no YAML"),
+        ("threshold: many", ParameterError, "threshold must be a number"),
+    ],
+)
+def test_a_file_that_is_no_convention(
+    text: str, error: type[Exception], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ours.yaml"
+    path.write_text(text)
+
+    with pytest.raises(error) as caught:
+        rk.Convention.from_yaml(path)
+
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="cannot be read"):
+        rk.Convention.from_yaml(tmp_path / "none.yaml")
