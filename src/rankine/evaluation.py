@@ -24,7 +24,7 @@ from rankine.errors import (
     nearest,
 )
 from rankine.io.lenient import cleaned
-from rankine.io.mappings import as_rows
+from rankine.io.mappings import NO_COLUMN, as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Dense, Rows, Source, Stream
 from rankine.metric import REGISTRY, Metric
@@ -396,12 +396,12 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
-    """Return a column of query ids; ints beyond 64 bits are exact only as text."""
+    """Return a column of query ids; what cannot be a column becomes text."""
     import polars as pl  # noqa: PLC0415 - not needed for the means
 
     try:
         return pl.Series("query", ids)
-    except OverflowError:
+    except NO_COLUMN:
         return pl.Series("query", [str(one) for one in ids])
 
 

@@ -77,7 +77,9 @@ def trec(content: bytes, role: str, *, by_rank: bool = False) -> Table:
     """Read ``query Q0 item rank score tag`` or ``query 0 item grade``."""
     n, at = (4, 3) if role == "qrels" else (6, 3 if by_rank else 4)
     table: Table = {}
-    lines = [re.split(f"[{BLANKS}]+", line.strip(BLANKS)) for line in _checked(content)]
+    # A file that others were appended to may have their marks inside it.
+    texts = [line.lstrip(BLANKS).removeprefix("\ufeff") for line in _checked(content)]
+    lines = [re.split(f"[{BLANKS}]+", text.strip(BLANKS)) for text in texts]
     for place, fields in enumerate(lines):
         if len(fields) != n:
             raise FieldsError

@@ -625,6 +625,23 @@ def marks_of_an_appended_file() -> None:
     assert value(TRUTH, run) == 1 / 2
 
 
+@case("E1")
+def a_list_with_a_missing_item() -> None:
+    allowed(lambda: rk.evaluate(TRUTH, {"q": [pd.NA]}, "RR"))
+
+
+@case("E3")
+def queries_of_several_types() -> None:
+    ev = rk.evaluate({10**40: {"a"}, 0.5: {"a"}}, {10**40: ["a"]}, "RR")
+
+    assert ev.per_query["query"].to_list() == [str(10**40), "0.5"]
+
+
+@case("E7")
+def a_pad_beyond_small_floats() -> None:
+    allowed(lambda: rk.from_ranked(np.array([[1, 2]], dtype="f2"), pad=2**63))
+
+
 @case("E9")
 def zeros_behind_a_member() -> None:
     for pack in (bz2.compress, gzip.compress, lzma.compress):

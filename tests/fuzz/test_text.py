@@ -431,6 +431,8 @@ def test_the_order_of_rows_changes_nothing(
         return
     lines = content.split(b"\n")
     head = [] if kind == "trec" else lines[:1]
+    if head and not head[0].strip():
+        return  # the header stands further below
     rest = lines[len(head) :]
     first = read(content, "run", TRUTH, format=kind)
     random.Random(seed).shuffle(rest)  # noqa: S311 - the order of lines

@@ -120,7 +120,7 @@ def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
     if None in ids or "" in ids:
         msg = f"the id of {what} is missing: {None if None in ids else ''!r}"
         raise DataError(msg)
-    if set(map(type, ids)) - _PLAIN_IDS and any(map(_is_missing, ids)):
+    if set(map(type, ids)) - _PLAIN_IDS and any(map(is_missing, ids)):
         msg = f"the id of {what} is missing: nan"
         raise DataError(msg)
 
@@ -276,7 +276,7 @@ def scores_of(values: list[Any], *, lenient: bool) -> Floats:
     """Return scores; a lenient reader takes None for nan and lets scores be nan."""
     if not lenient:
         return numbers(values, "score")
-    missing = [at for at, value in enumerate(values) if _is_missing(value)]
+    missing = [at for at, value in enumerate(values) if is_missing(value)]
     known = list(values)
     for at in missing:
         known[at] = 0.0
@@ -285,7 +285,8 @@ def scores_of(values: list[Any], *, lenient: bool) -> Floats:
     return made
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether this stands for nothing: None, nan, or pandas' NA."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124 - true for nan
     except (TypeError, ValueError):
@@ -488,15 +489,16 @@ def _is_pad(flat: AnyArray, pad: Any) -> Bools:
         msg = f"pad must be one id, got {pad!r}"
         raise ParameterError(msg)
     if flat.dtype.kind == "O":
-        missing = _is_missing(pad)
-        return np.array([_is_missing(one) if missing else one == pad for one in flat])
+        missing = is_missing(pad)
+        return np.array([is_missing(one) if missing else one == pad for one in flat])
     text = isinstance(pad, str)
     if text != (flat.dtype.kind in "US"):
         kind = "text" if flat.dtype.kind in "US" else "numbers"
         msg = f"pad={pad!r} can never be in a matrix of {kind}"
         raise FormatError(msg)
     try:
-        padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
+        with np.errstate(over="ignore"):
+            padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
     except (TypeError, OverflowError):
         msg = f"pad={pad!r} can never be in a matrix of type {flat.dtype}"
         raise FormatError(msg) from None

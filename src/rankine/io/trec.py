@@ -233,7 +233,8 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
     n_fields = len(layout.fields)
     for at, text in enumerate(lines):
         # A file that others were appended to may have their marks inside it.
-        text = text.removeprefix(_BOM)  # noqa: PLW2901
+        if _BOM in text:
+            text = text.lstrip().removeprefix(_BOM)  # noqa: PLW2901
         if not text or text[:1] == b"#":
             continue
         fields = text.split()

@@ -15,6 +15,7 @@ from rankine.errors import DataError, DuplicateItemError, FormatError
 from rankine.io.mappings import (
     NOT_PACKED,
     check_queries,
+    is_missing,
     listed,
     packed,
     refuse_missing,
@@ -153,7 +154,7 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
         if not isinstance(item, Hashable):
             msg = f"item {place} in the list of query {query!r} is no id: {item!r}"
             raise FormatError(msg)
-        if item is None or item == "" or item != item:  # noqa: PLR0124 - nan
+        if is_missing(item) or (isinstance(item, str) and not item):
             msg = f"item {place} in the list of query {query!r} is missing: {item!r}"
             raise DataError(msg)
         if item in places:
