@@ -107,7 +107,7 @@ def recall(
     query: Query, k: int | None = None, rel: float = 1, divisor: str = "R"
 ) -> float:
     n_rel = n_relevant(query, rel)
-    fitting = min(query.cutoff(k), len(query.grades), n_rel)
+    fitting = n_rel if k is None else min(k, n_rel)
     return ratio(hits(query, k, rel), n_rel if divisor == "R" else fitting)
 
 

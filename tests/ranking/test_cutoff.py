@@ -85,8 +85,8 @@ def test_precision(
         pytest.param("x a b", THREE, {"k": 9}, 2 / 3, id="beyond"),
         pytest.param("a x b", THREE, {"k": 2, "divisor": "R"}, 1 / 3, id="by-R"),
         pytest.param("a x b", THREE, {"k": 2, "divisor": "min_k_R"}, 1 / 2, id="by-k"),
-        pytest.param("a x", THREE, {"k": 9, "divisor": "min_k_R"}, 1 / 2, id="by-list"),
-        pytest.param("a x", THREE, {"divisor": "min_k_R"}, 1 / 2, id="list-no-cut"),
+        pytest.param("a x", THREE, {"k": 9, "divisor": "min_k_R"}, 1 / 3, id="by-list"),
+        pytest.param("a x", THREE, {"divisor": "min_k_R"}, 1 / 3, id="list-no-cut"),
         pytest.param(
             "a x y z", TWO, {"k": 3, "divisor": "min_k_R"}, 1 / 2, id="fewest-R"
         ),
@@ -94,8 +94,8 @@ def test_precision(
         pytest.param("b x", GRADED, {"rel": 2}, 0 / 1, id="rel-2"),
         pytest.param("a x b", TWO, {"min_score": 2}, 1 / 2, id="min-score"),
         pytest.param(
-            "a b x", TWO, {"min_score": 3, "divisor": "min_k_R"}, 1 / 1,
-            id="min-score-by-list",
+            "a b x", TWO, {"min_score": 3, "k": 1, "divisor": "min_k_R"}, 1 / 1,
+            id="min-score-by-k",
         ),
         pytest.param(
             "(a x y) b", TWO, {"k": 2, "ties": "average"}, (2 / 3) / 2,

@@ -77,6 +77,7 @@ PRESETS: dict[str, Convention] = {
         nothing="none",
         overrides={
             "P": {"queries": "both"},
+            "R": {"duplicates": "set"},
             "AP": {"queries": "both"},
             "AUC": _POOLED_AUC,
         },
@@ -97,8 +98,8 @@ PRESETS: dict[str, Convention] = {
         nothing="zero",
         overrides={
             "nDCG": {"queries": "qrels"},
-            "Rprec": {"misses": "undefined"},
-            "AUC": _POOLED_AUC,
+            "Rprec": {"misses": "undefined", "nothing": "nan"},
+            "AUC": {**_POOLED_AUC, "nothing": "nan"},
         },
     ),
     "rectools": Convention(
@@ -145,7 +146,7 @@ PRESETS: dict[str, Convention] = {
         queries="run",
         nothing="zero",
         overrides={
-            "nDCG": {"tie": "average", "score_floor": None},
+            "nDCG": {"tie": "average", "score_floor": None, "negative": "keep"},
             "Success": {"score_floor": None},
             "Rprec": {"score_floor": None},
             "AUC": {"score_floor": None, "single": "zero"},
@@ -153,6 +154,7 @@ PRESETS: dict[str, Convention] = {
     ),
     "sklearn": Convention(
         tie="average",
+        threshold=ABOVE_ZERO,
         pool="union",
         negative="error",
         overrides={
@@ -277,7 +279,7 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "AUC": "AUC",
         },
-        open_ties=17,
+        open_ties=2,
     ),
     "ranksys": Tool(
         title="RankSys",

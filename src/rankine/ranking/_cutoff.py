@@ -176,9 +176,8 @@ def recall_parts(
     if min_score is not None:
         check_number("min_score", min_score)
     most = table.n_relevant(rel)
-    if divisor == "min_k_R":
-        within = table.length(min_score)
-        most = np.minimum(most, within if k is None else np.minimum(within, k))
+    if divisor == "min_k_R" and k is not None:
+        most = np.minimum(most, k)
     return found_within(table, k, rel, min_score, ties), most
 
 
@@ -200,8 +199,8 @@ def recall(
         table: the joined table.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        divisor: ``R``; ``min_k_R``: what the first k of this list could hold at most,
-            min(k, list length, R), as LensKit does.
+        divisor: ``R``; ``min_k_R``: what the first k ranks can hold at most,
+            min(k, R), as LensKit does.
         min_score: only items with at least this score are recommended at all.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
