@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+ORACLE := .venv-oracle
 DOCS := .venv-docs
 
 .DEFAULT_GOAL := help
@@ -17,6 +18,8 @@ help:
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
 	@echo "make format  format and mend what can be mended"
 	@echo "make bench   rankine and its peers on the same work"
+	@echo "make oracle  the conventions against the tools they are named after"
+	@echo "make oracle-long  the same on ten times as many cases"
 	@echo "make docs    make the documentation, in site/"
 	@echo "make clean   remove what was made"
 
@@ -35,6 +38,13 @@ $(PEERS)-%/installed: pyproject.toml benchmarks/%.in benchmarks/%.txt
 	$(PEERS)-$*/bin/python -m pip install --quiet --only-binary :all: \
 		--requirement benchmarks/$*.in --constraint benchmarks/$*.txt
 	$(PEERS)-$*/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(ORACLE)-%/installed: pyproject.toml oracle/%.in oracle/%.txt
+	$(PYTHON) -m venv $(ORACLE)-$*
+	$(ORACLE)-$*/bin/python -m pip install --quiet --only-binary :all: \
+		--requirement oracle/$*.in --constraint oracle/$*.txt
+	$(ORACLE)-$*/bin/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
 $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
@@ -88,6 +98,27 @@ format: $(VENV)/installed-dev
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 
+# Random cases per tool; another SEED gives other cases.
+CASES ?= 2000
+SEED ?= 0
+
+.PHONY: oracle
+oracle: oracle-search oracle-recommend oracle-torch oracle-older
+
+.PHONY: oracle-long
+oracle-long:
+	$(MAKE) --keep-going oracle CASES=20000
+
+oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
+oracle-recommend: TOOLS = jurity recommenders rectools cornac
+oracle-torch: TOOLS = torchmetrics implicit replay lenskit
+oracle-older: TOOLS = recmetrics
+
+.PHONY: oracle-search oracle-recommend oracle-torch oracle-older
+oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/installed
+	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/run.py $(TOOLS) \
+		--cases $(CASES) --seed $(SEED)
+
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
 # warnings would not be errors.
 .PHONY: docs
@@ -97,4 +128,4 @@ docs: $(DOCS)/installed
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,181 @@
+"""Small random inputs, with what makes evaluation tools differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+FEATURES = (
+    "ties",  # few distinct scores
+    "unsorted",  # the order given is not that of the scores
+    "duplicates",  # an item twice in a list
+    "missing",  # judged queries that the run misses
+    "extra",  # queries of the run without judgements
+    "barren",  # queries with judgements and nothing relevant
+    "graded",  # grades 0 to 3
+    "negative",  # grades below 0
+    "fractional",  # grades such as 0.5
+    "low",  # scores of 0 and below
+    "close",  # scores that float32 cannot tell apart
+    "complete",  # every judged item is in the list
+)
+# With numbers above 9 the order of ids as text is not that of their numbers.
+_ITEMS = tuple(f"d{number}" for number in range(1, 13))
+_MOST_QUERIES, _MOST_JUDGED, _MOST_SHOWN, _BEYOND = 4, 8, 10, 3
+_CHANCE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Judgements and a run.
+
+    A query without judgements is not in `qrels`, and one with an empty list is not in
+    `run`: tables of rows, which most tools read, cannot hold either.
+
+    Attributes:
+        qrels: query -> item -> grade.
+        run: query -> items with scores, in the order given.
+    """
+
+    qrels: dict[str, dict[str, float]]
+    run: dict[str, list[tuple[str, float]]]
+
+    @property
+    def grades(self) -> list[float]:
+        """All grades."""
+        return [grade for own in self.qrels.values() for grade in own.values()]
+
+    @property
+    def judgements(self) -> list[tuple[str, str, float]]:
+        """Rows of query, item and grade."""
+        return [(q, i, g) for q, own in self.qrels.items() for i, g in own.items()]
+
+    @property
+    def rows(self) -> list[tuple[str, str, float, int]]:
+        """Rows of query, item, score and rank in the order given."""
+        return [
+            (query, item, score, rank)
+            for query, shown in self.run.items()
+            for rank, (item, score) in enumerate(shown, 1)
+        ]
+
+    @property
+    def scores(self) -> dict[str, dict[str, float]]:
+        """The run as query -> item -> score, for tools that take dicts."""
+        return {query: dict(shown) for query, shown in self.run.items()}
+
+    @property
+    def has_duplicates(self) -> bool:
+        """Whether an item stands twice in a list."""
+        return any(len(dict(shown)) < len(shown) for shown in self.run.values())
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether two items of a list have the same score as float32."""
+        return any(
+            len({np.float32(score) for _, score in shown}) < len(shown)
+            for shown in self.run.values()
+        )
+
+    @property
+    def whole_grades(self) -> bool:
+        """Whether all grades are integers."""
+        return all(float(grade).is_integer() for grade in self.grades)
+
+    @property
+    def shared(self) -> set[str]:
+        """Queries that are judged and in the run."""
+        return self.qrels.keys() & self.run.keys()
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest list."""
+        return max(map(len, self.run.values()), default=0)
+
+
+_Value = TypeVar("_Value", dict[str, float], list[tuple[str, float]])
+
+
+def without_empty(parts: Mapping[str, _Value]) -> dict[str, _Value]:
+    """Drop queries with nothing in them."""
+    return {query: part for query, part in parts.items() if part}
+
+
+def draw(rng: np.random.Generator) -> tuple[Case, int]:
+    """Draw a case and a cutoff; each feature is switched on by chance."""
+    features = {name for name in FEATURES if rng.random() < _CHANCE}
+    return draw_with(rng, features)
+
+
+def draw_with(rng: np.random.Generator, features: set[str]) -> tuple[Case, int]:
+    """Draw a case that may have these features, with at least one judgement."""
+    queries = [str(number + 1) for number in range(rng.integers(1, _MOST_QUERIES + 1))]
+    qrels, run = {}, {}
+    for query in queries:
+        qrels[query] = _judgements(rng, features)
+        shown = _shown(rng, features, list(qrels[query]))
+        if "missing" in features and rng.random() < 1 / 3:
+            shown = []
+        elif "extra" in features and rng.random() < 1 / 3:
+            qrels[query] = {}
+        run[query] = shown
+    if not any(qrels.values()):
+        return draw_with(rng, features)
+    # The order of queries in the run is not that of the judgements.
+    order = [queries[place] for place in rng.permutation(len(queries))]
+    case = Case(without_empty(qrels), without_empty({q: run[q] for q in order}))
+    return case, int(rng.integers(1, case.longest + _BEYOND + 1))
+
+
+def _judgements(rng: np.random.Generator, features: set[str]) -> dict[str, float]:
+    n_judged = int(rng.integers(0, _MOST_JUDGED + 1))
+    values = [0.0, 1.0]
+    if "graded" in features:
+        values += [2.0, 3.0]
+    if "negative" in features:
+        values += [-1.0]
+    if "fractional" in features:
+        values += [0.5, 1.5]
+    if "barren" in features and rng.random() < 1 / 2:
+        values = [value for value in values if value <= 0]
+    items = rng.choice(_ITEMS, n_judged, replace=False)
+    grades = rng.choice(values, n_judged)
+    return {str(i): float(g) for i, g in zip(items, grades, strict=True)}
+
+
+def _shown(
+    rng: np.random.Generator, features: set[str], judged: list[str]
+) -> list[tuple[str, float]]:
+    n_shown = int(rng.integers(0, _MOST_SHOWN + 1))
+    items = [str(item) for item in rng.choice(_ITEMS, n_shown, replace=False)]
+    if "complete" in features:
+        items += [item for item in judged if item not in items]
+        items = [str(item) for item in rng.permutation(items)]
+    if "duplicates" in features and items:
+        again = rng.choice(items, int(rng.integers(1, 3)))
+        items = [str(item) for item in rng.permutation([*items, *again])]
+    scores = _scores(rng, features, len(items))
+    if "unsorted" not in features:
+        scores = -np.sort(-scores)
+    return [(i, float(s)) for i, s in zip(items, scores, strict=True)]
+
+
+def _scores(
+    rng: np.random.Generator, features: set[str], n_items: int
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if "ties" in features:
+        scores = rng.integers(1, 4, n_items).astype(float)
+    else:
+        scores = rng.permutation(n_items) + 1.0 + rng.integers(0, 9) / 8
+    if "close" in features:
+        scores = 1 + (scores - 1) * 1e-9
+    if "low" in features:
+        scores = scores - float(rng.integers(1, max(n_items, 2) + 1))
+    return scores
+
+
+class UnfitError(Exception):
+    """One metric of a tool cannot be fed a case that its other metrics can."""
