@@ -86,6 +86,11 @@ class Case:
         return all(float(grade).is_integer() for grade in self.grades)
 
     @property
+    def all_negative(self) -> bool:
+        """Whether a query has no grade of 0 or more."""
+        return any(max(own.values()) < 0 for own in self.qrels.values())
+
+    @property
     def shared(self) -> set[str]:
         """Queries that are judged and in the run."""
         return self.qrels.keys() & self.run.keys()

@@ -35,7 +35,7 @@ Outcome = float | str
 
 VERDICTS = ("equal", "both refuse", "known", "mismatch")
 _SHOWN = 5  # differences printed per metric
-_SHRUNK = 25  # differences made smaller per metric, to find distinct ones
+_SHRUNK = 12  # differences made smaller per metric, to find distinct ones
 _DRAWS = 200  # cases drawn for one that the tool accepts
 _COLUMNS = {
     "query": pl.String,

@@ -12,14 +12,20 @@ _SIMPLE_GRADES = (1.0, 0.0, 2.0, -1.0)
 
 def shrink(case: Case, k: int, shows: Callable[[Case, int], bool]) -> tuple[Case, int]:
     """Return the smallest case found by one change at a time."""
-    shrunk = True
-    while shrunk:
-        shrunk = False
-        for smaller, cutoff in _changes(case, k):
-            if _size(smaller, cutoff) < _size(case, k) and shows(smaller, cutoff):
-                case, k, shrunk = smaller, cutoff, True
-                break
-    return case, k
+    place, changed = 0, False
+    while True:
+        size = _size(case, k)
+        changes = [new for new in _changes(case, k) if _size(*new) < size]
+        found = next(
+            (i for i, n in enumerate(changes) if i >= place and shows(*n)), None
+        )
+        if found is not None:
+            # Changes tried before this one have failed: go on from here, not anew.
+            (case, k), place, changed = changes[found], found, True
+        elif changed:
+            place, changed = 0, False
+        else:
+            return case, k
 
 
 def shape(case: Case, k: int) -> str:

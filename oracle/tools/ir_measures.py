@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import ir_measures
 
+from oracle.cases import UnfitError
+
 if TYPE_CHECKING:
     from oracle.cases import Case
 
@@ -20,6 +22,9 @@ def accepts(case: Case) -> bool:
 
 def _mean(measure: str) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
+        if measure == "nDCG" and case.all_negative:
+            # The C code reads memory before its table of gains, and may never return.
+            raise UnfitError
         wanted = ir_measures.parse_measure(measure.format(k=k))
         qrels = {
             query: {item: int(grade) for item, grade in own.items()}

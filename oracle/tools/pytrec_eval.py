@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytrec_eval
 
+from oracle.cases import UnfitError
+
 if TYPE_CHECKING:
     from oracle.cases import Case
 
@@ -21,6 +23,9 @@ def accepts(case: Case) -> bool:
 
 def _mean(measure: str) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
+        if measure == "ndcg" and case.all_negative:
+            # The C code reads memory before its table of gains, and may never return.
+            raise UnfitError
         name = measure.format(k=k)
         qrels = {
             query: {item: int(grade) for item, grade in own.items()}

@@ -1,0 +1,58 @@
+"""Cornac: its metrics on fixed lists, averaged as its ranking evaluation does."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from cornac.metrics import AUC, MAP, MRR, NDCG, FMeasure, HitRatio, Precision, Recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.cases import Case
+
+CONVENTION = "cornac"
+
+
+def accepts(case: Case) -> bool:
+    """A model ranks an item once, for every user of the test set."""
+    return case.qrels.keys() <= case.run.keys() and not case.has_duplicates
+
+
+def _mean(make: Any, *, cut: bool = False) -> Callable[[Case, int], float]:
+    def value(case: Case, k: int) -> float:
+        metric = make(k=k) if cut else make()
+        values = []
+        for query, own in case.qrels.items():
+            relevant = np.array([item for item, grade in own.items() if grade >= 1])
+            if not len(relevant):
+                continue  # as ranking_eval does
+            shown = np.array([item for item, _ in case.run[query]])
+            values.append(
+                metric.compute(
+                    gt_pos=relevant,
+                    pd_rank=shown,
+                    item_indices=shown,
+                    pd_scores=np.array([score for _, score in case.run[query]]),
+                )
+            )
+        if not values:
+            raise ZeroDivisionError  # as ranking_eval does
+        return float(fmean(values))
+
+    return value
+
+
+METRICS = {
+    "P@k": _mean(Precision, cut=True),
+    "R@k": _mean(Recall, cut=True),
+    "F@k": _mean(FMeasure, cut=True),
+    "AP": _mean(MAP),
+    "nDCG": _mean(NDCG),
+    "nDCG@k": _mean(NDCG, cut=True),
+    "RR": _mean(MRR),
+    "Success@k": _mean(HitRatio, cut=True),
+    "AUC": _mean(AUC),
+}

@@ -1,0 +1,56 @@
+"""recommenders: its pandas functions, every row of rating_true relevant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from recommenders.evaluation import python_evaluation as functions
+
+from oracle.cases import UnfitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.cases import Case
+
+CONVENTION = "recommenders"
+
+
+def accepts(case: Case) -> bool:
+    """Both frames need rows."""
+    return bool(case.run)
+
+
+def _frames(case: Case) -> tuple[Any, Any]:
+    rows = [(query, item, score) for query, item, score, _ in case.rows]
+    return (
+        pd.DataFrame(case.judgements, columns=["userID", "itemID", "rating"]),
+        pd.DataFrame(rows, columns=["userID", "itemID", "prediction"]),
+    )
+
+
+def _at_k(function: Any) -> Callable[[Case, int], float]:
+    return lambda case, k: float(function(*_frames(case), k=k))
+
+
+def _whole(function: Any) -> Callable[[Case, int], float]:
+    return lambda case, _: float(function(*_frames(case), k=case.longest))
+
+
+def _auc(case: Case, _: int) -> float:
+    if not set(case.grades) <= {0, 1}:
+        raise UnfitError
+    return float(functions.auc(*_frames(case)))
+
+
+METRICS = {
+    "P@k": _at_k(functions.precision_at_k),
+    "R@k": _at_k(functions.recall_at_k),
+    "AP": _whole(functions.map),
+    "AP@k": _at_k(functions.map_at_k),
+    "nDCG": _whole(functions.ndcg_at_k),
+    "nDCG@k": _at_k(functions.ndcg_at_k),
+    "Rprec": _whole(functions.r_precision_at_k),
+    "AUC": _auc,
+}

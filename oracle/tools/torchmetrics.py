@@ -1,0 +1,59 @@
+"""torchmetrics: the retrieval metrics on the rows of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torchmetrics import retrieval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.cases import Case
+
+CONVENTION = "torchmetrics"
+TOLERANCE = 2e-7  # it computes in float32
+
+torch.set_num_threads(1)
+
+
+def accepts(case: Case) -> bool:
+    """Targets are ints, and there must be some."""
+    return bool(case.run) and case.whole_grades
+
+
+def _mean(
+    make: Any, *, graded: bool = False, cut: bool = False
+) -> Callable[[Case, int], float]:
+    def value(case: Case, k: int) -> float:
+        queries = {query: place for place, query in enumerate(case.run)}
+        grades = [
+            case.qrels.get(query, {}).get(item, 0) for query, item, *_ in case.rows
+        ]
+        target = [int(grade) if graded else int(grade >= 1) for grade in grades]
+        metric = make(top_k=k) if cut else make()
+        return float(
+            metric(
+                torch.tensor([score for _, _, score, _ in case.rows]),
+                torch.tensor(target),
+                indexes=torch.tensor([queries[query] for query, *_ in case.rows]),
+            )
+        )
+
+    return value
+
+
+METRICS = {
+    "P@k": _mean(retrieval.RetrievalPrecision, cut=True),
+    "R@k": _mean(retrieval.RetrievalRecall, cut=True),
+    "AP": _mean(retrieval.RetrievalMAP),
+    "AP@k": _mean(retrieval.RetrievalMAP, cut=True),
+    "nDCG": _mean(retrieval.RetrievalNormalizedDCG, graded=True),
+    "nDCG@k": _mean(retrieval.RetrievalNormalizedDCG, graded=True, cut=True),
+    "RR": _mean(retrieval.RetrievalMRR),
+    "RR@k": _mean(retrieval.RetrievalMRR, cut=True),
+    "Success@k": _mean(retrieval.RetrievalHitRate, cut=True),
+    "Rprec": _mean(retrieval.RetrievalRPrecision),
+    "AUC": _mean(retrieval.RetrievalAUROC),
+}
