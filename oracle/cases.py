@@ -54,6 +54,11 @@ class Case:
         return [(q, i, g) for q, own in self.qrels.items() for i, g in own.items()]
 
     @property
+    def liked(self) -> list[tuple[str, str, float]]:
+        """Judgements above 0, for tools to which every row is a relevant item."""
+        return [row for row in self.judgements if row[2] > 0]
+
+    @property
     def rows(self) -> list[tuple[str, str, float, int]]:
         """Rows of query, item, score and rank in the order given."""
         return [

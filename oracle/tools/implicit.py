@@ -41,10 +41,11 @@ def _mean(name: str) -> Callable[[Case, int], float]:
         queries = {query: place for place, query in enumerate(case.run)}
         names = [item for _, item, *_ in (*case.rows, *case.judgements)]
         items = {item: place for place, item in enumerate(dict.fromkeys(names))}
-        judged = [(queries[q], items[i], grade) for q, i, grade in case.judgements]
-        users, columns, grades = zip(*judged, strict=True)
         shape = (len(queries), len(items))
-        test = csr_matrix((np.array(grades), (users, columns)), shape)
+        places = [(queries[query], items[item]) for query, item, _ in case.liked]
+        grid = np.zeros(shape)
+        grid[tuple(np.array(places, dtype=int).reshape(-1, 2).T)] = 1
+        test = csr_matrix(grid)
         model = _Model([[items[i] for i, _ in shown] for shown in case.run.values()])
         found = ranking_metrics_at_k(
             model, csr_matrix(shape), test, K=k, show_progress=False, num_threads=1

@@ -1,4 +1,8 @@
-"""LensKit: the mean of RunAnalysis, lists in the order given."""
+"""LensKit: the mean over the lists that have a value; test data are the relevant items.
+
+The version here is the last for this Python. Its list_summary puts 0 where a list has
+no value; later versions leave such lists out, and so does this adapter.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +31,16 @@ def _mean(make: Any, *, cut: bool = True) -> Callable[[Case, int], float]:
             query: ItemList(item_ids=[item for item, _ in shown], ordered=True)
             for query, shown in case.run.items()
         }
-        test = {
-            query: ItemList(item_ids=list(own)) for query, own in case.qrels.items()
-        }
+        liked: dict[str, list[str]] = {}
+        for query, item, _ in case.liked:
+            liked.setdefault(query, []).append(item)
+        test = {query: ItemList(item_ids=items) for query, items in liked.items()}
         metric = make(k) if cut else make()
         found = RunAnalysis(metric).measure(
             ItemListCollection.from_dict(outputs, "user_id"),
             ItemListCollection.from_dict(test, "user_id"),
         )
-        return float(found.list_summary().loc[metric.label, "mean"])
+        return float(found.list_metrics(fill_missing=False)[metric.label].mean())
 
     return value
 

@@ -16,11 +16,11 @@ TOLERANCE = {"P@k": 5.1e-5, "R@k": 5.1e-5}
 
 def accepts(case: Case) -> bool:
     """Lists are matched by place, so each user needs both."""
-    return case.qrels.keys() == case.run.keys()
+    return {query for query, *_ in case.liked} == case.qrels.keys() == case.run.keys()
 
 
 def _lists(case: Case) -> tuple[list[list[str]], list[list[str]]]:
-    actual = [list(own) for own in case.qrels.values()]
+    actual = [[i for q, i, _ in case.liked if q == query] for query in case.qrels]
     return actual, [[item for item, _ in case.run[query]] for query in case.qrels]
 
 

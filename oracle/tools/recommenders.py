@@ -1,4 +1,4 @@
-"""recommenders: its pandas functions, every row of rating_true relevant."""
+"""recommenders: its pandas functions; rating_true has the relevant items."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ CONVENTION = "recommenders"
 
 def accepts(case: Case) -> bool:
     """Both frames need rows."""
-    return bool(case.run)
+    return bool(case.run and case.liked)
 
 
-def _frames(case: Case) -> tuple[Any, Any]:
+def _frames(
+    case: Case, judgements: list[tuple[str, str, float]] | None = None
+) -> tuple[Any, Any]:
+    true = case.liked if judgements is None else judgements
     rows = [(query, item, score) for query, item, score, _ in case.rows]
     return (
-        pd.DataFrame(case.judgements, columns=["userID", "itemID", "rating"]),
+        pd.DataFrame(true, columns=["userID", "itemID", "rating"]),
         pd.DataFrame(rows, columns=["userID", "itemID", "prediction"]),
     )
 
@@ -41,7 +44,7 @@ def _whole(function: Any) -> Callable[[Case, int], float]:
 def _auc(case: Case, _: int) -> float:
     if not set(case.grades) <= {0, 1}:
         raise UnfitError
-    return float(functions.auc(*_frames(case)))
+    return float(functions.auc(*_frames(case, case.judgements)))
 
 
 METRICS = {

@@ -1,4 +1,4 @@
-"""RecTools: interactions are the judged items, the rank is that of the order given."""
+"""RecTools: interactions are the relevant items, ranks those of the order given."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _mean(metric: Any) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
         shown = [(query, item, rank) for query, item, _, rank in case.rows]
         reco = pd.DataFrame(shown, columns=[Columns.User, Columns.Item, Columns.Rank])
-        judged = [(query, item) for query, item, _ in case.judgements]
+        judged = [(query, item) for query, item, _ in case.liked]
         interactions = pd.DataFrame(judged, columns=[Columns.User, Columns.Item])
         return float(metric(k=k).calc(reco, interactions))
 

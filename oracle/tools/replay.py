@@ -1,4 +1,4 @@
-"""RePlay: data frames of pandas, every row of the ground truth relevant."""
+"""RePlay: data frames of pandas; the ground truth has the relevant items."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def accepts(case: Case) -> bool:
 def _mean(metric: Any) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
         shown = [(query, item, score) for query, item, score, _ in case.rows]
-        judged = [(query, item) for query, item, _ in case.judgements]
+        judged = [(query, item) for query, item, _ in case.liked]
         found = metric(k)(
             pd.DataFrame(shown, columns=["query_id", "item_id", "rating"]),
             pd.DataFrame(judged, columns=["query_id", "item_id"]),

@@ -1,4 +1,4 @@
-"""scikit-learn: a row per query, a column per place in the list."""
+"""scikit-learn: a row per judged query, a column per item listed or judged."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ from oracle.cases import Case, UnfitError
 
 CONVENTION = "sklearn"
 
-_Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+_Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def accepts(case: Case) -> bool:
-    """A matrix has lists of one length, and all that it knows is in the lists."""
-    listed = all(
-        grade >= 0 or item in dict(case.run.get(query, []))
-        for query, item, grade in case.judgements
-    )
-    one_length = len(set(map(len, case.run.values()))) == 1
-    return listed and one_length and not case.has_duplicates
+    """Rows of a matrix have one length; negative grades are refused by nDCG."""
+    return not case.has_duplicates and len(set(map(len, _rows(case)))) == 1
+
+
+def _rows(case: Case) -> list[list[tuple[float, float]]]:
+    """Return grade and score of all listed and judged items of each judged query.
+
+    scikit-learn needs a score for every item: those not listed come last, tied.
+    """
+    last = min((score for _, _, score, _ in case.rows), default=0.0) - 1
+    rows = []
+    for query, own in case.qrels.items():
+        scores = dict.fromkeys(own, last) | dict(case.run.get(query, []))
+        rows.append([(own.get(item, 0.0), score) for item, score in scores.items()])
+    return rows
 
 
 def _matrices(case: Case) -> tuple[_Matrix, _Matrix]:
-    grades = [
-        [case.qrels.get(query, {}).get(item, 0) for item, _ in shown]
-        for query, shown in case.run.items()
-    ]
-    scores = [[score for _, score in shown] for shown in case.run.values()]
-    return np.array(grades, dtype=float), np.array(scores)
+    both = np.array(_rows(case))
+    return both[:, :, 0], both[:, :, 1]
 
 
 def _ndcg(case: Case, _: int) -> float:
