@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from oracle.cases import Case
 
 
+_STABLE_ROWS = 16  # so few are sorted by insertion
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """One known difference.
@@ -28,6 +31,26 @@ class Known:
     reason: str
 
 
+def _no_hit(case: Case, _: int) -> bool:
+    return any(
+        not {item for item, grade in own.items() if grade >= 1}
+        & dict(case.run.get(query, [])).keys()
+        for query, own in case.qrels.items()
+        if max(own.values()) >= 1
+    )
+
+
+def _nothing_liked(case: Case, _: int) -> bool:
+    return not case.run.keys() <= {query for query, *_ in case.liked}
+
+
+def _single_item(case: Case, _: int) -> bool:
+    return all(
+        len({*own, *dict(case.run.get(query, []))}) == 1
+        for query, own in case.qrels.items()
+    )
+
+
 KNOWN = (
     Known(
         "*",
@@ -38,11 +61,62 @@ KNOWN = (
     Known(
         "sklearn",
         "nDCG*",
-        lambda case, _: all(
-            {*own, *dict(case.run.get(query, []))} == {*own} and len(own) == 1
-            for query, own in case.qrels.items()
-        ),
+        _single_item,
         "scikit-learn refuses to compute nDCG of a single document.",
+    ),
+    Known(
+        "jurity",
+        "*",
+        lambda case, _: min(case.grades) < 0,
+        "Jurity takes every click that is not 0 for relevant, a negative one too.",
+    ),
+    Known(
+        "jurity",
+        "*",
+        lambda case, _: case.has_ties and len(case.rows) > _STABLE_ROWS,
+        "Jurity sorts the rows of all users at once, by a sort that is not stable.",
+    ),
+    Known(
+        "jurity",
+        "nDCG@k",
+        lambda case, _: case.has_duplicates,
+        "Jurity raises where an item stands twice in a list.",
+    ),
+    Known(
+        "recommenders",
+        "nDCG*",
+        lambda case, _: case.has_duplicates,
+        "recommenders gives an item that stands twice both ranks at both places.",
+    ),
+    Known(
+        "rectools",
+        "[RFA]*@k",
+        lambda case, _: case.has_duplicates,
+        "RecTools counts a relevant item that stands twice as two relevant items.",
+    ),
+    Known(
+        "cornac",
+        "RR",
+        _no_hit,
+        "Cornac raises where no relevant item of a user is in the list.",
+    ),
+    Known(
+        "cornac",
+        "[!n]*",
+        lambda case, _: not case.whole_grades,
+        "rankine asks which grades are relevant where they have fractions.",
+    ),
+    Known(
+        "torchmetrics",
+        "[!n]*",
+        lambda case, _: case.has_ties,
+        "The order in which torch puts tied scores is not specified.",
+    ),
+    Known(
+        "lenskit",
+        "AP*",
+        _nothing_liked,
+        "LensKit divides by 0 where a list has no test items.",
     ),
 )
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from cornac.metrics import AUC, MAP, MRR, NDCG, FMeasure, HitRatio, Precision, Recall
 
+from oracle.cases import UnfitError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,7 +23,9 @@ def accepts(case: Case) -> bool:
     return case.qrels.keys() <= case.run.keys() and not case.has_duplicates
 
 
-def _mean(make: Any, *, cut: bool = False) -> Callable[[Case, int], float]:
+def _mean(
+    make: Any, *, cut: bool = False, scored: bool = False
+) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
         metric = make(k=k) if cut else make()
         values = []
@@ -30,6 +34,8 @@ def _mean(make: Any, *, cut: bool = False) -> Callable[[Case, int], float]:
             if not len(relevant):
                 continue  # as ranking_eval does
             shown = np.array([item for item, _ in case.run[query]])
+            if scored and len(set(np.isin(shown, relevant))) == 1:
+                raise UnfitError  # a model scores relevant and other items
             values.append(
                 metric.compute(
                     gt_pos=relevant,
@@ -49,10 +55,10 @@ METRICS = {
     "P@k": _mean(Precision, cut=True),
     "R@k": _mean(Recall, cut=True),
     "F@k": _mean(FMeasure, cut=True),
-    "AP": _mean(MAP),
+    "AP": _mean(MAP, scored=True),
     "nDCG": _mean(NDCG),
     "nDCG@k": _mean(NDCG, cut=True),
     "RR": _mean(MRR),
     "Success@k": _mean(HitRatio, cut=True),
-    "AUC": _mean(AUC),
+    "AUC": _mean(AUC, scored=True),
 }

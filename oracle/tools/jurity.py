@@ -8,6 +8,8 @@ import pandas as pd
 from jurity.recommenders import BinaryRecoMetrics, RankingRecoMetrics
 from jurity.utils import get_sorted_clicks
 
+from oracle.cases import UnfitError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,10 +38,16 @@ def _at_k(make: Any) -> Callable[[Case, int], float | None]:
     return lambda case, k: _score(make(click_column="clicks", k=k), case)
 
 
+def _auc(case: Case, _: int) -> float | None:
+    if not set(case.grades) <= {0, 1}:
+        raise UnfitError
+    return _score(BinaryRecoMetrics.AUC(click_column="clicks"), case)
+
+
 METRICS = {
     "P@k": _at_k(RankingRecoMetrics.Precision),
     "R@k": _at_k(RankingRecoMetrics.Recall),
     "AP@k": _at_k(RankingRecoMetrics.MAP),
     "nDCG@k": _at_k(RankingRecoMetrics.NDCG),
-    "AUC": lambda case, _: _score(BinaryRecoMetrics.AUC(click_column="clicks"), case),
+    "AUC": _auc,
 }

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CONVENTION = "recommenders"
 
+_ALL = 100  # a cutoff beyond all lists and all judgements
+
 
 def accepts(case: Case) -> bool:
     """Both frames need rows."""
@@ -38,7 +40,7 @@ def _at_k(function: Any) -> Callable[[Case, int], float]:
 
 
 def _whole(function: Any) -> Callable[[Case, int], float]:
-    return lambda case, _: float(function(*_frames(case), k=case.longest))
+    return lambda case, _: float(function(*_frames(case), k=_ALL))
 
 
 def _auc(case: Case, _: int) -> float:

@@ -48,7 +48,7 @@ def _ndcg_at(case: Case, k: int) -> float:
 
 
 def _labels(case: Case) -> tuple[_Matrix, _Matrix]:
-    if min(case.grades) < 0:
+    if min(case.grades) < 0 or not case.whole_grades:
         raise UnfitError
     grades, scores = _matrices(case)
     return (grades >= 1).astype(float), scores
