@@ -41,7 +41,7 @@ def _mean(name: str) -> Callable[[Case, int], float]:
         queries = {query: place for place, query in enumerate(case.run)}
         names = [item for _, item, *_ in (*case.rows, *case.judgements)]
         items = {item: place for place, item in enumerate(dict.fromkeys(names))}
-        shape = (len(queries), len(items))
+        shape = (len(queries), len(items) + 1)  # one item is in no list
         places = [(queries[query], items[item]) for query, item, _ in case.liked]
         grid = np.zeros(shape)
         grid[tuple(np.array(places, dtype=int).reshape(-1, 2).T)] = 1
