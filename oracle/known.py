@@ -80,6 +80,12 @@ KNOWN = (
         "Jurity raises where an item stands twice in a list.",
     ),
     Known(
+        "jurity",
+        "R@k",
+        lambda case, _: case.has_duplicates,
+        "Jurity counts a relevant item that stands twice as two relevant items.",
+    ),
+    Known(
         "recommenders",
         "nDCG*",
         lambda case, _: case.has_duplicates,
