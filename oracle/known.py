@@ -41,6 +41,10 @@ def _nothing_liked(case: Case, _: int) -> bool:
     return not case.run.keys() <= {query for query, *_ in case.liked}
 
 
+def _is_found(case: Case) -> bool:
+    return any(item in dict(case.run.get(query, [])) for query, item, _ in case.liked)
+
+
 def _single_item(case: Case, _: int) -> bool:
     return all(
         len({*own, *dict(case.run.get(query, []))}) == 1
@@ -90,6 +94,25 @@ KNOWN = (
         "nDCG*",
         lambda case, _: case.has_duplicates,
         "recommenders gives an item that stands twice both ranks at both places.",
+    ),
+    Known(
+        "recommenders",
+        "Rprec",
+        lambda case, _: not _is_found(case),
+        "recommenders gives 0 where nothing is found at all, and no value where what "
+        "is found stands below rank R.",
+    ),
+    Known(
+        "recommenders",
+        "AUC",
+        lambda case, _: not _is_found(case),
+        "recommenders raises where no judged item is retrieved.",
+    ),
+    Known(
+        "torchmetrics",
+        "nDCG*",
+        lambda case, _: min(case.grades) < 0,
+        "torchmetrics divides negative gains by negative ideals.",
     ),
     Known(
         "rectools",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from replay.metrics import MAP, MRR, NDCG, HitRate, Precision, Recall
+from replay.metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, RocAuc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,4 +40,5 @@ METRICS = {
     "nDCG@k": _mean(NDCG),
     "RR@k": _mean(MRR),
     "Success@k": _mean(HitRate),
+    "AUC@k": _mean(RocAuc),
 }

@@ -117,6 +117,7 @@ PRESETS: dict[str, Convention] = {
         ap_den="min_k_R",
         gain="binary",
         empty_truth="skip",
+        nothing="error",
         overrides={
             "P": {"duplicates": "set"},
             "R": {"duplicates": "set"},
@@ -205,7 +206,11 @@ PRESETS: dict[str, Convention] = {
         },
     ),
     "recmetrics": Convention(
-        **_BY_ORDER, threshold=ABOVE_ZERO, p_den="list", ap_den="hits"
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        p_den="list",
+        ap_den="hits",
+        overrides={"AR": {"variant": "recmetrics", "duplicates": "set"}},
     ),
     "surprise": Convention(),
     "notebook": Convention(
@@ -415,10 +420,11 @@ TOOLS: dict[str, Tool] = {
     ),
     "recmetrics": Tool(
         title="recmetrics",
-        does="Divides precision by the length of the list and AP by the hits.",
+        does="Divides precision by the length of the list; its average recall is an "
+        "average precision divided by R.",
         checked="0.1.5",
         calls={
-            "P": "recommender_precision", "R": "recommender_recall", "AP": "mapk",
+            "P": "recommender_precision", "R": "recommender_recall", "AR": "mark",
         },
     ),
     "surprise": Tool(

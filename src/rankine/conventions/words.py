@@ -93,6 +93,8 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("single", "undefined"): "has no value without pairs",
     ("single", "zero"): "counts queries without pairs as 0",
     ("single", "by_kind"): "counts a list of relevant items as 1, one of others as 0",
+    ("variant", "recmetrics"): "divides the average precision by R",
+    ("variant", "mean"): "averages recall over the ranks",
     ("misses", "zero"): "counts queries without a hit as 0",
     ("misses", "undefined"): "skips queries without a hit",
 }

@@ -100,11 +100,12 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         raise DataError(msg)
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)
+    table = _pooled(table, rule)
     if rule.score_floor is not None:
+        # An item under the floor is not found, but still to be found.
         above = table.score > rule.score_floor
         aligned = replace(aligned, floored=int(np.count_nonzero(~above)))
         table = rows_of(table, above)
-    table = _pooled(table, rule)
     if rule.queries in {"run", "both"} and aligned.missing:
         aligned = replace(aligned, ids=_chosen(aligned.ids, table.in_run))
         table = _queries_of(table, table.in_run)
