@@ -228,7 +228,7 @@ def test_reconcile_prints_a_paragraph_per_number(
     assert blocks[0] == "AP@2"
     assert "rankine, trec_eval 10" in blocks[1]
     assert "P@2" in blocks
-    assert max(map(len, out.splitlines())) <= 88
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_reconcile_explains(

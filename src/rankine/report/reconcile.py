@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankine.reconciliation import Explanation, Group, Reconciliation, Row, Step
 
-_WIDTH = 88
+_WIDTH = 80
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 
