@@ -12,7 +12,7 @@ from rankine.io.sources import Lists, Rows
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankine.conventions.tools import Tool
     from rankine.io.sources import Source
@@ -58,19 +58,25 @@ def cautions_of(
                 )
 
 
-def n_unsorted(source: Source) -> int:
-    """Count the lists whose order is not that of their scores."""
+def n_unsorted(source: Source) -> Callable[[], int]:
+    """Return what counts the lists whose order is not that of their scores.
+
+    A mapping is the user's own, and is looked at only when that is asked for; a table
+    is looked at now, so that it need not be kept.
+    """
     if isinstance(source, Lists):
-        return sum(
+        data = source.data
+        return lambda: sum(
             any(before < after for before, after in pairwise(entry.values()))
-            for entry in source.data.values()
+            for entry in data.values()
             if isinstance(entry, Mapping)
         )
-    if not isinstance(source, Rows) or "value" not in source.frame.columns:
-        return 0
-    query, value = source.frame["query"], source.frame["value"]
-    rises = (value.diff() > 0) & (query == query.shift(1))
-    return int(query.filter(rises.fill_null(value=False)).n_unique())
+    n = 0
+    if isinstance(source, Rows) and "value" in source.frame.columns:
+        query, value = source.frame["query"], source.frame["value"]
+        rises = (value.diff() > 0) & (query == query.shift(1))
+        n = int(query.filter(rises.fill_null(value=False)).n_unique())
+    return lambda: n
 
 
 def _n_open(metric: Metric, table: Judged, shortest: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from rankine.names import parse, parse_all
 from rankine.notes import notes_of
 from rankine.stats.intervals import Interval, interval
 from rankine.stats.summary import Summary, summarize
-from rankine.table.align import OF_JOIN, join
+from rankine.table.align import join, key_of, serves
 from rankine.table.policy import Aligned, apply, cut
 from rankine.table.truth import Truth
 from rankine.words import count
@@ -103,7 +103,7 @@ class Evaluation:
         summaries: tuple[Summary, ...],
         tables: tuple[Aligned, ...],
         name: str,
-        unsorted: int = 0,
+        unsorted: Callable[[], int] = int,
     ) -> None:
         self._plan = plan
         self._tables = tables
@@ -140,7 +140,7 @@ class Evaluation:
             for at, group in enumerate(self._plan.groups)
             for number, metric, _ in group.members
         )
-        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
+        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted()))
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -449,13 +449,11 @@ def evaluate_source(
         _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
     tables = []
-    for group in plan.groups:
-        rule = group.rule
-        unranked = rule.order == "rank" and not _is_ranked(source)
-        if unranked:
-            rule = rule.replace(order="score")
-        aligned = apply(_joined(truth, source, rule, group, joins), rule)
-        if unranked:
+    joined = _joins(plan, truth, source, joins)
+    for group, one in zip(plan.groups, joined, strict=True):
+        rule = _ranked(group.rule, source)
+        aligned = apply(one, rule)
+        if rule.order != group.rule.order:
             said = f"{source.name} has no rank column; its order gives the ranks"
             aligned = replace(aligned, notes=(*aligned.notes, said))
         if depth is not None:
@@ -466,28 +464,54 @@ def evaluate_source(
         tables.append(aligned)
         for number, metric, own in group.members:
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
-    unsorted = 0
+    unsorted: Callable[[], int] = int
     if plan.preset and any(group.rule.order == "given" for group in plan.groups):
         unsorted = n_unsorted(source)
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
 
 
-def _joined(
-    truth: Truth,
-    source: Source,
-    rule: Convention,
-    group: Group,
-    joins: dict[Any, Aligned] | None,
-) -> Aligned:
-    if joins is None:
-        return join(
-            truth, source, rule, depth=group.depth, keep_scores=group.keep_scores
-        )
-    # All ranks, so that another metric can use it too.
-    key = (*(getattr(rule, field) for field in OF_JOIN), group.keep_scores)
-    if key not in joins:
-        joins[key] = join(truth, source, rule, keep_scores=group.keep_scores)
-    return joins[key]
+def _joins(
+    plan: Plan, truth: Truth, source: Source, joins: dict[Any, Aligned] | None
+) -> list[Aligned]:
+    """Join the data for each group of a plan, as seldom as can be."""
+    rules = [_ranked(group.rule, source) for group in plan.groups]
+    keys = [key_of(rule, plan.rule) for rule in rules]
+    needs: dict[Any, tuple[int | None, bool]] = {}
+    for group, key in zip(plan.groups, keys, strict=True):
+        depth, scores = needs.get(key, (0, False))
+        # All ranks, where another plan may use it too.
+        whole = group.depth is None or depth is None or joins is not None
+        deepest = None if whole else max(group.depth or 0, depth or 0)
+        needs[key] = deepest, scores or group.keep_scores
+    made = {} if joins is None else joins
+    # By scores first, and by the less precise ones: these may serve for others.
+    for key in sorted(needs, key=lambda one: (one[0] != "score", one[2])):
+        deepest, scores = needs[key]
+        if (key, scores) in made:
+            continue
+        rule = rules[keys.index(key)]
+        # Another join has other scores, which must not matter then.
+        may_share = joins is None and rule.score_floor is None and not scores
+        for (have, _), aligned in made.items():
+            if may_share and serves(aligned, have, key):
+                made[key, scores] = aligned
+                break
+        else:
+            order, tie, bits, duplicates = key
+            shared = rule.replace(
+                order=order, tie=tie, score_bits=bits, duplicates=duplicates
+            )
+            made[key, scores] = join(
+                truth, source, shared, depth=deepest, keep_scores=scores
+            )
+    return [made[key, needs[key][1]] for key in keys]
+
+
+def _ranked(rule: Convention, source: Source) -> Convention:
+    """Take the scores where there is no rank column."""
+    if rule.order == "rank" and not _is_ranked(source):
+        return rule.replace(order="score")
+    return rule
 
 
 @lru_cache(maxsize=256)

@@ -234,3 +234,25 @@ def test_a_file_that_is_no_convention(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot be read"):
         rk.Convention.from_yaml(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("form", ["lists", "frame", "ranks"])
+def test_a_floor_of_scores_needs_scores(form: str) -> None:
+    run: Any = {"q": ["a", "x", "b"]}
+    if form != "lists":
+        run = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "x", "b"]})
+    if form == "ranks":
+        run = run.with_columns(rank=pl.Series([1, 2, 3]))
+    qrels = {"q": {"a": 1, "b": 1}}
+
+    ev = rk.evaluate(qrels, run, ["AP", "R@2"], convention="torchmetrics")
+
+    assert ev.mean == {"AP": pytest.approx((1 + 2 / 3) / 2), "R@2": 1 / 2}
+
+
+def test_what_is_under_the_floor_is_still_to_be_found() -> None:
+    run = {"q": {"a": 1.0, "b": -1.0}}
+
+    ev = rk.evaluate({"q": {"a": 1, "b": 1}}, run, "R@2", convention="torchmetrics")
+
+    assert ev["R@2"] == 1 / 2

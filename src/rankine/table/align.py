@@ -24,8 +24,8 @@ from rankine.table import dense, probe, rows
 from rankine.table.ids import same_type
 from rankine.table.judged import Judged
 from rankine.table.judgements import numbers
-from rankine.table.policy import SHOWN, Aligned, apply, rows_of
-from rankine.table.segments import rounded
+from rankine.table.policy import SHOWN, Aligned, apply
+from rankine.table.segments import position, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from rankine.table.judgements import Judgements
     from rankine.table.truth import Truth
 
+SPREAD = frozenset({"average", "best", "worst"})
+"""Ways to look at all orders of tied items."""
 _RISES = 5
 """Steps upwards after which scores look like distances."""
 
@@ -59,8 +61,29 @@ def align(
     return apply(join(truth, run, rule, depth=depth, keep_scores=keep_scores), rule)
 
 
-# What of a convention decides the join; the rest is applied to the joined table.
-OF_JOIN = ("order", "tie", "score_bits", "duplicates")
+def key_of(rule: Convention, base: Convention) -> tuple[Any, ...]:
+    """Return what of a convention decides the join; the rest is applied to the table.
+
+    Where all orders of ties are looked at, any order of them does; and an item that
+    counts once is found as one that counts twice.
+    """
+    tie = base.tie if rule.tie in SPREAD else rule.tie
+    duplicates = "count" if rule.duplicates == "set" else rule.duplicates
+    return rule.order, tie, rule.score_bits, duplicates
+
+
+def serves(aligned: Aligned, have: tuple[Any, ...], want: tuple[Any, ...]) -> bool:
+    """Say whether a join does for another order, rule for ties or precision.
+
+    Without ties, no rule for ties matters, and scores that differ in 32 bits have the
+    same order in 64; where all scores fall, the order given is theirs.
+    """
+    (order, _, bits, duplicates), (other, _, precise, repeats) = have, want
+    if duplicates != repeats or order != "score" or bits > precise:
+        return False
+    if other == "score":
+        return bool((aligned.table.tied == 1).all())
+    return other == "given" and aligned.strict()
 
 
 def join(
@@ -94,8 +117,18 @@ def _can_probe(run: Lists, rule: Convention) -> bool:
     """Say whether look-ups do: not for lists that may have an item twice, nor ranks."""
     if rule.order == "rank":
         return False
-    strict = rule.duplicates == "error"
-    return strict or all(isinstance(entry, Mapping) for entry in run.data.values())
+    return rule.duplicates == "error" or all(
+        isinstance(entry, Mapping)
+        or (isinstance(entry, list) and _is_without_repeats(entry))
+        for entry in run.data.values()
+    )
+
+
+def _is_without_repeats(entry: list[Any]) -> bool:
+    try:
+        return len(set(entry)) == len(entry)
+    except TypeError:
+        return False  # no ids, which the other reader tells
 
 
 def _probed(
@@ -104,12 +137,11 @@ def _probed(
     """Look the judged items up; None if the ids are of types that never agree."""
     grades = truth.grades
     data = run.data
-    if rule.order == "given":
-        data = {
-            query: list(entry) if isinstance(entry, Mapping) else entry
-            for query, entry in data.items()
-        }
-    found = probe.Probed(grades, truth.pool, data, rule, run.name)
+    found = _in_order(truth, run, rule) if rule.order == "given" else None
+    if found is None:
+        if rule.order == "given":
+            data = _by_place(data)
+        found = probe.Probed(grades, truth.pool, data, rule, run.name)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
     table = Judged(
@@ -126,7 +158,37 @@ def _probed(
         score_query=found.score_query if keep_scores else None,
     )
     lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
-    return _named(table, list(grades), found.extra, lengths, run.notes)
+    named = _named(table, list(grades), found.extra, lengths, run.notes)
+    by_score = rule.order == "score" and all(
+        isinstance(entry, Mapping) for entry in run.data.values()
+    )
+    return replace(named, strict=found.is_strict, scored=by_score)
+
+
+def _in_order(truth: Truth, run: Lists, rule: Convention) -> probe.Probed | None:
+    """Look up by the scores, where their order is the order given; else None."""
+    try:
+        found = probe.Probed(truth.grades, truth.pool, run.data, rule, run.name)
+    except DataError:
+        return None  # scores do not matter here
+    if not found.is_strict():
+        return None
+    found.score = 1 - found.rank.astype(np.float64)
+    found.scores = -position(found.score_query).astype(np.float64)
+    return found
+
+
+def _by_place(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Put the place of an item where its score was."""
+    scored = [entry for entry in data.values() if isinstance(entry, Mapping)]
+    longest = max(map(len, scored), default=0)
+    places = np.arange(0.0, -longest, -1.0).tolist()
+    return {
+        query: dict(zip(entry, places, strict=False))
+        if isinstance(entry, Mapping)
+        else entry
+        for query, entry in data.items()
+    }
 
 
 def _from_rows(
@@ -178,8 +240,6 @@ def _from_rows(
         scores=scores,
         score_query=score_query,
     )
-    if rule.duplicates == "set":
-        table = _once(table, pair[order])
     if found.rises >= _RISES and not found.falls and not frame.ranked:
         notes += (
             (
@@ -189,7 +249,13 @@ def _from_rows(
         )
     if found.n_dropped:
         notes += (f"{found.n_dropped} rows of the run repeat an item; the last counts",)
-    return _named(table, truth.judgements.queries, found.extra, found.length[n:], notes)
+    named = _named(
+        table, truth.judgements.queries, found.extra, found.length[n:], notes
+    )
+    by_score = rule.order == "score" and not frame.ranked and found.scored
+    return replace(
+        named, pair=pair[order], strict=lambda: found.strict, scored=by_score
+    )
 
 
 def _from_matrix(
@@ -308,12 +374,6 @@ def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
     if sorted_.all():
         return slice(None)
     return np.lexsort((rank, query))
-
-
-def _once(table: Judged, pair: Ints) -> Judged:
-    """Keep only the best-ranked row of each judged pair."""
-    _, first = np.unique(pair, return_index=True)
-    return rows_of(table, np.sort(first))
 
 
 def _named(

@@ -12,7 +12,7 @@ from rankine.table.pool import Pool
 from rankine.table.segments import position, runs, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -37,6 +37,10 @@ class Aligned:
         extra_length: the lengths of their lists.
         notes: what was inferred, dropped or changed.
         floored: how many judged items are under the convention's floor of scores.
+        pair: per row of the joined table, the number of its judgement; None if no
+            item can stand twice.
+        strict: says whether the scores of every list fall, without a tie.
+        scored: whether the scores are the user's, and not made from places.
     """
 
     table: Judged
@@ -47,6 +51,9 @@ class Aligned:
     extra_length: Ints
     notes: tuple[str, ...] = ()
     floored: int = 0
+    pair: Ints | None = None
+    strict: Callable[[], bool] = bool
+    scored: bool = True
 
 
 def rows_of(table: Judged, kept: Ints | Bools) -> Judged:
@@ -100,8 +107,13 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         raise DataError(msg)
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)
+    if rule.duplicates == "set" and aligned.pair is not None:
+        # The best-ranked row of each judged pair.
+        _, first = np.unique(aligned.pair, return_index=True)
+        if len(first) < len(aligned.pair):
+            table = rows_of(table, np.sort(first))
     table = _pooled(table, rule)
-    if rule.score_floor is not None:
+    if rule.score_floor is not None and aligned.scored:
         # An item under the floor is not found, but still to be found.
         above = table.score > rule.score_floor
         aligned = replace(aligned, floored=int(np.count_nonzero(~above)))

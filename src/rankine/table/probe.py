@@ -110,6 +110,14 @@ class Probed:
         self.tied: Ints = tied[order]
         self.score: Floats = score[order]
 
+    def is_strict(self) -> bool:
+        """Say whether the scores of every list fall, without a tie."""
+        falls = self.scores[1:] < self.scores[:-1]
+        ends = np.cumsum(self.length)[:-1]
+        inner = ends[(ends > 0) & (ends < len(self.scores))] - 1
+        falls[inner] = True
+        return bool(falls.all())
+
     @property
     def score_query(self) -> Ints:
         """The query number of each score."""

@@ -90,6 +90,9 @@ class Matches:
         length: query number -> length of its list; judged queries first.
         rises: how often a score is above the one before it in its list.
         falls: whether one is below.
+        strict: whether every list falls, without a tie: then the order of the rows is
+            that of the scores, whatever the rule for ties.
+        scored: whether there are scores.
     """
 
     n_judged: int
@@ -106,6 +109,8 @@ class Matches:
     n_dropped: int = 0
     rises: int = 0
     falls: bool = False
+    strict: bool = True
+    scored: bool = True
 
 
 def match(
@@ -299,6 +304,9 @@ class _Matcher:
         self.seen[number] = lengths
         falling, distinct = _sortedness(scores, starts)
         self._note_order(scores, starts, falling=falling)
+        found = self.found
+        found.scored = found.scored and scores is not None
+        found.strict = found.strict and falling and distinct and found.scored
         depth = self.depth if falling and distinct else None
         row, pair, group = self._judged(keys, items, starts, number, depth)
         if scores is None or (falling and distinct):
@@ -311,7 +319,6 @@ class _Matcher:
             if (tied > 1).any():
                 rank += before(items, scores, starts, row, group, tied, self.rule.tie)
         score = -above.astype(np.float64) if scores is None else scores[row]
-        found = self.found
         found.query.append(number[group])
         found.pair.append(pair)
         found.above.append(above)

@@ -1,0 +1,59 @@
+"""Metrics of one call share a join where they can, and are as each alone."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+
+METRICS = ["nDCG@5", "AP@5", "RR@5", "RR", "P@3", "R@3", "Success@2", "F@4"]
+
+
+def scores_of(rng: random.Random, kind: str) -> list[float]:
+    """Make twelve scores: with ties, tied in 32 bits only, or falling."""
+    falling = [float(12 - place) for place in range(12)]
+    if kind == "tied":
+        return [float(rng.randrange(5)) for _ in range(12)]
+    if kind == "close":
+        falling[4] = falling[3] * (1 - 1e-9)
+    return falling
+
+
+@pytest.mark.parametrize("form", ["dict", "frame", "file"])
+@pytest.mark.parametrize("kind", ["tied", "close", "falling"])
+@pytest.mark.parametrize("order", ["sorted", "mixed"])
+@pytest.mark.parametrize("name", rk.conventions())
+def test_metrics_together_are_as_each_alone(
+    form: str, kind: str, order: str, name: str, tmp_path: Path
+) -> None:
+    rng = random.Random(f"{kind} {order}")  # noqa: S311 - data, not secrets
+    items = [f"d{number}" for number in range(20)]
+    qrels = {
+        f"q{at}": {item: rng.randrange(3) for item in rng.sample(items, 8)}
+        for at in range(5)
+    }
+    rows = []
+    for query in qrels:
+        scores = scores_of(rng, kind)
+        rng.shuffle(scores) if order == "mixed" else scores.sort(reverse=True)
+        shown = rng.sample(items, 12)
+        rows += [(query, item, s) for item, s in zip(shown, scores, strict=True)]
+    run: Any = {query: {} for query in qrels}
+    for query, item, score in rows:
+        run[query][item] = score
+    if form == "frame":
+        run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    elif form == "file":
+        run = tmp_path / "some.run"
+        run.write_text("".join(f"{q} Q0 {i} 1 {s!r} t\n" for q, i, s in rows))
+
+    together = rk.evaluate(qrels, run, METRICS, convention=name)
+
+    for metric in METRICS:
+        alone = rk.evaluate(qrels, run, [metric], convention=name)
+        assert together[metric] == pytest.approx(alone[metric], nan_ok=True), metric
