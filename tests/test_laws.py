@@ -308,6 +308,7 @@ def many(seed: int, first: int, n: int) -> tuple[Side, Side]:
 # What depends on all queries at once, unless it is told not to.
 OF_ITSELF: dict[str, dict[str, Any]] = {
     "ERR": {"max_grade": 3},  # or its scale ends at the highest grade of all
+    "FCP": {"aggregate": "mean_of_ratios"},  # or it is a ratio of sums
     "RScore": {"aggregate": "mean_of_ratios"},  # or it is a ratio of sums
 }
 

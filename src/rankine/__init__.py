@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         CG,
         DCG,
         ERR,
+        FCP,
         LAUC,
         MCC,
         NCG,
@@ -97,7 +98,7 @@ _HOME = {
 }
 
 __all__ = [
-    "AP", "AR", "AUC", "CG", "DCG", "ERR", "LAUC", "MCC", "NCG", "RBP", "RR",
+    "AP", "AR", "AUC", "CG", "DCG", "ERR", "FCP", "LAUC", "MCC", "NCG", "RBP", "RR",
     "Accuracy", "Bpref", "Check", "Convention", "ElevenPoint", "Evaluation",
     "Explanation", "F",
     "FallOut", "G", "HitCount", "IPrec", "Interval", "Judged", "Metric",

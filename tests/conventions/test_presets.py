@@ -47,7 +47,7 @@ def test_what_is_said_of_a_tool(name: str) -> None:
     assert tool.does.count(". ") == 0
     assert tool.checked
     assert f"{name} " in str(rk.conventions())
-    unknown = set(tool.calls or ()) - REGISTRY.keys() - {"FCP"}
+    unknown = set(tool.calls or ()) - REGISTRY.keys()
     assert not unknown
 
 

@@ -212,7 +212,7 @@ PRESETS: dict[str, Convention] = {
         ap_den="hits",
         overrides={"AR": {"variant": "recmetrics", "duplicates": "set"}},
     ),
-    "surprise": Convention(),
+    "surprise": Convention(overrides={"FCP": {"weighing": "users"}}),
     "notebook": Convention(
         ap_den="none",
         overrides={

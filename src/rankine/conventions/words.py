@@ -95,6 +95,9 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("single", "by_kind"): "counts a list of relevant items as 1, one of others as 0",
     ("variant", "recmetrics"): "divides the average precision by R",
     ("variant", "mean"): "averages recall over the ranks",
+    ("weighing", "pairs"): "counts the pairs of all users together",
+    ("weighing", "users"): "compares concordant pairs per user that has one with "
+    "discordant pairs per user that has one",
     ("misses", "zero"): "counts queries without a hit as 0",
     ("misses", "undefined"): "skips queries without a hit",
 }
