@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,26 @@ def form_read(form: str) -> dict[str, float]:
         )
 
     return {"seconds": best(read, 3)}
+
+
+def conventions() -> dict[str, float]:
+    """Time every preset against the default, and a reconciliation of all of them."""
+    import rankine as rk
+
+    qrels, run = work.dicts(1000, 100, 20)
+    metrics = ["nDCG@10", "AP@10", "RR@10", "R@100", "P@10"]
+    ours = best(lambda: rk.evaluate(qrels, run, metrics), 7)
+    made = {}
+    for name in rk.conventions():
+        call = partial(rk.evaluate, qrels, run, metrics, convention=name)
+        made[name] = best(call, 7) / ours
+    slowest = max(made, key=lambda name: made[name])
+    print(f"  slowest: {slowest}", file=sys.stderr)
+    return {
+        "seconds": ours,
+        "slowest": made[slowest],
+        "reconcile": best(lambda: str(rk.reconcile(qrels, run, "AP@10")), 3),
+    }
 
 
 def growth(n_queries: str) -> dict[str, float]:
@@ -312,6 +333,11 @@ def main(recommenders: str) -> None:
             f"{seconds / read:5.2f} x, {seconds - read:6.3f} s more (TREC text: "
             f"{after:.3f}); peak memory {used['peak'] / used['file']:.2f} x the text"
         )
+    print("\nConventions, 1,000 x 100 in dicts, 5 metrics")
+    found = run_case("conventions")
+    row("rankine", found["seconds"])
+    print(f"  the slowest preset {found['slowest']:.2f} x the default (at most 1.3)")
+    print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]

@@ -33,7 +33,7 @@ def _mean(measure: str) -> Callable[[Case, int], float]:
                 ranx.Qrels(qrels),
                 ranx.Run(case.scores),
                 measure.format(k=k),
-                make_comparable=case.qrels.keys() < case.run.keys(),
+                make_comparable=True,
             )
         )
 

@@ -65,18 +65,23 @@ def n_unsorted(source: Source) -> Callable[[], int]:
     is looked at now, so that it need not be kept.
     """
     if isinstance(source, Lists):
-        data = source.data
-        return lambda: sum(
-            any(before < after for before, after in pairwise(entry.values()))
-            for entry in data.values()
-            if isinstance(entry, Mapping)
-        )
+        entries = source.data.values()
+        return lambda: sum(map(_rises, entries))
     n = 0
     if isinstance(source, Rows) and "value" in source.frame.columns:
         query, value = source.frame["query"], source.frame["value"]
         rises = (value.diff() > 0) & (query == query.shift(1))
         n = int(query.filter(rises.fill_null(value=False)).n_unique())
     return lambda: n
+
+
+def _rises(entry: object) -> bool:
+    if not isinstance(entry, Mapping):
+        return False
+    try:
+        return any(before < after for before, after in pairwise(entry.values()))
+    except (TypeError, ValueError):
+        return False  # no numbers, which do not matter where the order is given
 
 
 def _n_open(metric: Metric, table: Judged, shortest: int) -> int:

@@ -120,6 +120,8 @@ BY_TOOL = {
         "nDCG", {"gain": "exp2", "ideal": "given_order@k"},
     ),
     ("Spark MLlib RankingMetrics", "ndcgAt (graded)"): ("nDCG", {}),
+    # Unless it is called with make_comparable.
+    ("ranx", "mrr"): ("RR", {"missing_run": "error"}),
 }  # fmt: skip
 # A tool's bug, or what it leaves open: no convention is made of these.
 NOT_MET = {

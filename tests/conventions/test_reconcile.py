@@ -123,14 +123,15 @@ def test_the_query_that_moves_most() -> None:
 
 
 def test_what_a_tool_refuses_is_told() -> None:
-    found = rk.reconcile(QRELS, RUN, "nDCG@3")
+    found = rk.reconcile({"q": {"a": 1, "b": -1}}, {"q": ["b", "a"]}, "nDCG@3")
 
-    assert found["ranx"] is None
-    row = next(row for row in found.rows if row.convention == "ranx")
-    assert "misses 1 of 4 judged queries" in row.why
-    way = found.explain("ranx", "rankine")
+    assert found["sklearn"] is None
+    row = next(row for row in found.rows if row.convention == "sklearn")
+    assert row.why == "1 grade negative, which the convention refuses"
+    way = found.explain("sklearn", "rankine")
     assert way.value_first is None
-    assert way.steps[0].field == "missing_run"
+    assert way.steps[0].field == "negative"
+    assert found.explain("rankine", "sklearn").steps[-1].field == "negative"
 
 
 def test_what_a_tool_does_not_have_is_told() -> None:

@@ -62,7 +62,6 @@ PRESETS: dict[str, Convention] = {
         tie="input",
         duplicates="last",
         gain_below_threshold=False,
-        missing_run="error",
         overrides=_CUT_UP,
     ),
     "jurity": Convention(
@@ -266,8 +265,8 @@ TOOLS: dict[str, Tool] = {
     ),
     "ranx": Tool(
         title="ranx",
-        does="Keeps the order given among equal scores in short lists, and drops "
-        "grades below the threshold even from nDCG.",
+        does="Called with make_comparable; keeps the order given among equal scores in "
+        "short lists, and drops grades below the threshold even from nDCG.",
         checked="0.3.21",
         calls={
             "P": "precision", "R": "recall", "F": "f1", "AP": "map", "nDCG": "ndcg",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 SPREAD = frozenset({"average", "best", "worst"})
 """Ways to look at all orders of tied items."""
+_SOME = 3
+"""Lists that are looked at first."""
 _RISES = 5
 """Steps upwards after which scores look like distances."""
 
@@ -137,11 +140,13 @@ def _probed(
     """Look the judged items up; None if the ids are of types that never agree."""
     grades = truth.grades
     data = run.data
-    found = _in_order(truth, run, rule) if rule.order == "given" else None
+    found, given = None, rule.order == "given"
+    if given and _may_fall(data):
+        found = _in_order(truth, run, rule)
     if found is None:
-        if rule.order == "given":
-            data = _by_place(data)
-        found = probe.Probed(grades, truth.pool, data, rule, run.name)
+        data = _by_place(data) if given else data
+        placed = given and all(type(entry) is dict for entry in data.values())
+        found = probe.Probed(grades, truth.pool, data, rule, run.name, placed=placed)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
     table = Judged(
@@ -163,6 +168,18 @@ def _probed(
         isinstance(entry, Mapping) for entry in run.data.values()
     )
     return replace(named, strict=found.is_strict, scored=by_score)
+
+
+def _may_fall(data: Mapping[Any, Any]) -> bool:
+    """Say whether the first lists have scores that fall, as all may then do."""
+    try:
+        return all(
+            isinstance(entry, Mapping)
+            and all(before > after for before, after in pairwise(entry.values()))
+            for entry in islice(data.values(), _SOME)
+        )
+    except (TypeError, ValueError):
+        return False  # no numbers
 
 
 def _in_order(truth: Truth, run: Lists, rule: Convention) -> probe.Probed | None:

@@ -10,6 +10,7 @@ import numpy as np
 from rankine.errors import DataError
 from rankine.table.pool import Pool
 from rankine.table.segments import position, runs, starts_of
+from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +104,8 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         )
         raise DataError(msg)
     if rule.negative == "error" and (table.pool.grade < 0).any():
-        msg = f"{int((table.pool.grade < 0).sum())} grades are negative"
+        n = int((table.pool.grade < 0).sum())
+        msg = f"{count(n, 'grade')} negative, which the convention refuses"
         raise DataError(msg)
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)

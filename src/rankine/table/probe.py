@@ -57,8 +57,13 @@ class Probed:
         run: Mapping[Any, Any],
         rule: Convention,
         name: str = "run",
+        *,
+        placed: bool = False,
     ) -> None:
-        """Look up the judged items of each query in its list."""
+        """Look up the judged items of each query in its list.
+
+        Where lists are `placed`, the numbers in them are 0, -1, -2 and so on.
+        """
         lists = [run.get(query) for query in truth]
         present = [entry is not None for entry in lists]
         if len(run) > sum(present) and any(entry is None for entry in run.values()):
@@ -83,7 +88,10 @@ class Probed:
         )
         starts = starts_of(self.length)
         self.scores: Floats
-        self.scores, score = _look_up(truth, scored, starts, name)
+        if placed:
+            self.scores, score = _places(truth, scored, starts)
+        else:
+            self.scores, score = _look_up(truth, scored, starts, name)
         if np.isnan(self.scores).any():
             raise _not_a_number(truth, scored)
         self.scores = rounded(self.scores, rule.score_bits)
@@ -173,6 +181,19 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
             raise DuplicateItemError(msg)
         places[item] = -float(place)
     return places
+
+
+def _places(
+    truth: Mapping[Any, Mapping[Any, float]],
+    scored: Sequence[Mapping[Any, float]],
+    starts: Ints,
+) -> tuple[Floats, Floats]:
+    """Return what `_look_up` does, for numbers that are places."""
+    found: list[float] = []
+    for judged, entry in zip(truth.values(), scored, strict=True):
+        found.extend(map(entry.get, judged, _NAN))
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+    return -within.astype(np.float64), packed(found)
 
 
 def _look_up(
