@@ -14,8 +14,8 @@ from rankine.cautions import cautions_of, n_unsorted
 from rankine.checks import check_choice, check_count, check_k, check_number
 from rankine.conventions.bind import bind
 from rankine.conventions.convention import WITH_CUTOFF
-from rankine.conventions.presets import TOOLS
 from rankine.conventions.presets import convention as named
+from rankine.conventions.tools import TOOLS
 from rankine.errors import (
     DataError,
     MetricSyntaxError,

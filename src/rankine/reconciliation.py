@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankine import io
 from rankine.conventions.convention import FIELDS, Convention
-from rankine.conventions.presets import PRESETS, TOOLS, convention
+from rankine.conventions.presets import PRESETS, convention
+from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import ParameterError, RankineError
 from rankine.evaluation import evaluate_source, plan_of, truth_of

@@ -12,7 +12,8 @@ import pytest
 
 import rankine as rk
 from rankine.conventions.convention import FIELDS
-from rankine.conventions.presets import PRESETS, TOOLS
+from rankine.conventions.presets import PRESETS
+from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import (
     DataError,

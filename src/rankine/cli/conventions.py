@@ -38,7 +38,8 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
 def _record(name: str) -> dict[str, Any]:
     from rankine.conventions.files import chosen  # noqa: PLC0415
-    from rankine.conventions.presets import TOOLS, convention  # noqa: PLC0415
+    from rankine.conventions.presets import convention  # noqa: PLC0415
+    from rankine.conventions.tools import TOOLS  # noqa: PLC0415
 
     rule = convention(chosen(name))
     made: dict[str, Any] = {"name": name}
@@ -56,7 +57,8 @@ def _record(name: str) -> dict[str, Any]:
 def _lines(name: str) -> Iterator[str]:
     from rankine.conventions.convention import FIELDS, Convention  # noqa: PLC0415
     from rankine.conventions.files import chosen  # noqa: PLC0415
-    from rankine.conventions.presets import TOOLS, convention  # noqa: PLC0415
+    from rankine.conventions.presets import convention  # noqa: PLC0415
+    from rankine.conventions.tools import TOOLS  # noqa: PLC0415
     from rankine.conventions.words import in_words  # noqa: PLC0415
 
     rule = convention(chosen(name))

@@ -1,4 +1,4 @@
-"""Tool: what is known of a program whose numbers a named convention reproduces."""
+"""Tools: what is known of the programs whose numbers conventions reproduce."""
 
 from __future__ import annotations
 
@@ -32,3 +32,240 @@ class Tool:
         if cut and metric in self.uncut:
             return False
         return self.calls is None or metric in self.calls
+
+
+_OF_TREC = {
+    "P": "P", "R": "recall", "AP": "map, map_cut", "nDCG": "ndcg, ndcg_cut",
+    "RR": "recip_rank", "Success": "success", "Rprec": "Rprec", "Bpref": "bpref",
+    "infAP": "infAP", "gm_AP": "gm_map", "gm_Bpref": "gm_bpref",
+    "IPrec": "iprec_at_recall", "11pt": "11pt_avg", "RprecMult": "Rprec_mult",
+    "RelP": "relative_P", "G": "G", "binG": "binG", "Rndcg": "Rndcg",
+    "nDCGrel": "ndcg_rel", "SetP": "set_P", "SetR": "set_recall",
+    "SetRelP": "set_relative_P", "SetAP": "set_map", "SetF": "set_F",
+    "Utility": "utility", "NumRet": "num_ret", "NumRel": "num_rel",
+    "NumRelRet": "num_rel_ret", "NumNonrelJudgedRet": "num_nonrel_judged_ret",
+    "NumQ": "num_q",
+}  # fmt: skip
+
+TOOLS: dict[str, Tool] = {
+    "rankine": Tool(
+        title="rankine",
+        does="Ranks by score, larger id first among equals, and averages over all "
+        "judged queries.",
+        checked="its own tests",
+        calls=None,
+    ),
+    "trec_eval": Tool(
+        title="trec_eval 10",
+        does="Called with -c: every judged topic counts, those missing from the run 0.",
+        checked="10.0",
+        calls={**_OF_TREC, "RBP": "rbp"},
+    ),
+    "trec_eval-9": Tool(
+        title="trec_eval 9",
+        does="Called with -c; scores are 32-bit floats, so that close ones tie.",
+        checked="9.0.8",
+        calls=_OF_TREC,
+    ),
+    "pytrec_eval": Tool(
+        title="pytrec_eval",
+        does="Runs trec_eval 9 in memory and leaves the mean to the user, who sees "
+        "only the topics that are in both.",
+        checked="pytrec_eval-terrier 0.5.11",
+        calls=_OF_TREC,
+    ),
+    "ir_measures": Tool(
+        title="ir_measures",
+        does="Asks other tools: pytrec_eval for most measures, an MS MARCO script for "
+        "RR@k, which breaks ties the other way round.",
+        checked="0.4.3",
+        calls={
+            "P": "P", "R": "R", "AP": "AP", "nDCG": "nDCG", "RR": "RR",
+            "Success": "Success", "Rprec": "Rprec", "AUC": "Accuracy",
+            "Judged": "Judged", "Bpref": "Bpref", "IPrec": "IPrec", "infAP": "infAP",
+            "NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "SetP": "SetP",
+            "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP", "ERR": "ERR",
+            "RBP": "RBP",
+        },
+    ),
+    "ranx": Tool(
+        title="ranx",
+        does="Called with make_comparable; keeps the order given among equal scores in "
+        "short lists, and drops grades below the threshold even from nDCG.",
+        checked="0.3.21",
+        calls={
+            "P": "precision", "R": "recall", "F": "f1", "AP": "map", "nDCG": "ndcg",
+            "RR": "mrr", "Success": "hit_rate", "Rprec": "r-precision",
+            "Bpref": "bpref", "HitCount": "hits", "RBP": "rbp",
+        },
+        open_ties=16,
+    ),
+    "jurity": Tool(
+        title="Jurity",
+        does="Divides precision by the length of the list and AP by min(k, R), and "
+        "skips users without a click.",
+        checked="2.1.0 on pandas 2.3",
+        calls={
+            "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "AUC": "AUC",
+        },
+        open_ties=2,
+    ),
+    "ranksys": Tool(
+        title="RankSys",
+        does="Takes lists in the order given; the gain of nDCG is "
+        "2^(grade - threshold + 1) - 1.",
+        checked="0.5.0-SNAPSHOT",
+        calls={
+            "P": "Precision", "R": "Recall", "F": "FScore", "AP": "AveragePrecision",
+            "nDCG": "NDCG", "RR": "ReciprocalRank",
+        },
+    ),
+    "relison": Tool(
+        title="RELISON",
+        does="RankSys's metrics for link prediction; AP is divided by R, and the "
+        "threshold of nDCG is 0.5.",
+        checked="git 48dae3fd",
+        calls={"P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "nDCG"},
+    ),
+    "elliot": Tool(
+        title="Elliot",
+        does="Its MAP is the mean of P@1 to P@k at all ranks, not only at hits; users "
+        "without recommendations are skipped.",
+        checked="0.3.1",
+        calls={
+            "P": "Precision", "R": "Recall", "F": "F1", "AP": "MAP", "nDCG": "nDCG",
+            "RR": "MRR", "Success": "HR",
+        },
+    ),
+    "recommenders": Tool(
+        title="recommenders",
+        does="Averages precision, recall and AP over users of both tables, but nDCG "
+        "over all users with ratings.",
+        checked="1.2.1",
+        calls={
+            "P": "precision_at_k", "R": "recall_at_k", "AP": "map_at_k",
+            "nDCG": "ndcg_at_k", "Rprec": "r_precision_at_k", "AUC": "auc",
+        },
+    ),
+    "rectools": Tool(
+        title="RecTools",
+        does="Reads a rank column; the ideal list of nDCG has k relevant items even "
+        "where there are fewer.",
+        checked="0.19.0",
+        calls={
+            "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",
+            "nDCG": "NDCG", "RR": "MRR", "Success": "HitRate",
+        },
+    ),
+    "replay": Tool(
+        title="RePlay",
+        does="Counts an item that stands twice once in precision and recall, and "
+        "twice in MAP and NDCG.",
+        checked="replay-rec 0.22.0",
+        calls={
+            "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
+            "Success": "HitRate", "AUC": "RocAuc",
+        },
+    ),
+    "lenskit": Tool(
+        title="LensKit",
+        does="Does not discount the second rank in nDCG, and divides recall by "
+        "min(k, R).",
+        checked="2025.8.1; 2026.3.0 was read",
+        calls={
+            "P": "Precision", "R": "Recall", "AP": "AveragePrecision",
+            "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit", "RBP": "RBP",
+        },
+    ),
+    "torchmetrics": Tool(
+        title="TorchMetrics",
+        does="Knows only items with a score; in most metrics a score of 0 or less is "
+        "never relevant, and AP is divided by the hits.",
+        checked="1.9.0",
+        calls={
+            "P": "RetrievalPrecision", "R": "RetrievalRecall", "AP": "RetrievalMAP",
+            "nDCG": "RetrievalNormalizedDCG", "RR": "RetrievalMRR",
+            "Success": "RetrievalHitRate", "Rprec": "RetrievalRPrecision",
+            "AUC": "RetrievalAUROC",
+        },
+        open_ties=2,
+    ),
+    "sklearn": Tool(
+        title="scikit-learn",
+        does="Needs a score for every item; averages nDCG over the orders of equal "
+        "scores, and takes the worst rank in LRAP.",
+        checked="1.9.1",
+        calls={
+            "AP": "label_ranking_average_precision_score", "nDCG": "ndcg_score",
+            "DCG": "dcg_score", "AUC": "roc_auc_score",
+            "Success": "top_k_accuracy_score",
+        },
+        uncut=frozenset({"AP", "AUC"}),
+    ),
+    "spark": Tool(
+        title="Spark MLlib",
+        does="Takes lists in the order given and counts an item that stands twice "
+        "twice; nDCG is binary from Python.",
+        checked="3.5.3",
+        calls={
+            "P": "precisionAt", "R": "recallAt", "AP": "meanAveragePrecisionAt",
+            "nDCG": "ndcgAt",
+        },
+    ),
+    "recbole": Tool(
+        title="RecBole",
+        does="Rounds to 4 decimals; recall of a user without relevant items makes the "
+        "mean undefined.",
+        checked="1.2.1",
+        calls={
+            "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
+            "Success": "Hit", "AUC": "AUC",
+        },
+    ),
+    "implicit": Tool(
+        title="implicit",
+        does="Its precision is all hits of all users over the sum of min(k, R).",
+        checked="0.7.3",
+        calls={
+            "P": "precision_at_k", "AP": "mean_average_precision_at_k",
+            "nDCG": "ndcg_at_k", "AUC": "AUC_at_k",
+        },
+    ),
+    "cornac": Tool(
+        title="Cornac",
+        does="Its MAP has no cutoff and puts tied items last; in AUC a tied pair is "
+        "wrong.",
+        checked="2.2.1 and 3.0.1",
+        calls={
+            "P": "Precision", "R": "Recall", "F": "FMeasure", "AP": "MAP",
+            "nDCG": "NDCG", "RR": "MRR", "Success": "HitRatio", "AUC": "AUC",
+        },
+        uncut=frozenset({"AP", "AUC", "RR"}),
+    ),
+    "recmetrics": Tool(
+        title="recmetrics",
+        does="Divides precision by the length of the list; its average recall is an "
+        "average precision divided by R.",
+        checked="0.1.5",
+        calls={
+            "P": "recommender_precision", "R": "recommender_recall", "AR": "mark",
+        },
+    ),
+    "surprise": Tool(
+        title="Surprise",
+        does="Predicts ratings; of ranking metrics it has the fraction of concordant "
+        "pairs alone.",
+        checked="git 2381fb1",
+        calls={"FCP": "fcp"},
+    ),
+    "notebook": Tool(
+        title="ranking metrics notebook",
+        does="A tutorial's own definitions: AP is a sum without a divisor, RR a sum "
+        "over all hits, precision and recall are pooled over users.",
+        checked="its formulas and printed values",
+        calls={
+            "P": "precision_at_k", "R": "recall_at_k", "AP": "AP", "RR": "RR",
+            "nDCG": "NDCG", "Success": "HR",
+        },
+    ),
+}  # fmt: skip

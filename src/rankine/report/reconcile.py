@@ -7,7 +7,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from rankine.conventions.presets import TOOLS
+from rankine.conventions.tools import TOOLS
 from rankine.report.cells import shown
 from rankine.words import count
 
