@@ -33,7 +33,9 @@ def _mean(
             relevant = np.array([item for item, grade in own.items() if grade >= 1])
             if not len(relevant):
                 continue  # as ranking_eval does
-            shown = np.array([item for item, _ in case.run[query]])
+            # Ranked by score, as its models do.
+            ranked = sorted(case.run[query], key=lambda pair: -pair[1])
+            shown = np.array([item for item, _ in ranked])
             if scored and len(set(np.isin(shown, relevant))) == 1:
                 raise UnfitError  # a model scores relevant and other items
             values.append(
@@ -41,7 +43,7 @@ def _mean(
                     gt_pos=relevant,
                     pd_rank=shown,
                     item_indices=shown,
-                    pd_scores=np.array([score for _, score in case.run[query]]),
+                    pd_scores=np.array([score for _, score in ranked]),
                 )
             )
         if not values:

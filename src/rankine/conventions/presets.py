@@ -181,14 +181,15 @@ PRESETS: dict[str, Convention] = {
         },
     ),
     "cornac": Convention(
-        **_BY_ORDER,
+        tie="input",
+        duplicates="count",
         gain="binary",
         queries="both",
         empty_truth="skip",
         nothing="error",
         overrides={
-            "AP": {"order": "score", "ties": "last", "pool": "list"},
-            "AUC": {"order": "score", "tied": "wrong"},
+            "AP": {"ties": "last", "pool": "list"},
+            "AUC": {"tied": "wrong"},
         },
     ),
     "recmetrics": Convention(

@@ -240,6 +240,7 @@ TOOLS: dict[str, Tool] = {
             "P": "Precision", "R": "Recall", "F": "FMeasure", "AP": "MAP",
             "nDCG": "NDCG", "RR": "MRR", "Success": "HitRatio", "AUC": "AUC",
         },
+        open_ties=2,
         uncut=frozenset({"AP", "AUC", "RR"}),
     ),
     "recmetrics": Tool(
