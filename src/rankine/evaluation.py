@@ -32,7 +32,7 @@ from rankine.names import parse, parse_all
 from rankine.notes import notes_of
 from rankine.stats.intervals import Interval, interval
 from rankine.stats.summary import Summary, summarize
-from rankine.table.align import join, key_of, serves
+from rankine.table.align import join, key_of, served
 from rankine.table.policy import Aligned, apply, cut
 from rankine.table.truth import Truth
 from rankine.words import count
@@ -490,20 +490,20 @@ def _joins(
         if (key, scores) in made:
             continue
         rule = rules[keys.index(key)]
+        order, tie, bits, duplicates = key
+        shared = rule.replace(
+            order=order, tie=tie, score_bits=bits, duplicates=duplicates
+        )
+        found = None
         # Another join has other scores, which must not matter then.
-        may_share = joins is None and rule.score_floor is None and not scores
-        for (have, _), aligned in made.items():
-            if may_share and serves(aligned, have, key):
-                made[key, scores] = aligned
-                break
-        else:
-            order, tie, bits, duplicates = key
-            shared = rule.replace(
-                order=order, tie=tie, score_bits=bits, duplicates=duplicates
-            )
-            made[key, scores] = join(
-                truth, source, shared, depth=deepest, keep_scores=scores
-            )
+        if joins is None and rule.score_floor is None and not scores:
+            found = next(filter(None, (
+                served(aligned, have, key, truth, source, shared)
+                for (have, _), aligned in made.items()
+            )), None)  # fmt: skip
+        made[key, scores] = found or join(
+            truth, source, shared, depth=deepest, keep_scores=scores
+        )
     return [made[key, needs[key][1]] for key in keys]
 
 

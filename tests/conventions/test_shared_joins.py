@@ -14,18 +14,21 @@ import rankine as rk
 METRICS = ["nDCG@5", "AP@5", "RR@5", "RR", "P@3", "R@3", "Success@2", "F@4"]
 
 
-def scores_of(rng: random.Random, kind: str) -> list[float]:
-    """Make twelve scores: with ties, tied in 32 bits only, or falling."""
+def scores_of(rng: random.Random, kind: str, at: int) -> list[float]:
+    """Make twelve scores: with ties, tied in 32 bits only, or falling.
+
+    Those with few ties have them in the second of ten lists only.
+    """
     falling = [float(12 - place) for place in range(12)]
-    if kind == "tied":
+    if kind == "tied" or (kind == "few" and at == 1):
         return [float(rng.randrange(5)) for _ in range(12)]
-    if kind == "close":
+    if kind == "close" or (kind == "few close" and at == 1):
         falling[4] = falling[3] * (1 - 1e-9)
     return falling
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "file"])
-@pytest.mark.parametrize("kind", ["tied", "close", "falling"])
+@pytest.mark.parametrize("kind", ["tied", "few", "close", "few close", "falling"])
 @pytest.mark.parametrize("order", ["sorted", "mixed"])
 @pytest.mark.parametrize("name", rk.conventions())
 def test_metrics_together_are_as_each_alone(
@@ -35,11 +38,11 @@ def test_metrics_together_are_as_each_alone(
     items = [f"d{number}" for number in range(20)]
     qrels = {
         f"q{at}": {item: rng.randrange(3) for item in rng.sample(items, 8)}
-        for at in range(5)
+        for at in range(10)
     }
     rows = []
-    for query in qrels:
-        scores = scores_of(rng, kind)
+    for at, query in enumerate(qrels):
+        scores = scores_of(rng, kind, at)
         rng.shuffle(scores) if order == "mixed" else scores.sort(reverse=True)
         shown = rng.sample(items, 12)
         rows += [(query, item, s) for item, s in zip(shown, scores, strict=True)]

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 SPREAD = frozenset({"average", "best", "worst"})
 """Ways to look at all orders of tied items."""
+_FEW = 0.2
+"""The share of queries that are joined again for their ties."""
 _SOME = 3
 """Lists that are looked at first."""
 _RISES = 5
@@ -75,18 +77,64 @@ def key_of(rule: Convention, base: Convention) -> tuple[Any, ...]:
     return rule.order, tie, rule.score_bits, duplicates
 
 
-def serves(aligned: Aligned, have: tuple[Any, ...], want: tuple[Any, ...]) -> bool:
-    """Say whether a join does for another order, rule for ties or precision.
+def served(
+    aligned: Aligned,
+    have: tuple[Any, ...],
+    want: tuple[Any, ...],
+    truth: Truth,
+    run: Source,
+    rule: Convention,
+) -> Aligned | None:
+    """Return a join that was made otherwise, as far as it does; None if it does not.
 
     Without ties, no rule for ties matters, and scores that differ in 32 bits have the
-    same order in 64; where all scores fall, the order given is theirs.
+    same order in 64: only queries with ties are joined again. Where all scores fall,
+    the order given is theirs.
     """
     (order, _, bits, duplicates), (other, _, precise, repeats) = have, want
     if duplicates != repeats or order != "score" or bits > precise:
-        return False
-    if other == "score":
-        return bool((aligned.table.tied == 1).all())
-    return other == "given" and aligned.strict()
+        return None
+    if other != "score":
+        return aligned if other == "given" and aligned.strict() else None
+    table = aligned.table
+    touched = np.unique(table.query[table.tied > 1])
+    if len(touched) == 0:
+        return aligned
+    if len(touched) > _FEW * table.n_queries:
+        return None
+    some = _some(truth, run, [aligned.ids[int(at)] for at in touched])
+    if some is None:
+        return None
+    again = join(*some, rule).table
+    rows = np.isin(table.query, touched)
+    counts = np.bincount(table.query, minlength=table.n_queries)[touched]
+    if (np.bincount(again.query, minlength=len(touched)) != counts).any():
+        return None
+    columns = {}
+    for name in ("rank", "grade", "above", "tied", "score"):
+        columns[name] = getattr(table, name).copy()
+        columns[name][rows] = getattr(again, name)
+    return replace(aligned, table=replace(table, memo={}, **columns))
+
+
+def _some(truth: Truth, run: Source, ids: list[Any]) -> tuple[Truth, Source] | None:
+    """Return the judgements and the run of some queries, if they are easily taken."""
+    source = truth.source
+    if isinstance(source, Lists) and isinstance(run, Lists):
+        judged = {one: source.data[one] for one in ids}
+        shown = {one: run.data[one] for one in ids}
+        return type(truth)(replace(source, data=judged)), replace(run, data=shown)
+    if isinstance(source, Lists) or not isinstance(run, Rows):
+        return None
+    queries = truth.judgements.queries
+    if isinstance(source, Dense) or run.frame["query"].dtype != queries.dtype:
+        return None
+    chosen = pl.col("query").is_in(pl.Series(ids, dtype=queries.dtype).implode())
+    sources = [
+        replace(one, frame=one.frame.filter(chosen), line=None, lines=None, number=None)
+        for one in (source, run)
+    ]
+    return type(truth)(sources[0]), sources[1]
 
 
 def join(
