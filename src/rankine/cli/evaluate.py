@@ -36,7 +36,7 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
 @click.option("-q", "--per-query", is_flag=True, help="Show every query.")
 @click.option(
     "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
-    help="Whose choices the numbers follow: rankine, trec_eval, trec_eval-9.",
+    help="Whose choices the numbers follow, see rankine conventions; or a YAML file.",
 )  # fmt: skip
 @click.option(
     "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
