@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine.io.sources import Lists, Rows
 from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rankine.conventions.tools import Tool
-    from rankine.io.sources import Source
+    from rankine.io.sources import Lists
     from rankine.metric import Metric
     from rankine.table.judged import Judged
 
@@ -58,21 +57,13 @@ def cautions_of(
                 )
 
 
-def n_unsorted(source: Source) -> Callable[[], int]:
+def n_unsorted(source: Lists) -> Callable[[], int]:
     """Return what counts the lists whose order is not that of their scores.
 
-    A mapping is the user's own, and is looked at only when that is asked for; a table
-    is looked at now, so that it need not be kept.
+    The mapping is the user's own, and is looked at only when that is asked for.
     """
-    if isinstance(source, Lists):
-        entries = source.data.values()
-        return lambda: sum(map(_rises, entries))
-    n = 0
-    if isinstance(source, Rows) and "value" in source.frame.columns:
-        query, value = source.frame["query"], source.frame["value"]
-        rises = (value.diff() > 0) & (query == query.shift(1))
-        n = int(query.filter(rises.fill_null(value=False)).n_unique())
-    return lambda: n
+    entries = source.data.values()
+    return lambda: sum(map(_rises, entries))
 
 
 def _rises(entry: object) -> bool:
@@ -80,7 +71,7 @@ def _rises(entry: object) -> bool:
         return False
     try:
         return any(before < after for before, after in pairwise(entry.values()))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return False  # no numbers, which do not matter where the order is given
 
 

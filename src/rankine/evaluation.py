@@ -26,7 +26,7 @@ from rankine.errors import (
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import NO_COLUMN, as_rows
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.sources import Dense, Rows, Source, Stream
+from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.metric import REGISTRY, Metric
 from rankine.names import parse, parse_all
 from rankine.notes import notes_of
@@ -340,7 +340,7 @@ def evaluate(
     _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
     if not isinstance(convention, str):
         convention = named(convention)
-    _check_options(ties, rel, catalog)
+    check_options(rel, catalog, ties)
     if order is not None:
         check_choice("order", order, ("score", "rank", "given"))
         convention = named(convention).replace(order=order)
@@ -371,7 +371,8 @@ def _check_words(name: object, **flags: object) -> None:
             raise ParameterError(msg)
 
 
-def _check_options(ties: object, rel: object, catalog: object) -> None:
+def check_options(rel: object, catalog: object, ties: object = None) -> None:
+    """Check what is said of all metrics."""
     if ties is not None:
         check_choice("ties", ties, ("average", "best", "worst"))
     if rel is not None:
@@ -454,7 +455,8 @@ def evaluate_source(
         rule = _ranked(group.rule, source)
         aligned = apply(one, rule)
         if rule.order != group.rule.order:
-            said = f"{source.name} has no rank column; its order gives the ranks"
+            by = "scores give" if aligned.scored else "order gives"
+            said = f"{source.name} has no rank column; its {by} the ranks"
             aligned = replace(aligned, notes=(*aligned.notes, said))
         if depth is not None:
             if any(metric.get("ties") for _, metric, _ in group.members):
@@ -466,7 +468,8 @@ def evaluate_source(
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
     unsorted: Callable[[], int] = int
     if plan.preset and any(group.rule.order == "given" for group in plan.groups):
-        unsorted = n_unsorted(source)
+        n = max(aligned.unsorted for aligned in tables)
+        unsorted = n_unsorted(source) if isinstance(source, Lists) else lambda: n
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
 
 
@@ -476,17 +479,17 @@ def _joins(
     """Join the data for each group of a plan, as seldom as can be."""
     rules = [_ranked(group.rule, source) for group in plan.groups]
     keys = [key_of(rule, plan.rule) for rule in rules]
-    needs: dict[Any, tuple[int | None, bool]] = {}
+    needs: dict[Any, bool] = {}
     for group, key in zip(plan.groups, keys, strict=True):
-        depth, scores = needs.get(key, (0, False))
-        # All ranks, where another plan may use it too.
-        whole = group.depth is None or depth is None or joins is not None
-        deepest = None if whole else max(group.depth or 0, depth or 0)
-        needs[key] = deepest, scores or group.keep_scores
+        needs[key] = needs.get(key, False) or group.keep_scores
+    # As deep as any of them needs, since one may serve for another.
+    depths = [group.depth for group in plan.groups if group.depth is not None]
+    whole = joins is not None or len(depths) < len(plan.groups)
+    deepest = None if whole else max(depths)
     made = {} if joins is None else joins
     # By scores first, and by the less precise ones: these may serve for others.
     for key in sorted(needs, key=lambda one: (one[0] != "score", one[2])):
-        deepest, scores = needs[key]
+        scores = needs[key]
         if (key, scores) in made:
             continue
         rule = rules[keys.index(key)]
@@ -504,7 +507,7 @@ def _joins(
         made[key, scores] = found or join(
             truth, source, shared, depth=deepest, keep_scores=scores
         )
-    return [made[key, needs[key][1]] for key in keys]
+    return [made[key, needs[key]] for key in keys]
 
 
 def _ranked(rule: Convention, source: Source) -> Convention:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import ParameterError, RankineError
-from rankine.evaluation import evaluate_source, plan_of, truth_of
+from rankine.evaluation import check_options, evaluate_source, plan_of, truth_of
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Rows, Stream
@@ -22,7 +22,7 @@ from rankine.metric import Metric
 from rankine.names import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rankine.evaluation import Evaluation
     from rankine.io.sources import Source
@@ -157,11 +157,16 @@ class Reconciliation:
     def __init__(self, metric: Metric, data: _Data, names: Sequence[str]) -> None:
         self.metric = metric
         self._data = data
+        self._errors: list[RankineError] = []
         self.rows = tuple(self._row(name) for name in names)
+        if len(self._errors) == sum(TOOLS[name].has(metric.name) for name in names):
+            texts = {str(error) for error in self._errors}
+            if len(texts) == 1:
+                raise self._errors[0]  # nobody can do anything with these data
 
     def __getitem__(self, name: str) -> float | None:
         """Return the number of a convention, None if its tool gives none."""
-        convention(name)
+        _check_name(name)
         for row in self.rows:
             if row.convention == name:
                 return row.value
@@ -169,14 +174,22 @@ class Reconciliation:
         raise ParameterError(msg)
 
     def _row(self, name: str) -> Row:
-        tool = TOOLS[name]
-        if not tool.has(self.metric.name, cut=self.metric.depth is not None):
-            return Row(name, None, _NOT_CUT if tool.has(self.metric.name) else _NO_SUCH)
+        why = self._lacks(name)
+        if why:
+            return Row(name, None, why)
         try:
             found = self._data.evaluated(self.metric, name)
         except RankineError as error:
+            self._errors.append(error)
             return Row(name, None, str(error))
         return Row(name, found[self.metric], warnings=found.warnings)
+
+    def _lacks(self, name: str) -> str:
+        """Say why a tool has no such metric; empty if it has."""
+        tool, metric = TOOLS[name], self.metric
+        if tool.has(metric.name, cut=metric.depth is not None):
+            return ""
+        return _NOT_CUT if tool.has(metric.name) else _NO_SUCH
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -207,23 +220,14 @@ class Reconciliation:
     def _because(self, name: str) -> tuple[str, ...]:
         """Say which choices of a tool move the number away from the default."""
         base, own = self._choices(BASE), self._choices(name) | {"decimals": None}
-        start, end = self._value(base), self._value(own)
-        differing = _differing(base, own)
-        moving = [
-            field
-            for field in differing
-            if not _same(start, self._value(base | {field: own[field]}))
-        ]
-        reached = base | {field: own[field] for field in moving}
-        if not _same(end, self._value(reached)):
-            # Some choices matter only together with others: leave each out in turn.
-            moving = [
-                field
-                for field in differing
-                if field in moving
-                or not _same(end, self._value(own | {field: base[field]}))
-            ] or differing
-        return tuple(in_words(field, own[field]) for field in moving)
+        end = self._value(own)
+        needed = _differing(base, own)
+        # Leave out, one after the other, what the number does not need.
+        for field in tuple(needed):
+            fewer = [one for one in needed if one != field]
+            if _same(end, self._value(base | {one: own[one] for one in fewer})):
+                needed = fewer
+        return tuple(in_words(field, own[field]) for field in needed)
 
     def explain(self, first: str, second: str) -> Explanation:
         """Switch the choices of one convention to those of another, one at a time.
@@ -233,7 +237,12 @@ class Reconciliation:
             second: the name of another.
         """
         for name in (first, second):
-            convention(name)
+            _check_name(name)
+        for name in (first, second):
+            why = self._lacks(name)
+            if why:
+                msg = f"{TOOLS[name].title}: {why}, {self.metric}"
+                raise ParameterError(msg)
         here, there = self._choices(first), self._choices(second)
         steps, unmoved = [], []
         before = self._found(here)
@@ -369,15 +378,28 @@ def reconcile(
     if not isinstance(asked, Metric):
         msg = f"a metric is a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
-    names = list(PRESETS) if conventions is None else list(conventions)
+    check_options(rel, catalog)
+    names = list(PRESETS)
+    if conventions is not None:
+        if isinstance(conventions, str) or not isinstance(conventions, Iterable):
+            msg = f"conventions must be names of conventions, got {conventions!r}"
+            raise ParameterError(msg)
+        names = list(conventions)
     for name in names:
-        convention(name)
+        _check_name(name)
     of_qrels = of_run = PLAIN
     if columns is not None or grades is not None:
         of_qrels = Reading(columns=columns, grades=grades)
         of_run = Reading(columns=columns)
     data = data_of(qrels, run, of_qrels, of_run, rel=rel, catalog=catalog)
     return Reconciliation(asked, data, names)
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str):
+        msg = f"a convention is named here by its text, got {name!r}"
+        raise ParameterError(msg)
+    convention(name)
 
 
 def data_of(

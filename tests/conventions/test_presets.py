@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -125,11 +126,16 @@ def test_no_ties_no_warning() -> None:
     assert rk.evaluate(QRELS, RUN, ["RR"], convention="torchmetrics").warnings == ()
 
 
-@pytest.mark.parametrize("form", ["dict", "frame"])
-def test_an_order_that_is_not_that_of_the_scores(form: str) -> None:
+@pytest.mark.parametrize("form", ["dict", "frame", "mixed", "file"])
+def test_an_order_that_is_not_that_of_the_scores(form: str, tmp_path: Path) -> None:
     run: Any = {"q1": {"a": 0.5, "b": 0.9}, "q2": {"c": 0.5, "x": 0.1}}
-    if form == "frame":
-        rows = [(q, i, s) for q, entry in run.items() for i, s in entry.items()]
+    rows = [(q, i, s) for q, entry in run.items() for i, s in entry.items()]
+    if form == "mixed":
+        rows = [rows[0], rows[2], rows[1], rows[3]]
+    if form == "file":
+        run = tmp_path / "some.run"
+        run.write_text("".join(f"{q} Q0 {i} 1 {s} t\n" for q, i, s in rows))
+    elif form != "dict":
         run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
 
     ev = rk.evaluate(QRELS, run, ["RR"], convention="spark")
@@ -160,7 +166,10 @@ def test_a_rank_column_goes_before_scores() -> None:
 def test_without_a_rank_column_scores_do_unless_one_was_asked_for() -> None:
     run = {"q": {"a": 1.0, "b": 2.0}}
 
-    assert rk.evaluate({"q": {"a"}}, run, ["RR"], convention="rectools")["RR"] == 1 / 2
+    ev = rk.evaluate({"q": {"a"}}, run, ["RR"], convention="rectools")
+
+    assert ev["RR"] == 1 / 2
+    assert "run has no rank column; its scores give the ranks" in ev.notes
     with pytest.raises(DataError, match="no rank column"):
         rk.evaluate({"q": {"a"}}, run, ["RR"], order="rank")
 
@@ -257,3 +266,19 @@ def test_what_is_under_the_floor_is_still_to_be_found() -> None:
     ev = rk.evaluate({"q": {"a": 1, "b": 1}}, run, "R@2", convention="torchmetrics")
 
     assert ev["R@2"] == 1 / 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"overrides": {1: {"ap_den": "k"}}},
+        {"overrides": {"AP": {"rel": {1, 2}}}},
+        {"overrides": {"AP": {"ap_den": "foo"}}},
+        {"overrides": {"AP": {"overrides": {}}}},
+        {"tie": np.array([1, 2])},
+        {"tie": pl.Series([1, 2])},
+    ],
+)
+def test_a_convention_that_cannot_be(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        rk.Convention(**wrong)

@@ -6,13 +6,16 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import rankine as rk
 from rankine.cli import main
-from rankine.errors import ParameterError, UnknownConventionError
+from rankine.conventions.words import in_words
+from rankine.errors import DataError, ParameterError, UnknownConventionError
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "d": 1}, "q2": {"c": 1}, "q3": {"z": 0}, "q4": {"a": 1},
@@ -185,10 +188,67 @@ def test_as_html_and_as_data() -> None:
     assert len(data["rows"]) == len(rk.conventions())
 
 
-def test_judgements_that_fit_nothing_are_an_error_of_each() -> None:
-    found = rk.reconcile({"q": {"a": 1}}, {"p": {"a": 1.0}}, "RR")
+def test_judgements_that_fit_nothing_are_refused() -> None:
+    with pytest.raises(DataError, match="0 of 1 judged queries are in the run"):
+        rk.reconcile({"q": {"a": 1}}, {"p": {"a": 1.0}}, "RR")
 
-    assert all(row.value is None for row in found.rows)
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rel": "x"}, {"rel": math.nan}, {"rel": [1]}, {"catalog": -1},
+        {"catalog": "x"}, {"conventions": 3}, {"conventions": "ranx"},
+        {"conventions": [rk.Convention()]},
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_at_once(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        rk.reconcile(QRELS, RUN, "AP", **wrong)
+
+
+def test_no_way_leads_to_a_metric_that_a_tool_does_not_have() -> None:
+    found = rk.reconcile(QRELS, RUN, "AP@3")
+
+    with pytest.raises(ParameterError, match="Surprise: this tool has no such metric"):
+        found.explain("ranx", "surprise")
+    with pytest.raises(ParameterError, match="without a cutoff only"):
+        found.explain("cornac", "ranx")
+    with pytest.raises(ParameterError, match="named here by its text"):
+        found.explain(rk.Convention(), "ranx")  # type: ignore[arg-type]
+
+
+def test_ids_of_numpy_become_plain_data() -> None:
+    qrels, run = {np.int64(1): {"x": 1, "y": 1}}, {np.int64(1): {"z": 2.0, "x": 1.0}}
+
+    way = rk.reconcile(qrels, run, "AP@3").explain("ranx", "torchmetrics")
+
+    assert json.loads(json.dumps(way.to_dict()))["steps"][0]["query"] == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_reasons_are_enough_for_the_number(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - data, not secrets
+    items = [f"d{number}" for number in range(8)]
+    qrels = {
+        f"q{at}": {item: rng.randrange(4) for item in rng.sample(items, 4)}
+        for at in range(3)
+    }
+    rows = [
+        (f"q{at}", rng.choice(items), float(rng.randrange(-1, 4)))
+        for at in range(2)
+        for _ in range(4)
+    ]
+    run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+
+    found = rk.reconcile(qrels, run, "AP")
+
+    for group in found.groups:
+        for name, words in group.because.items():
+            own = found._choices(name)  # noqa: SLF001 - what the words stand for
+            base = found._choices("rankine")  # noqa: SLF001
+            told = {key for key in own if in_words(key, own[key]) in words}
+            value = found._value(base | {key: own[key] for key in told})  # noqa: SLF001
+            assert value == pytest.approx(group.value, nan_ok=True), name
 
 
 # The command line

@@ -60,3 +60,34 @@ def test_metrics_together_are_as_each_alone(
     for metric in METRICS:
         alone = rk.evaluate(qrels, run, [metric], convention=name)
         assert together[metric] == pytest.approx(alone[metric], nan_ok=True), metric
+
+
+@pytest.mark.parametrize("metrics", [["P@1", "RR@10"], ["Success@1", "RR@3"]])
+def test_a_join_is_as_deep_as_any_metric_needs(metrics: list[str]) -> None:
+    qrels = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["a", "b", "c"], "grade": [0, 0, 1]}
+    )
+    run = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["a", "b", "c"], "score": [3.0, 2, 1]}
+    )
+
+    ev = rk.evaluate(qrels, run, metrics, convention="ir_measures")
+
+    assert ev[metrics[1]] == 1 / 3
+
+
+def test_which_of_two_rows_counts_depends_on_the_rule_for_ties() -> None:
+    grades = {"a": 1, "b": 2, "c": 0}
+    judged = [(f"q{at}", item, g) for at in range(12) for item, g in grades.items()]
+    rows = [("q0", "a", 1.0), ("q0", "b", 1.0), ("q0", "a", 1.0), ("q0", "b", 0.5)]
+    for at in range(1, 12):
+        rows += [(f"q{at}", "x", 3.0), (f"q{at}", "a", 2.0), (f"q{at}", "b", 1.0)]
+    qrels = pl.DataFrame(judged, ["query", "item", "grade"], orient="row")
+    run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    rule = rk.Convention(
+        duplicates="set", tie="id_asc", overrides={"nDCG": {"tie": "id_desc"}}
+    )
+
+    together = rk.evaluate(qrels, run, ["AP", "nDCG", "P@2"], convention=rule)
+
+    assert together["nDCG"] == rk.evaluate(qrels, run, "nDCG", convention=rule)["nDCG"]

@@ -642,6 +642,18 @@ def a_pad_beyond_small_floats() -> None:
     allowed(lambda: rk.from_ranked(np.array([[1, 2]], dtype="f2"), pad=2**63))
 
 
+@case("E10")
+def an_order_given_with_odd_scores() -> None:
+    for odd in (Decimal("NaN"), None, "x"):
+        run = {"q": {"b": 0, "a": odd}}
+        allowed(lambda run=run: rk.evaluate(TRUTH, run, "RR", order="given"))  # type: ignore[misc]
+
+
+@case("E7")
+def a_pad_beside_huge_ints() -> None:
+    allowed(lambda: rk.from_ranked([[10**400, 1]], pad=np.float32(0.5)))
+
+
 @case("E9")
 def zeros_behind_a_member() -> None:
     for pack in (bz2.compress, gzip.compress, lzma.compress):

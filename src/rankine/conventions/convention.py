@@ -99,7 +99,7 @@ class Convention:
             value = getattr(self, name)
             if name == "gain" and isinstance(value, Mapping):
                 continue
-            if value not in choices:
+            if not isinstance(value, (str, int)) or value not in choices:
                 hint = nearest(str(value), [str(choice) for choice in choices])
                 allowed = ", ".join(str(choice) for choice in choices)
                 msg = f"{name} must be one of {allowed}, got {value!r}{hint}"
@@ -120,12 +120,29 @@ class Convention:
             msg = f"decimals must be an integer or None, got {self.decimals!r}"
             raise ParameterError(msg)
         if not isinstance(self.overrides, Mapping) or not all(
-            isinstance(own, Mapping) for own in self.overrides.values()
+            isinstance(name, str) and isinstance(own, Mapping)
+            for name, own in self.overrides.items()
         ):
             msg = (
                 f"overrides must be {{metric: {{name: value}}}}, got {self.overrides!r}"
             )
             raise ParameterError(msg)
+        for name, own in self.overrides.items():
+            self._check_override(name, own)
+
+    def _check_override(self, name: str, own: Mapping[str, Any]) -> None:
+        """Refuse values that a field cannot have, before a metric is asked for."""
+        if "overrides" in own:
+            msg = f"the overrides of {name} cannot hold overrides"
+            raise ParameterError(msg)
+        try:
+            hash(freeze(own))
+        except TypeError:
+            msg = f"the overrides of {name} hold what is no choice: {dict(own)!r}"
+            raise ParameterError(msg) from None
+        fields_ = {key: value for key, value in own.items() if key in FIELDS}
+        if fields_:
+            Convention(**fields_)
 
     def replace(self, **changes: Any) -> Convention:
         """Return a copy with some fields changed; unknown fields are an error."""

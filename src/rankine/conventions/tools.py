@@ -59,7 +59,7 @@ TOOLS: dict[str, Tool] = {
         title="trec_eval 10",
         does="Called with -c: every judged topic counts, those missing from the run 0.",
         checked="10.0",
-        calls={**_OF_TREC, "RBP": "rbp"},
+        calls=_OF_TREC,
     ),
     "trec_eval-9": Tool(
         title="trec_eval 9",
@@ -84,8 +84,7 @@ TOOLS: dict[str, Tool] = {
             "Success": "Success", "Rprec": "Rprec", "AUC": "Accuracy",
             "Judged": "Judged", "Bpref": "Bpref", "IPrec": "IPrec", "infAP": "infAP",
             "NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "SetP": "SetP",
-            "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP", "ERR": "ERR",
-            "RBP": "RBP",
+            "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP",
         },
     ),
     "ranx": Tool(
@@ -96,7 +95,7 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "precision", "R": "recall", "F": "f1", "AP": "map", "nDCG": "ndcg",
             "RR": "mrr", "Success": "hit_rate", "Rprec": "r-precision",
-            "Bpref": "bpref", "HitCount": "hits", "RBP": "rbp",
+            "Bpref": "bpref", "HitCount": "hits",
         },
         open_ties=16,
     ),
@@ -174,7 +173,7 @@ TOOLS: dict[str, Tool] = {
         checked="2025.8.1; 2026.3.0 was read",
         calls={
             "P": "Precision", "R": "Recall", "AP": "AveragePrecision",
-            "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit", "RBP": "RBP",
+            "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit",
         },
     ),
     "torchmetrics": Tool(

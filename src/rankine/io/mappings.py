@@ -483,6 +483,13 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     return Rows(frame, "run", ranked=True, role="run")
 
 
+def _is_same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
 def _is_pad(flat: AnyArray, pad: Any) -> Bools:
     """Mark the cells that only fill up their row."""
     if not isinstance(pad, (str, int, float, np.generic)):
@@ -490,7 +497,9 @@ def _is_pad(flat: AnyArray, pad: Any) -> Bools:
         raise ParameterError(msg)
     if flat.dtype.kind == "O":
         missing = is_missing(pad)
-        return np.array([is_missing(one) if missing else one == pad for one in flat])
+        return np.array(
+            [is_missing(one) if missing else _is_same(one, pad) for one in flat]
+        )
     text = isinstance(pad, str)
     if text != (flat.dtype.kind in "US"):
         kind = "text" if flat.dtype.kind in "US" else "numbers"

@@ -7,6 +7,8 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankine.conventions.tools import TOOLS
 from rankine.report.cells import shown
 from rankine.words import count
@@ -186,7 +188,7 @@ def explanation_dict(found: Explanation) -> dict[str, Any]:
                 "words": step.words,
                 "value_before": _finite(step.value_before),
                 "value_after": _finite(step.value_after),
-                "query": step.query,
+                "query": _plain(step.query),
                 "query_before": _finite(step.query_before),
                 "query_after": _finite(step.query_after),
             }
@@ -201,4 +203,6 @@ def _finite(value: float | None) -> float | None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
     return str(value) if isinstance(value, float) and math.isinf(value) else value

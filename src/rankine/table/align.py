@@ -94,6 +94,9 @@ def served(
     (order, _, bits, duplicates), (other, _, precise, repeats) = have, want
     if duplicates != repeats or order != "score" or bits > precise:
         return None
+    pair = aligned.pair
+    if pair is not None and len(np.unique(pair)) < len(pair):
+        return None  # who of an item's two rows comes first depends on the rule
     if other != "score":
         return aligned if other == "given" and aligned.strict() else None
     table = aligned.table
@@ -226,7 +229,7 @@ def _may_fall(data: Mapping[Any, Any]) -> bool:
             and all(before > after for before, after in pairwise(entry.values()))
             for entry in islice(data.values(), _SOME)
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return False  # no numbers
 
 
@@ -319,7 +322,11 @@ def _from_rows(
     )
     by_score = rule.order == "score" and not frame.ranked and found.scored
     return replace(
-        named, pair=pair[order], strict=lambda: found.strict, scored=by_score
+        named,
+        pair=pair[order],
+        strict=lambda: found.strict,
+        scored=by_score,
+        unsorted=len(found.unsorted),
     )
 
 

@@ -42,6 +42,8 @@ class Aligned:
             item can stand twice.
         strict: says whether the scores of every list fall, without a tie.
         scored: whether the scores are the user's, and not made from places.
+        unsorted: how many lists are not in the order of their scores, where the order
+            given is taken.
     """
 
     table: Judged
@@ -55,6 +57,7 @@ class Aligned:
     pair: Ints | None = None
     strict: Callable[[], bool] = bool
     scored: bool = True
+    unsorted: int = 0
 
 
 def rows_of(table: Judged, kept: Ints | Bools) -> Judged:

@@ -93,6 +93,8 @@ class Matches:
         strict: whether every list falls, without a tie: then the order of the rows is
             that of the scores, whatever the rule for ties.
         scored: whether there are scores.
+        unsorted: the lists whose order is not that of their scores, where the order
+            given is taken.
     """
 
     n_judged: int
@@ -111,6 +113,7 @@ class Matches:
     falls: bool = False
     strict: bool = True
     scored: bool = True
+    unsorted: set[int] = field(default_factory=set)
 
 
 def match(
@@ -273,10 +276,24 @@ class _Matcher:
         """Return lists with what is compared; `order` brings their rows together."""
         keys = item_keys(rows.frame["item"], self.truth.seed)
         scores = self._scores(rows, starts, number)
+        if self.rule.order == "given" and "value" in rows.frame.columns:
+            self._note_unsorted(rows, starts, number, order)
         if order is not None:
             keys = keys[order]
             scores = None if scores is None else scores[order]
         return _Lists(rows, starts, number, keys, scores, order)
+
+    def _note_unsorted(
+        self, rows: Rows, starts: Ints, number: Ints, order: Ints | None
+    ) -> None:
+        """Remember the lists in which a score is above the one before it."""
+        values = rows.frame["value"].to_numpy()
+        if order is not None:
+            values = values[order]
+        rises = np.flatnonzero(values[1:] > values[:-1]) + 1
+        rises = rises[~np.isin(rises, starts)]
+        lists = np.searchsorted(starts, rises, side="right") - 1
+        self.found.unsorted.update(number[np.unique(lists)].tolist())
 
     def _match(self, lists: _Lists) -> None:
         """Join lists."""
