@@ -96,7 +96,7 @@ def _check_chunk(data: _Data, chunk: dict[int, Any]) -> None:
             raise ValueError(msg)
         if kind in {_DATA, _DATA_2}:
             n = header[5 if kind == _DATA else 8][1]
-            if not 0 < n <= left:
+            if not 0 <= n <= left:
                 msg = f"the page at byte {at} has {n} values, and {left} are left"
                 raise ValueError(msg)
             left -= n
