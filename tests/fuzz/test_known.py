@@ -654,6 +654,18 @@ def a_pad_beside_huge_ints() -> None:
     allowed(lambda: rk.from_ranked([[10**400, 1]], pad=np.float32(0.5)))
 
 
+@case("E11")
+def rows_that_make_up_for_each_other() -> None:
+    run = judge.written(b"query,item,text\nq,b\nq,c,x\nq,a,y,z\n")
+
+    assert value(TRUTH, run) is None
+    # As in the first part of a larger file.
+    rows = b"".join(b"q,b%d,0.5,t\n" % at for at in range(9999))
+    scored = b"query,item,score,text\n" + rows
+    assert value(TRUTH, judge.written(scored + b"q,a,2,t\n")) == 1
+    assert value(TRUTH, judge.written(scored + b"q,b,1\nq,a,2,y,z\n")) is None
+
+
 @case("E9")
 def zeros_behind_a_member() -> None:
     for pack in (bz2.compress, gzip.compress, lzma.compress):

@@ -206,7 +206,9 @@ class _Reader:
         if not text.is_plain or not data:
             return None
         n_before = before.count(b"\n")
-        frame = self._parse(data, self.numeric, n_before)
+        # The last column too: if every line has it and the marks add up, none has more.
+        columns = dict.fromkeys((*self.wanted, self.names[-1]))
+        frame = self._parse(data, self.numeric, n_before, tuple(columns))
         n_marks = text.n_marks - before.count(self.mark.encode())
         n_rows = text.n_lines - n_before
         whole = (
@@ -215,7 +217,7 @@ class _Reader:
             and n_marks == n_rows * (len(self.names) - 1)
             and not any(frame.null_count().row(0))
         )
-        return frame if whole else None
+        return frame.select(self.wanted) if frame is not None and whole else None
 
     def _rows(self, data: bytes) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
@@ -234,7 +236,11 @@ class _Reader:
     reason = ""
 
     def _parse(
-        self, source: bytes, numeric: Sequence[str], skip: int = 0
+        self,
+        source: bytes,
+        numeric: Sequence[str],
+        skip: int = 0,
+        columns: Sequence[str] = (),
     ) -> pl.DataFrame | None:
         if source.startswith(UNPACKED_BY_POLARS):
             msg = f"{self.name}:{self.first}: begins like packed data, and is no text"
@@ -249,7 +255,7 @@ class _Reader:
                 has_header=False,
                 skip_lines=skip,
                 schema=schema,
-                columns=sorted(self.names.index(name) for name in self.wanted),
+                columns=sorted(map(self.names.index, columns or self.wanted)),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             text = str(error).strip()
