@@ -79,7 +79,8 @@ def trec(content: bytes, role: str, *, by_rank: bool = False) -> Table:
     table: Table = {}
     # A file that others were appended to may have their marks inside it.
     texts = [line.lstrip(BLANKS).removeprefix("\ufeff") for line in _checked(content)]
-    lines = [re.split(f"[{BLANKS}]+", text.strip(BLANKS)) for text in texts]
+    bare = [text.strip(BLANKS) for text in texts]
+    lines = [re.split(f"[{BLANKS}]+", text) for text in bare if text]
     for place, fields in enumerate(lines):
         if len(fields) != n:
             raise FieldsError
