@@ -24,7 +24,7 @@ from scipy import sparse
 
 import rankine as rk
 from rankine import names
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, FormatError, NoRowsError
 from tests.fuzz import judge
 from tests.fuzz.edits import zipped
 
@@ -672,6 +672,13 @@ def zeros_behind_a_member() -> None:
         run = pack(b"q Q0 b 1 2 t\n") + b"\0" * 300 + pack(b"q Q0 a 2 1 t\n")
 
         assert value(TRUTH, judge.written(run + b"\0")) in {None, 1 / 2}
+
+
+@case("E8")
+def marks_alone() -> None:
+    for content in (b"\n\xef\xbb\xbf\n", b"# x\n\n\xef\xbb\xbf\n"):
+        with pytest.raises(NoRowsError):
+            rk.read_qrels(judge.written(content))
 
 
 @case("D1")

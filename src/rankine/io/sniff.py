@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import re
@@ -37,6 +38,7 @@ _TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
 _EPOCH = 10**8
 """No grade is so large: such a number is a time in seconds."""
 _MARKS = ("\t", ",", ";", "|")
+_BOM = codecs.BOM_UTF8
 _SHOWN = 80
 _SOME = 1 << 16
 """Bytes that are looked at first."""
@@ -160,7 +162,8 @@ def _lines_of(head: bytes, opened: Opened) -> list[_Line]:
         if number == 1 and re.fullmatch(rb"sep=.\s*", line):
             at += len(line) + 1
             continue
-        if line.strip() and line[:1] != b"#":
+        # A mark alone is no row: files that others were appended to may have it.
+        if line.strip().removeprefix(_BOM) and line[:1] != b"#":
             text = line.decode(errors="replace").rstrip(" ")
             found.append(_Line(text, number, at + len(line) + 1))
         at += len(line) + 1
