@@ -482,6 +482,11 @@ def _joins(
     needs: dict[Any, bool] = {}
     for group, key in zip(plan.groups, keys, strict=True):
         needs[key] = needs.get(key, False) or group.keep_scores
+    floors = {
+        key
+        for rule, key in zip(rules, keys, strict=True)
+        if rule.score_floor is not None
+    }
     # As deep as any of them needs, since one may serve for another.
     depths = [group.depth for group in plan.groups if group.depth is not None]
     whole = joins is not None or len(depths) < len(plan.groups)
@@ -499,7 +504,7 @@ def _joins(
         )
         found = None
         # Another join has other scores, which must not matter then.
-        if joins is None and rule.score_floor is None and not scores:
+        if joins is None and key not in floors and not scores:
             found = next(filter(None, (
                 served(aligned, have, key, truth, source, shared)
                 for (have, _), aligned in made.items()
