@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +24,9 @@ from rankine.table import dense, probe, rows
 from rankine.table.ids import same_type
 from rankine.table.judged import Judged
 from rankine.table.judgements import numbers
-from rankine.table.policy import SHOWN, Aligned, apply
-from rankine.table.segments import position, rounded
+from rankine.table.policy import SHOWN, Aligned, apply, rows_of
+from rankine.table.segments import rounded
+from rankine.table.tie_rule import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 
 SPREAD = frozenset({"average", "best", "worst"})
 """Ways to look at all orders of tied items."""
-_FEW = 0.2
-"""The share of queries that are joined again for their ties."""
-_SOME = 3
-"""Lists that are looked at first."""
+_OPPOSITE = ({"id_desc", "id_asc"}, {"input", "input_rev"})
 _RISES = 5
 """Steps upwards after which scores look like distances."""
 
@@ -88,13 +85,13 @@ def served(
     """Return a join that was made otherwise, as far as it does; None if it does not.
 
     Without ties, no rule for ties matters, and scores that differ in 32 bits have the
-    same order in 64: only queries with ties are joined again. Where all scores fall,
-    the order given is theirs.
+    same order in 64: only queries with ties are joined again. A rule may also be
+    another one turned round. Where all scores fall, the order given is theirs.
     """
-    (order, _, bits, duplicates), (other, _, precise, repeats) = have, want
+    (order, tie, bits, duplicates), (other, wish, precise, repeats) = have, want
     if duplicates != repeats or order != "score" or bits > precise:
         return None
-    pair = aligned.pair
+    pair = aligned.pair if duplicates == "count" else None
     if pair is not None and len(np.unique(pair)) < len(pair):
         return None  # who of an item's two rows comes first depends on the rule
     if other != "score":
@@ -103,7 +100,11 @@ def served(
     touched = np.unique(table.query[table.tied > 1])
     if len(touched) == 0:
         return aligned
-    if len(touched) > _FEW * table.n_queries:
+    if (tie == wish or {tie, wish} in _OPPOSITE) and (
+        bits == precise or aligned.exact()
+    ):
+        return aligned if tie == wish else _turned(aligned)
+    if len(touched) > FEW * table.n_queries:
         return None
     some = _some(truth, run, [aligned.ids[int(at)] for at in touched])
     if some is None:
@@ -118,6 +119,19 @@ def served(
         columns[name] = getattr(table, name).copy()
         columns[name][rows] = getattr(again, name)
     return replace(aligned, table=replace(table, memo={}, **columns))
+
+
+def _turned(aligned: Aligned) -> Aligned:
+    """Turn the order of tied items round."""
+    table = aligned.table
+    rank = 2 * table.above + table.tied + 1 - table.rank
+    order = _by_query_and_rank(table.query, rank)
+    pair = aligned.pair
+    return replace(
+        aligned,
+        table=rows_of(replace(table, rank=rank), order),
+        pair=pair if pair is None else pair[order],
+    )
 
 
 def _some(truth: Truth, run: Source, ids: list[Any]) -> tuple[Truth, Source] | None:
@@ -191,13 +205,7 @@ def _probed(
     """Look the judged items up; None if the ids are of types that never agree."""
     grades = truth.grades
     data = run.data
-    found, given = None, rule.order == "given"
-    if given and _may_fall(data):
-        found = _in_order(truth, run, rule)
-    if found is None:
-        data = _by_place(data) if given else data
-        placed = given and all(type(entry) is dict for entry in data.values())
-        found = probe.Probed(grades, truth.pool, data, rule, run.name, placed=placed)
+    found = probe.Probed(grades, truth.pool, data, rule, run.name)
     if len(found.query) == 0 and probe.types_differ(grades, data):
         return None
     table = Judged(
@@ -218,45 +226,7 @@ def _probed(
     by_score = rule.order == "score" and all(
         isinstance(entry, Mapping) for entry in run.data.values()
     )
-    return replace(named, strict=found.is_strict, scored=by_score)
-
-
-def _may_fall(data: Mapping[Any, Any]) -> bool:
-    """Say whether the first lists have scores that fall, as all may then do."""
-    try:
-        return all(
-            isinstance(entry, Mapping)
-            and all(before > after for before, after in pairwise(entry.values()))
-            for entry in islice(data.values(), _SOME)
-        )
-    except (TypeError, ValueError, ArithmeticError):
-        return False  # no numbers
-
-
-def _in_order(truth: Truth, run: Lists, rule: Convention) -> probe.Probed | None:
-    """Look up by the scores, where their order is the order given; else None."""
-    try:
-        found = probe.Probed(truth.grades, truth.pool, run.data, rule, run.name)
-    except DataError:
-        return None  # scores do not matter here
-    if not found.is_strict():
-        return None
-    found.score = 1 - found.rank.astype(np.float64)
-    found.scores = -position(found.score_query).astype(np.float64)
-    return found
-
-
-def _by_place(data: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Put the place of an item where its score was."""
-    scored = [entry for entry in data.values() if isinstance(entry, Mapping)]
-    longest = max(map(len, scored), default=0)
-    places = np.arange(0.0, -longest, -1.0).tolist()
-    return {
-        query: dict(zip(entry, places, strict=False))
-        if isinstance(entry, Mapping)
-        else entry
-        for query, entry in data.items()
-    }
+    return replace(named, strict=found.is_strict, exact=found.is_exact, scored=by_score)
 
 
 def _from_rows(
@@ -325,6 +295,7 @@ def _from_rows(
         named,
         pair=pair[order],
         strict=lambda: found.strict,
+        exact=lambda: found.exact,
         scored=by_score,
         unsorted=len(found.unsorted),
     )
@@ -445,7 +416,9 @@ def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
     sorted_ = (query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))
     if sorted_.all():
         return slice(None)
-    return np.lexsort((rank, query))
+    # Rows that are nearly in order are brought there soonest by a stable sort.
+    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
+    return key.argsort(kind="stable")
 
 
 def _named(

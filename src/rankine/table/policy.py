@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """How many ids are shown as examples."""
+_SPARSE = 4
+"""How many kinds of judged items there may be for each of them, to count them all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +43,7 @@ class Aligned:
         pair: per row of the joined table, the number of its judgement; None if no
             item can stand twice.
         strict: says whether the scores of every list fall, without a tie.
+        exact: says whether scores that are equal here are equal in full precision.
         scored: whether the scores are the user's, and not made from places.
         unsorted: how many lists are not in the order of their scores, where the order
             given is taken.
@@ -56,11 +59,12 @@ class Aligned:
     floored: int = 0
     pair: Ints | None = None
     strict: Callable[[], bool] = bool
+    exact: Callable[[], bool] = bool
     scored: bool = True
     unsorted: int = 0
 
 
-def rows_of(table: Judged, kept: Ints | Bools) -> Judged:
+def rows_of(table: Judged, kept: Ints | Bools | slice) -> Judged:
     """Keep some rows of a table."""
     return replace(
         table,
@@ -139,20 +143,32 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
     if rule.pool == "list":
         counts = np.bincount(table.query, minlength=table.n_queries)
         return replace(table, pool=Pool(starts_of(counts), table.grade), memo={})
-    return _with_the_rest(table) if rule.pool == "union" else table
+    if rule.pool == "union":
+        found = np.bincount(table.query, minlength=table.n_queries)
+        # Where an item may stand twice, their number does not tell.
+        if rule.duplicates == "count" or (found < np.diff(table.pool.starts)).any():
+            return _with_the_rest(table)
+    return table
 
 
 def _with_the_rest(table: Judged) -> Judged:
     """Put the judged items that were not retrieved at the end of the lists, tied."""
     # Which items these are does not matter, only how many of each grade.
-    query = np.concatenate((table.pool.query, table.query))
-    grade = np.concatenate((table.pool.grade, table.grade))
-    order = np.lexsort((grade, query))
-    step = np.where(order < len(table.pool.grade), 1, -1)
-    first, block = runs(query[order], grade[order])
-    left = np.maximum(np.bincount(block, weights=step), 0).astype(np.int64)
-    more = np.repeat(query[order][first], left)
-    grades = np.repeat(grade[order][first], left)
+    pool = table.pool
+    levels = np.unique(np.concatenate((pool.grade, table.grade)))
+    wanted = pool.query * len(levels) + levels.searchsorted(pool.grade)
+    found = table.query * len(levels) + levels.searchsorted(table.grade)
+    n_kinds = table.n_queries * len(levels)
+    if n_kinds > _SPARSE * len(wanted):
+        kinds, number = np.unique(np.concatenate((wanted, found)), return_inverse=True)
+        wanted, found = number[: len(wanted)], number[len(wanted) :]
+    else:
+        kinds = np.arange(n_kinds)
+    left = np.bincount(wanted, minlength=len(kinds))
+    left -= np.bincount(found, minlength=len(kinds))
+    kind = np.repeat(kinds, np.maximum(left, 0))
+    more, level = np.divmod(kind, len(levels))
+    grades = levels[level]
     tied = np.bincount(more, minlength=table.n_queries)
     above = table.n_retrieved[more]
     nothing = np.full(len(more), -np.inf)

@@ -5,11 +5,13 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError, FormatError
 from rankine.io.mappings import (
@@ -21,7 +23,16 @@ from rankine.io.mappings import (
     refuse_missing,
     refuse_number,
 )
-from rankine.table.segments import count_above, rounded, starts_of
+from rankine.table.segments import (
+    count_above,
+    expand,
+    n_ties,
+    position,
+    rounded,
+    sort_descending,
+    starts_of,
+)
+from rankine.table.tie_rule import before
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -31,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _NAN = repeat(float("nan"))
+_COUNT = range(sys.maxsize)
 _FEW = 1 << 14
 """Scores that are taken at once."""
 
@@ -46,8 +58,8 @@ class Probed:
     """
 
     __slots__ = (
-        "above", "extra", "grade", "length", "present", "query", "rank", "score",
-        "scores", "tied",
+        "_raw", "_values", "above", "extra", "grade", "length", "present", "query",
+        "rank", "score", "tied",
     )  # fmt: skip
 
     def __init__(
@@ -57,13 +69,8 @@ class Probed:
         run: Mapping[Any, Any],
         rule: Convention,
         name: str = "run",
-        *,
-        placed: bool = False,
     ) -> None:
-        """Look up the judged items of each query in its list.
-
-        Where lists are `placed`, the numbers in them are 0, -1, -2 and so on.
-        """
+        """Look up the judged items of each query in its list."""
         lists = [run.get(query) for query in truth]
         present = [entry is not None for entry in lists]
         if len(run) > sum(present) and any(entry is None for entry in run.values()):
@@ -86,37 +93,102 @@ class Probed:
             if len(run) == sum(present)
             else [query for query in run if query not in truth]
         )
-        starts = starts_of(self.length)
-        self.scores: Floats
-        if placed:
-            self.scores, score = _places(truth, scored, starts)
+        self.query: Ints
+        self.rank: Ints
+        self.above: Ints
+        self.tied: Ints
+        self.grade: Floats
+        self.score: Floats
+        self._values: Floats | None = None
+        if rule.order == "given":
+            self._take_places(truth, scored)
         else:
-            self.scores, score = _look_up(truth, scored, starts, name)
-        if np.isnan(self.scores).any():
+            self._take_scores(truth, pool, scored, rule, name)
+
+    def _take_places(
+        self,
+        truth: Mapping[Any, Mapping[Any, float]],
+        scored: Sequence[Mapping[Any, float]],
+    ) -> None:
+        """Rank by the places in the lists, whatever their scores."""
+        places: list[bytes] = []
+        grades: list[float] = []
+        for judged, entry in zip(truth.values(), scored, strict=True):
+            inside = bytes(map(judged.__contains__, entry))
+            places.append(inside)
+            grades += map(judged.__getitem__, compress(entry, inside))
+        starts = starts_of(self.length)
+        row = np.frombuffer(b"".join(places), dtype=np.bool_).nonzero()[0]
+        self.query = starts.searchsorted(row, "right") - 1
+        self.above = row - starts[self.query]
+        self.rank = self.above + 1
+        self.grade = packed(grades)
+        self.tied = np.ones(len(row), dtype=np.int64)
+        self.score = -self.above.astype(np.float64)
+
+    def _take_scores(
+        self,
+        truth: Mapping[Any, Mapping[Any, float]],
+        pool: Pool,
+        scored: Sequence[Mapping[Any, float]],
+        rule: Convention,
+        name: str,
+    ) -> None:
+        """Rank by the scores, and what ties by the convention's rule."""
+        starts = starts_of(self.length)
+        values, score = _look_up(truth, scored, starts, name)
+        if np.isnan(values).any():
             raise _not_a_number(truth, scored)
-        self.scores = rounded(self.scores, rule.score_bits)
+        self._raw = values
+        self._values = values = rounded(values, rule.score_bits)
         score = rounded(score, rule.score_bits)
         pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
         score, query = score[pair], pool.query[pair]
-        above, tied = count_above(self.scores, starts, query, score)
+        above, tied = count_above(values, starts, query, score)
         rank = above + 1
-        if (tied > 1).any():
-            items = [item for judged in truth.values() for item in judged]
-            for row in np.flatnonzero(tied > 1):
-                number = query[row]
-                peers = _peers(
-                    scored[number],
-                    self.scores[starts[number] : starts[number + 1]],
-                    score[row],
-                )
-                rank[row] += _place(items[pair[row]], peers, rule.tie)
+        ties = np.flatnonzero(tied > 1)
+        if len(ties):
+            rank[ties] += self._ahead(truth, pool, scored, pair[ties], rule.tie)
         order = (query * (rank.max(initial=0) + 1) + rank).argsort(kind="stable")
-        self.query: Ints = query[order]
-        self.rank: Ints = rank[order]
-        self.grade: Floats = pool.grade[pair[order]]
-        self.above: Ints = above[order]
-        self.tied: Ints = tied[order]
-        self.score: Floats = score[order]
+        self.query = query[order]
+        self.rank = rank[order]
+        self.grade = pool.grade[pair[order]]
+        self.above = above[order]
+        self.tied = tied[order]
+        self.score = score[order]
+
+    def _ahead(
+        self,
+        truth: Mapping[Any, Mapping[Any, float]],
+        pool: Pool,
+        scored: Sequence[Mapping[Any, float]],
+        pair: Ints,
+        tie: str,
+    ) -> Ints:
+        """Count, for judged items, those of the same score that come before."""
+        query = pool.query[pair]
+        touched = np.unique(query)
+        lists = [scored[at] for at in touched.tolist()]
+        shown = list(chain.from_iterable(lists))
+        length = self.length[touched]
+        rows, _ = expand(starts_of(self.length)[touched], length)
+        starts = starts_of(length)
+        group = touched.searchsorted(query)
+        queries = list(truth)
+        judged = [list(truth[queries[at]]) for at in touched.tolist()]
+        places = [dict(zip(entry, _COUNT, strict=False)) for entry in lists]
+        number = (pair - pool.starts[query]).tolist()
+        own = [
+            places[at][judged[at][which]]
+            for at, which in zip(group.tolist(), number, strict=True)
+        ]
+
+        def ids(chosen: Ints) -> pl.Series:
+            text = [str(shown[at]) for at in chosen.tolist()]
+            return pl.Series(text, dtype=pl.String)
+
+        row = starts[group] + np.array(own, dtype=np.int64)
+        return before(ids, self.scores[rows], starts, row, group, tie)
 
     def is_strict(self) -> bool:
         """Say whether the scores of every list fall, without a tie."""
@@ -125,6 +197,19 @@ class Probed:
         inner = ends[(ends > 0) & (ends < len(self.scores))] - 1
         falls[inner] = True
         return bool(falls.all())
+
+    def is_exact(self) -> bool:
+        """Say whether scores that are equal as compared are equal as given."""
+        starts = starts_of(self.length)
+        raw = sort_descending(self._raw, starts)
+        return n_ties(raw) == n_ties(sort_descending(self.scores, starts))
+
+    @property
+    def scores(self) -> Floats:
+        """The scores of all retrieved items; in the order given, minus the places."""
+        if self._values is None:
+            self._values = -position(self.score_query).astype(np.float64)
+        return self._values
 
     @property
     def score_query(self) -> Ints:
@@ -183,19 +268,6 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
     return places
 
 
-def _places(
-    truth: Mapping[Any, Mapping[Any, float]],
-    scored: Sequence[Mapping[Any, float]],
-    starts: Ints,
-) -> tuple[Floats, Floats]:
-    """Return what `_look_up` does, for numbers that are places."""
-    found: list[float] = []
-    for judged, entry in zip(truth.values(), scored, strict=True):
-        found.extend(map(entry.get, judged, _NAN))
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
-    return -within.astype(np.float64), packed(found)
-
-
 def _look_up(
     truth: Mapping[Any, Mapping[Any, float]],
     scored: Sequence[Mapping[Any, float]],
@@ -239,22 +311,3 @@ def _not_a_number(
         "be ordered"
     )
     return DataError(msg)
-
-
-def _peers(entry: Mapping[Any, float], scores: Floats, score: float) -> list[Any]:
-    """List the items with this score, in the order of the input."""
-    at = set(np.flatnonzero(scores == score).tolist())
-    return [item for place, item in enumerate(entry) if place in at]
-
-
-def _place(item: Any, peers: list[Any], tie: str) -> int:
-    """Count the peers that the tie rule puts before the item."""
-    if tie in {"input", "input_rev"}:
-        place = peers.index(item)
-        return place if tie == "input" else len(peers) - 1 - place
-    # Ids are compared as text, so that 10 and "10" are ranked alike.
-    own = str(item).encode()
-    texts = [str(peer).encode() for peer in peers]
-    if tie == "id_asc":
-        return sum(text < own for text in texts)
-    return sum(text > own for text in texts)

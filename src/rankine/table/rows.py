@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,12 +30,13 @@ from rankine.table.judgements import (
 from rankine.table.segments import (
     above_and_tied,
     expand,
+    n_ties,
     position,
     rounded,
     sort_descending,
     starts_of,
 )
-from rankine.table.tie_rule import Items, before
+from rankine.table.tie_rule import FEW, before
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -53,6 +54,17 @@ _FEW = 4096
 
 _PIECE = 1 << 18
 """Rows of mixed queries that are brought together at once, in the cache."""
+
+
+class _Items(NamedTuple):
+    """Item ids, and the order that brings the rows of each list together."""
+
+    series: pl.Series
+    order: AnyArray | None
+
+    def gather(self, rows: Ints) -> pl.Series:
+        """Return the ids of some rows."""
+        return self.series.gather(rows if self.order is None else self.order[rows])
 
 
 class _ScatteredError(Exception):
@@ -92,6 +104,7 @@ class Matches:
         falls: whether one is below.
         strict: whether every list falls, without a tie: then the order of the rows is
             that of the scores, whatever the rule for ties.
+        exact: whether many scores are equal, and are so also as given.
         scored: whether there are scores.
         unsorted: the lists whose order is not that of their scores, where the order
             given is taken.
@@ -112,6 +125,7 @@ class Matches:
     rises: int = 0
     falls: bool = False
     strict: bool = True
+    exact: bool = True
     scored: bool = True
     unsorted: set[int] = field(default_factory=set)
 
@@ -299,7 +313,7 @@ class _Matcher:
         """Join lists."""
         rows, starts, number = lists.rows, lists.starts, lists.number
         keys, scores = lists.keys, lists.scores
-        items = Items(rows.frame["item"], lists.order)
+        items = _Items(rows.frame["item"], lists.order)
         lengths = np.diff(starts)
         policy = self.rule.duplicates
         if policy != "count" and may_repeat(keys, number, starts):
@@ -333,8 +347,9 @@ class _Matcher:
             ordered = scores if falling else sort_descending(scores, starts)
             above, tied = above_and_tied(ordered, starts, group, scores[row])
             rank = above + 1
-            if (tied > 1).any():
-                rank += before(items, scores, starts, row, group, tied, self.rule.tie)
+            open_ = np.flatnonzero(tied > 1)
+            if len(open_):
+                rank[open_] += self._ahead(lists, ordered, row[open_], group[open_])
         score = -above.astype(np.float64) if scores is None else scores[row]
         found.query.append(number[group])
         found.pair.append(pair)
@@ -346,6 +361,23 @@ class _Matcher:
             place = -position(np.repeat(number, lengths)).astype(np.float64)
             found.scores.append(place if scores is None else scores)
             found.score_query.append(np.repeat(number, lengths))
+
+    def _ahead(self, lists: _Lists, compared: Floats, row: Ints, group: Ints) -> Ints:
+        """Count, for rows, those of their score that the rule for ties puts before.
+
+        Remember also whether scores that are equal as compared are equal as given.
+        Where few lists have ties, nobody asks, since these are joined again.
+        """
+        exact = self.found.exact
+        exact = exact and len(np.unique(group)) > FEW * len(lists.number)
+        if exact and self.rule.score_bits != 64:  # noqa: PLR2004 - as given
+            raw = lists.rows.frame["value"].to_numpy().astype(np.float64, copy=False)
+            raw = raw if lists.order is None else raw[lists.order]
+            exact = n_ties(sort_descending(raw, lists.starts)) == n_ties(compared)
+        self.found.exact = exact
+        ids = _Items(lists.rows.frame["item"], lists.order).gather
+        scores = compared if lists.scores is None else lists.scores
+        return before(ids, scores, lists.starts, row, group, self.rule.tie)
 
     def _note_order(
         self, scores: Floats | None, starts: Ints, *, falling: bool
@@ -384,7 +416,7 @@ class _Matcher:
     def _judged(
         self,
         keys: NDArray[np.uint64],
-        items: Items,
+        items: _Items,
         starts: Ints,
         number: Ints,
         depth: int | None,

@@ -46,9 +46,12 @@ def rounded(scores: Floats, bits: int) -> Floats:
     """
     if bits == 64:  # noqa: PLR2004 - the precision that they have
         return scores
-    most = float(np.finfo(np.float32).max)
-    inside = np.where(np.isfinite(scores), np.clip(scores, -most, most), scores)
-    return inside.astype(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):
+        narrow = scores.astype(np.float32)
+    if np.isinf(narrow).any():
+        most = np.finfo(np.float32).max
+        narrow = np.where(np.isfinite(scores), np.clip(narrow, -most, most), narrow)
+    return narrow.astype(np.float64)
 
 
 def position(segment: Ints) -> Ints:
@@ -107,6 +110,11 @@ def expand(starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     rows = np.arange(len(owner), dtype=np.int64)
     rows += np.repeat(starts - starts_of(lengths)[:-1], lengths)
     return rows, owner
+
+
+def n_ties(descending: Floats) -> int:
+    """Count the neighbours that are equal."""
+    return int(np.count_nonzero(descending[1:] == descending[:-1]))
 
 
 def sort_descending(values: Floats, starts: Ints) -> Floats:

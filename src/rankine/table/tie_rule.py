@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -10,41 +10,40 @@ import polars as pl
 from rankine.table.segments import expand, position, runs
 
 if TYPE_CHECKING:
-    from rankine.arrays import AnyArray, Floats, Ints
+    from collections.abc import Callable
+
+    from rankine.arrays import Floats, Ints
 
 
-class Items(NamedTuple):
-    """Item ids, and the order that brings the rows of each list together."""
-
-    series: pl.Series
-    order: AnyArray | None
-
-    def gather(self, rows: Ints) -> pl.Series:
-        """Return the ids of some rows."""
-        return self.series.gather(rows if self.order is None else self.order[rows])
+FEW = 0.2
+"""The share of lists whose ties are looked at again, where another rule asks."""
 
 
 def before(
-    items: Items,
+    ids: Callable[[Ints], pl.Series],
     scores: Floats,
     starts: Ints,
     row: Ints,
     group: Ints,
-    tied: Ints,
     tie: str,
 ) -> Ints:
-    """Count, for each judged row, the tied items that the tie rule puts before it."""
-    ahead = np.zeros(len(row), dtype=np.int64)
-    open_ = np.flatnonzero(tied > 1)
-    # Look at the lists that have a judged row in a tie, and there at equal scores.
-    lists = np.unique(group[open_])
+    """Count, for each row, the items of its list and score that the rule puts before.
+
+    Args:
+        ids: gives the ids of some rows.
+        scores: of all rows, those of a list together.
+        starts: where each list begins.
+        row: the rows that are asked for.
+        group: the number of the list of each.
+        tie: the rule.
+    """
+    # Look at the lists that have such a row, and there at equal scores.
+    lists = np.unique(group)
     rows, owner = expand(starts[lists], np.diff(starts)[lists])
     block = pl.DataFrame(
         {"list": lists[owner], "score": scores[rows] + 0.0, "row": rows}
     )
-    wanted = pl.DataFrame(
-        {"list": group[open_], "score": scores[row[open_]] + 0.0}
-    ).unique()
+    wanted = pl.DataFrame({"list": group, "score": scores[row] + 0.0}).unique()
     block = block.join(wanted, on=["list", "score"], how="semi")
     members = block["row"].to_numpy()
     if tie in {"input", "input_rev"}:
@@ -53,7 +52,7 @@ def before(
         )
     else:
         # Ids are compared as text, so that 10 and "10" are ranked alike.
-        text = items.gather(members).cast(pl.String)
+        text = ids(members).cast(pl.String)
         block = block.with_columns(text.alias("id")).sort(
             ["list", "score", "id"], descending=[False, False, tie != "id_asc"]
         )
@@ -61,6 +60,5 @@ def before(
     place = position(segment)
     ordered = block["row"].to_numpy()
     by_row = np.argsort(ordered)
-    at = by_row[np.searchsorted(ordered[by_row], row[open_])]
-    ahead[open_] = place[at]
-    return ahead
+    found: Ints = place[by_row[np.searchsorted(ordered[by_row], row)]]
+    return found
