@@ -17,14 +17,15 @@ LAYERS = (
     ("metric", "conventions.bind"),
     ("ranking",),
     ("trec_names", "names"),
-    ("stats", "notes", "cautions"),
+    ("stats", "notes", "cautions", "alike"),
     ("evaluation", "checkup"),
-    ("reconciliation",),
+    ("reconciliation", "pairwise"),
     ("report", "data"),
     ("cli",),
 )
 DRAWN = {
     ("evaluation", "report"), ("checkup", "report"), ("reconciliation", "report"),
+    ("pairwise", "report"),
 }  # fmt: skip
 # A package's own door may open to what is behind it.
 DOORS = {"", "conventions", "__main__"}

@@ -101,7 +101,7 @@ class Evaluation:
         self,
         plan: Plan,
         summaries: tuple[Summary, ...],
-        tables: tuple[Aligned, ...],
+        tables: tuple[Any, ...],
         name: str,
         unsorted: Callable[[], int] = int,
     ) -> None:
@@ -154,11 +154,14 @@ class Evaluation:
     def _label(self, metric: str | Metric) -> str:
         text = str(metric)
         if text not in self.summaries:
-            text = str(parse(text))
+            text = str(self._parse(text))
         if text not in self.summaries:
             msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
             raise KeyError(msg)
         return text
+
+    def _parse(self, text: str) -> Metric:
+        return parse(text)
 
     @cached_property
     def queries(self) -> list[Any]:
@@ -231,7 +234,8 @@ class Evaluation:
     @property
     def table(self) -> Aligned:
         """The joined table, for those who want to look below the numbers."""
-        return self._tables[0]
+        table: Aligned = self._tables[0]
+        return table
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the values per query, ready for JSON."""

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Kernel: TypeAlias = "Callable[..., Floats]"
 Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
+M = TypeVar("M", bound="Metric")
 Summary = Literal["mean", "sum", "geometric", "ratio"]
 
 
@@ -88,6 +89,9 @@ class Metric:
     nDCG(gain='exponential')@10
     """
 
+    facts: ClassVar[dict[str, Fact]] = REGISTRY
+    blank: ClassVar[Callable[[], Any]] = Judged.empty
+
     name: str
     params: tuple[tuple[str, Any], ...] = ()
     _bound: Mapping[str, Any] = field(
@@ -106,7 +110,7 @@ class Metric:
                     f"{nearest(key, known)}"
                 )
                 raise ParameterError(msg)
-        self.fact.kernel(Judged.empty(), **bound)
+        self.fact.kernel(type(self).blank(), **bound)
         ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
         object.__setattr__(self, "params", ordered)
         object.__setattr__(self, "_bound", dict(ordered))
@@ -114,7 +118,7 @@ class Metric:
     @property
     def fact(self) -> Fact:
         """What is declared about this metric."""
-        return REGISTRY[self.name]
+        return self.facts[self.name]
 
     def get(self, parameter: str) -> Any:
         """Return the value of a parameter: the bound one, or the default."""
@@ -134,24 +138,24 @@ class Metric:
         k = self.get("k")
         return None if k is None else int(k)
 
-    def values(self, table: Judged) -> Floats:
+    def values(self, table: Any) -> Floats:
         """Compute one number per query of the table; nan where undefined."""
         return self.fact.kernel(table, **self._bound)
 
-    def __call__(self, /, **params: Any) -> Metric:
+    def __call__(self, /, **params: Any) -> Self:
         """Bind parameters."""
         bound = {**self._bound, **params}
         if bound.get(self.fact.at or "", 0) is None:
             del bound[self.fact.at or ""]  # no cutoff is what there is without one
-        return Metric(self.name, (*bound.items(),))
+        return type(self)(self.name, (*bound.items(),))
 
-    def __matmul__(self, value: Any) -> Metric:
+    def __matmul__(self, value: Any) -> Self:
         """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""
         at = self.fact.at
         if at is None:
             msg = f"{self.name} has no cutoff; write it without @{value}"
             raise ParameterError(msg)
-        return self(**{at: value})
+        return self(**{at: value})  # type: ignore[return-value]
 
     def __str__(self) -> str:
         """Return the expression that makes this metric, like ``P(rel=2)@5``."""
@@ -175,14 +179,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def register(name: str, kernel: Kernel, **facts: Any) -> Metric:
+def register(
+    name: str, kernel: Kernel, kind: type[Metric] = Metric, **facts: Any
+) -> Metric:
     """Give a kernel its name and return it as a metric.
 
-    `at` defaults to ``k`` where the kernel has that parameter.
+    `at` defaults to ``k`` where the kernel has that parameter. A `kind` of metrics has
+    its own names and reads its own kind of table.
     """
     parameters = inspect.signature(kernel).parameters
     facts.setdefault("at", "k" if "k" in parameters else None)
     facts.setdefault("binary", "rel" in parameters and "gain" not in parameters)
     facts["needs"] = frozenset(facts.get("needs", ()))
-    REGISTRY[name] = Fact(name, kernel, **facts)
-    return Metric(name)
+    kind.facts[name] = Fact(name, kernel, **facts)
+    return kind(name)

@@ -6,13 +6,14 @@ import ast
 import re
 import warnings
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import rankine.ranking  # noqa: F401 - fills the registry
 from rankine.errors import MetricSyntaxError, UnknownMetricError, nearest
 from rankine.metric import REGISTRY, Metric
 from rankine.trec_names import FAMILIES, NICKNAMES, Family
 
+M = TypeVar("M", bound=Metric)
 _LONGEST = 500
 _SHAPE = re.compile(
     r"(?P<name>[^()@\s]+)\s*(\((?P<inside>.*)\))?\s*(@(?P<cut>[^@()]+))?"
@@ -112,12 +113,12 @@ def _known() -> list[str]:
     return [*REGISTRY, *aliases, *FAMILIES, *_RANX_NAMES]
 
 
-@lru_cache(maxsize=1)
-def _by_name() -> tuple[dict[str, str], dict[str, str | None]]:
+@lru_cache(maxsize=8)
+def _by_name(kind: type[Metric]) -> tuple[dict[str, str], dict[str, str | None]]:
     """Return names as written, and folded names, None where several fold alike."""
     exact: dict[str, str] = {}
     folded: dict[str, str | None] = {}
-    for name, fact in REGISTRY.items():
+    for name, fact in kind.facts.items():
         for alias in (name, *fact.aliases):
             exact.setdefault(alias, name)
             key = alias.casefold()
@@ -125,20 +126,24 @@ def _by_name() -> tuple[dict[str, str], dict[str, str | None]]:
     return exact, folded
 
 
-def _lookup(name: str) -> str | None:
-    exact, folded = _by_name()
+def _lookup(name: str, kind: type[Metric]) -> str | None:
+    exact, folded = _by_name(kind)  # type: ignore[arg-type]
     return exact.get(name) or folded.get(name.casefold())
 
 
 def _canonical(text: str) -> Metric | None:
-    """Read ``NAME(key=value, ...)@CUT``; None if no metric has that name."""
+    return canonical(text, Metric)
+
+
+def canonical(text: str, kind: type[M]) -> M | None:
+    """Read ``NAME(key=value, ...)@CUT``; None if no metric of a kind has that name."""
     shape = _SHAPE.fullmatch(text)
-    name = _lookup(shape["name"]) if shape else None
+    name = _lookup(shape["name"], kind) if shape else None
     if shape is None or name is None:
         return None
-    metric = Metric(name)
+    metric: M = kind(name)
     if shape["inside"]:
-        metric = metric(**_arguments(shape["inside"], text))
+        metric = metric(**_arguments(shape["inside"], text))  # type: ignore[assignment]
     if shape["cut"]:
         at = metric.fact.at
         if at is not None and metric.binds(at):

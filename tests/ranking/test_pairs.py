@@ -96,7 +96,7 @@ def test_pairs_are_counted_as_one_by_one(seed: int) -> None:
             tied += grade != 0 and score == 0
         assert pairs.concordant[number] == right
         assert pairs.discordant[number] == wrong
-        assert pairs.tied[number] == tied
+        assert pairs.y[number] - pairs.both[number] == tied
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
     "check": "Look at judgements and a run before any metric.",
     "reconcile": "Compute a metric as every tool does, and say why they differ.",
+    "similarity": "Compare runs with each other.",
     "conventions": "List the named conventions, or show one.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",

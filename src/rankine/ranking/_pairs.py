@@ -1,8 +1,7 @@
-"""Pairs of judged items that the scores put in the order of their grades: FCP."""
+"""Pairs of judged items that the scores put in the order of their grades, or not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,81 +9,28 @@ import numpy as np
 from rankine.checks import check_choice
 from rankine.metric import register
 from rankine.ranking._cutoff import ratio
-from rankine.table.segments import runs
+from rankine.table.inversions import Pairs, pair_counts
+from rankine.table.policy import with_the_rest
+from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:
-    from rankine.arrays import Floats, Ints
+    from rankine.arrays import Floats
     from rankine.table import Judged
 
 Tied = Literal["discordant", "half", "ignore"]
 Weighing = Literal["pairs", "users"]
+Unretrieved = Literal["last", "ignore"]
 Aggregate = Literal["ratio_of_sums", "mean_of_ratios"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Pairs of items with different grades, counted per query.
-
-    Attributes:
-        concordant: the item with the higher grade has the higher score.
-        discordant: it has the lower score.
-        tied: both have the same score.
-    """
-
-    concordant: Floats
-    discordant: Floats
-    tied: Floats
-
-
 def count_pairs(table: Judged) -> Pairs:
-    """Count the pairs of retrieved items that are judged, negative grades left out."""
-    keep = table.grade >= 0
-    query, above, grade = table.query[keep], table.above[keep], table.grade[keep]
-    # Inside a tie the higher grade comes first, which makes no pair a wrong one.
-    order = np.lexsort((-grade, above, query))
-    query, above, grade = query[order], above[order], grade[order]
-    by_grade = np.lexsort((grade, query))
-    every = _pairs(table, query[by_grade], (grade[by_grade],))
-    equal = _pairs(table, query, (above, grade))
-    tied = _pairs(table, query, (above,)) - equal
-    n = table.per_query(query)
-    different = n * (n - 1) / 2 - every
-    discordant = _inversions(table, query, -grade)
-    return Pairs(different - tied - discordant, discordant, tied)
+    """Count the pairs of retrieved items that are judged, negative grades left out.
 
-
-def _pairs(table: Judged, query: Ints, columns: tuple[Floats | Ints, ...]) -> Floats:
-    """Count the pairs of rows that agree in some columns, sorted by them."""
-    first, block = runs(query, *columns)
-    size = np.bincount(block).astype(np.float64)
-    return table.per_query(query[first], size * (size - 1) / 2)
-
-
-def _inversions(table: Judged, query: Ints, value: Floats) -> Floats:
-    """Count per query the pairs of rows of which the first has the larger value.
-
-    A merge sort from below, in which all blocks of a size are merged at once: of the
-    left half of a block, those that are larger than an item of the right half.
+    x is the grade and y the score.
     """
-    n = len(value)
-    # Values grow with the query, so that rows of two queries are never a pair.
-    order = np.lexsort((value, query))
-    first, block = runs(query[order], value[order])
-    key = np.empty(n, dtype=np.int64)
-    key[order] = block
-    found = np.zeros(table.n_queries)
-    size, place, n_keys = 1, np.arange(n), len(first) + 1
-    while size < n:
-        block, right = place // (2 * size), (place // size) % 2 == 1
-        joint = block * n_keys + key
-        left = np.sort(joint[~right])
-        begin = np.searchsorted(left, block[right] * n_keys)
-        end = np.searchsorted(left, (block[right] + 1) * n_keys)
-        upto = np.searchsorted(left, joint[right], side="right")
-        larger = (end - np.clip(upto, begin, end)).astype(np.float64)
-        found += table.per_query(query[right], larger)
-        size *= 2
-    return found
+    keep = table.grade >= 0
+    count = np.bincount(table.query[keep], minlength=table.n_queries)
+    return pair_counts(table.grade[keep], -table.above[keep], starts_of(count))
 
 
 def fcp_parts(
@@ -99,11 +45,13 @@ def fcp_parts(
     check_choice("weighing", weighing, ("pairs", "users"))
     check_choice("aggregate", aggregate, ("ratio_of_sums", "mean_of_ratios"))
     pairs = count_pairs(table)
-    right, wrong = pairs.concordant, pairs.discordant
+    right = pairs.concordant.astype(np.float64)
+    wrong = pairs.discordant.astype(np.float64)
+    even = (pairs.y - pairs.both).astype(np.float64)
     if tied == "discordant":
-        wrong = wrong + pairs.tied
+        wrong = wrong + even
     elif tied == "half":
-        right, wrong = right + pairs.tied / 2, wrong + pairs.tied / 2
+        right, wrong = right + even / 2, wrong + even / 2
     if weighing == "users":
         right = right / np.maximum(np.count_nonzero(right), 1)
         wrong = wrong / np.maximum(np.count_nonzero(wrong), 1)
@@ -157,4 +105,56 @@ def fcp(
 FCP = register(
     "FCP", fcp, aliases=("fcp",), parts=fcp_parts, empty="skip", binary=False,
     ordered=False,
+)  # fmt: skip
+
+
+def ndpm_parts(
+    table: Judged, *, unretrieved: Unretrieved = "last"
+) -> tuple[Floats, Floats]:
+    """Return twice the contradicted pairs with those tied, and twice all pairs."""
+    check_choice("unretrieved", unretrieved, ("last", "ignore"))
+    pairs = count_pairs(with_the_rest(table) if unretrieved == "last" else table)
+    wrong = 2 * pairs.discordant + pairs.y - pairs.both
+    every = 2 * (pairs.all - pairs.x)
+    return wrong.astype(np.float64), every.astype(np.float64)
+
+
+def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
+    """Normalised distance-based performance measure: how far from the wanted order.
+
+    Of the pairs of judged items with different grades, those that the run has the other
+    way round, and half of those that it ties. Smaller is better.
+
+    Formula:
+        NDPM = (2 C- + Cu) / (2 C), C- the pairs in the wrong order, Cu those with equal
+        scores, C all pairs with different grades
+
+    Args:
+        table: the joined table.
+        unretrieved: judged items that were not retrieved stand together behind the list
+            (``last``), or form no pairs (``ignore``).
+
+    Returns:
+        One value per query, 0, the order of the grades, to 1, the reverse; nan without
+        two different grades.
+
+    References:
+        Y. Y. Yao: Measuring retrieval effectiveness based on user preference of
+        documents. JASIS 1995.
+
+    Examples:
+        Grades 3, 1 and 2 in the order of the scores: of three pairs, 1-2 is wrong.
+
+        >>> from rankine.table import judged
+        >>> grades = {"a": 3, "b": 1, "c": 2}
+        >>> table = judged({"q": grades}, {"q": {"a": 0.9, "b": 0.5, "c": 0.4}})
+        >>> ndpm(table)
+        array([0.3333])
+    """
+    return ratio(*ndpm_parts(table, unretrieved=unretrieved))
+
+
+NDPM = register(
+    "NDPM", ndpm, aliases=("ndpm",), parts=ndpm_parts, empty="skip", binary=False,
+    ordered=False, higher_is_better=False,
 )  # fmt: skip

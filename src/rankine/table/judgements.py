@@ -110,7 +110,8 @@ class KeyTable:
         unique: whether all keys differ; if not, nothing can be looked up.
     """
 
-    def __init__(self, keys: NDArray[np.uint64]) -> None:
+    def __init__(self, keys: NDArray[np.uint64], spare: int = 6) -> None:
+        """Write keys into slots, of which there are up to 2^spare for each."""
         self.keys = keys
         self.rounds: list[tuple[np.uint64, np.uint64, NDArray[np.int32]]] = []
         self.unique = True
@@ -120,7 +121,7 @@ class KeyTable:
             mix = _ODD[len(self.rounds) % len(_ODD)]
             # Few keys get many slots each, so that other keys seldom meet one.
             size = len(left).bit_length()
-            shift = np.uint64(64 - min(size + 6, max(20, size + 2)))
+            shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
             slot = _slots(own, mix, shift)
             taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
             taken[slot] = left

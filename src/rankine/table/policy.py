@@ -147,11 +147,11 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
         found = np.bincount(table.query, minlength=table.n_queries)
         # Where an item may stand twice, their number does not tell.
         if rule.duplicates == "count" or (found < np.diff(table.pool.starts)).any():
-            return _with_the_rest(table)
+            return with_the_rest(table)
     return table
 
 
-def _with_the_rest(table: Judged) -> Judged:
+def with_the_rest(table: Judged) -> Judged:
     """Put the judged items that were not retrieved at the end of the lists, tied."""
     # Which items these are does not matter, only how many of each grade.
     pool = table.pool

@@ -1,0 +1,96 @@
+"""rankine similarity RUN RUN [RUN ...]."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-m", "--measure", "measures", multiple=True,
+    help="RBO(p=0.9), AO@10, Overlap@10, Jaccard@10, tau, rho, r, LIP@10, NDPM or FCP; "
+    "RBO(p=0.9), AO@10 and Jaccard@10 if none.",
+)  # fmt: skip
+@click.option("-q", "--per-query", is_flag=True, help="Show every query, of two runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@reading
+def command(
+    runs: tuple[Path, ...],
+    measures: tuple[str, ...],
+    per_query: bool,  # noqa: FBT001 - a flag
+    as_json: bool,  # noqa: FBT001
+    verbose: bool,  # noqa: FBT001
+    **how: Any,
+) -> None:
+    """Compare runs with each other: two query by query, more as a matrix.
+
+    The first of two runs is the reference of the measures that have one.
+
+    \b
+    rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
+    rankine similarity *.run -m "tau(on=intersection)"
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine.alike.runs import lists_of  # noqa: PLC0415
+    from rankine.evaluation import source_of  # noqa: PLC0415 - --help stays fast
+    from rankine.pairwise import compare, matrix_of, plan_of  # noqa: PLC0415
+
+    if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
+        msg = "two runs at least are needed, got one"
+        raise click.UsageError(msg)
+    refuse_stdin_twice(*runs)
+    plan = plan_of(measures)
+    if per_query and len(runs) > 2:  # noqa: PLR2004
+        msg = "--per-query is for two runs"
+        raise click.UsageError(msg)
+    told = reader(**how)("run")
+    sources = [source_of(run, told) for run in runs]
+    if verbose:
+        say_how(sources)
+    lists = [lists_of(source) for source in sources]
+    if len(runs) > 2:  # noqa: PLR2004
+        named = dict(zip(_names(runs), lists, strict=True))
+        found = [matrix_of(named, measure) for measure in plan.asked]  # type: ignore[arg-type]
+        if as_json:
+            _print_json([one.to_dict() for one in found])
+        else:
+            click.echo("\n\n".join(str(one) for one in found))
+        return
+    names = _names(runs)
+    result = compare(plan, lists[0], lists[1], f"{names[0]} and {names[1]}")
+    if as_json:
+        entry = result.to_dict()
+        if per_query:
+            entry["per_query"] = result.per_query.to_dicts()
+        _print_json(entry)
+        return
+    from rankine.cli.console import Terminal  # noqa: PLC0415
+    from rankine.report.text import queries_of, table_of  # noqa: PLC0415
+
+    console = Terminal(soft_wrap=per_query)
+    if per_query:
+        console.print(queries_of(result))
+    console.print(table_of([result]))
+
+
+def _names(runs: tuple[Path, ...]) -> list[str]:
+    """Return the names of files, with their folders where two are alike."""
+    names = [path.name for path in runs]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in runs]
+    if len(set(names)) < len(names):
+        msg = "a run is named twice; each can be compared with the others once"
+        raise click.UsageError(msg)
+    return names
+
+
+def _print_json(data: Any) -> None:
+    click.echo(
+        json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    )

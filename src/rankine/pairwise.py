@@ -1,0 +1,246 @@
+"""similarity: two runs against each other, query by query; and many, as a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine.alike.measures import Measure, parse_measure
+from rankine.alike.runs import Joined, Lists, join, lists_of
+from rankine.conventions.presets import convention
+from rankine.errors import DataError, ParameterError, UsageError
+from rankine.evaluation import Evaluation, Group, Plan, source_of
+from rankine.io.reading import PLAIN, Reading
+from rankine.stats.summary import summarize
+from rankine.words import count
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankine.arrays import Floats
+
+_DEFAULT = ("RBO(p=0.9)", "AO@10", "Jaccard@10")
+
+
+class Similarity(Evaluation):
+    """The similarity of two runs for every query, and what it comes to.
+
+    It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` the
+    values it is the mean of, `interval` how sure it is.
+    """
+
+    def _parse(self, text: str) -> Measure:
+        return parse_measure(text)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or undefined, in sentences; empty if nothing was."""
+        joined: Joined = self._tables[0]
+        undefined = [
+            f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
+            for label, found in self.summaries.items()
+            if found.n_undefined
+        ]
+        m = joined.matched
+        short = np.minimum(m.x.length, m.y.length)
+        depths = sorted({int(metric.get("k") or 0) for metric in self.metrics} - {0})
+        shallow = [
+            f"{count(n, 'query')} with a list of fewer than {k} items"
+            for k in depths
+            if (n := int(np.count_nonzero(short < k)))
+        ]
+        tied = int(np.count_nonzero(m.tied))
+        ties = [f"{count(tied, 'query')} with tied items"] if tied else []
+        return (*joined.notes, *undefined, *shallow, *ties)
+
+
+def similarity(
+    first: Any,
+    second: Any,
+    measures: str | Measure | Iterable[str | Measure] = (),
+    *,
+    columns: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Similarity:
+    """Compare two runs, query by query.
+
+    Args:
+        first: a run, in any form that `evaluate` takes; the reference of the measures
+            that have one.
+        second: another one.
+        measures: names, such as ``RBO(p=0.9)``, ``AO@10``, ``Overlap@5``,
+            ``Jaccard@10``, ``tau``, ``rho``, ``r``, ``LIP@10``, ``NDPM`` or ``FCP``;
+            RBO, AO@10 and Jaccard@10 if none is given.
+        columns: which column is what, as in `evaluate`.
+        name: what to call the comparison.
+
+    Returns:
+        The values of all queries that both runs have, their means, intervals and notes.
+        Items with equal scores are tied.
+
+    Raises:
+        UsageError: a measure is not right.
+        DataError: the data cannot be used; the runs have no query in common; or, for
+            correlations, lists have different items and nobody said which count.
+
+    >>> import rankine as rk
+    >>> bm25 = {"q1": ["a", "b", "c"], "q2": ["d", "e"]}
+    >>> dense = {"q1": ["b", "a", "c"], "q2": ["d", "f"]}
+    >>> ev = rk.similarity(bm25, dense, ["AO@2", "RBO(p=0.8)"])
+    >>> ev["AO@2"], round(ev["RBO(p=0.8)"], 4)
+    (0.625, 0.7)
+    """
+    plan = plan_of(measures)
+    how = PLAIN if columns is None else Reading(columns=columns)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        other = pool.submit(lambda: lists_of(source_of(second, how)))
+        own = lists_of(source_of(first, how))
+        return compare(plan, own, other.result(), name)
+
+
+def plan_of(measures: Any) -> Plan:
+    """Check everything that can be checked without data."""
+    measures = _DEFAULT if measures == () else measures
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
+        measures = (measures,)
+    asked = tuple(dict.fromkeys(parse_measure(one) for one in measures))
+    if not asked:
+        msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
+        raise UsageError(msg)
+    rule = convention("rankine")
+    members = tuple((number, one, rule) for number, one in enumerate(asked))
+    group = Group(rule, members, None, keep_scores=False)
+    return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
+
+
+def compare(plan: Plan, first: Lists, second: Lists, name: str | None) -> Similarity:
+    """Compare two runs that have been read, by a plan that has been checked."""
+    joined = join(first, second, scored=any(one.name == "r" for one in plan.bound))
+    found = tuple(
+        summarize(metric, joined.matched, plan.rule, joined.ids)  # type: ignore[arg-type]
+        for metric in plan.bound
+    )
+    title = name or f"{first.rows.name} and {second.rows.name}"
+    return Similarity(plan, found, (joined,), title)
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityMatrix:
+    """The mean similarity of every two of several runs.
+
+    ``found["bm25", "dense"]`` is one number, `values` all of them, `frame` the same
+    with names.
+
+    Attributes:
+        measure: what was computed.
+        names: of the runs.
+        values: a row per first run, a column per second.
+        notes: what was left out, by the names of two runs.
+    """
+
+    measure: Measure
+    names: tuple[str, ...]
+    values: Floats
+    notes: dict[tuple[str, str], tuple[str, ...]]
+
+    def __getitem__(self, pair: tuple[str, str]) -> float:
+        """Return the similarity of two runs, by their names."""
+        row, column = (self._number(name) for name in pair)
+        return float(self.values[row, column])
+
+    def _number(self, name: str) -> int:
+        if name not in self.names:
+            msg = f"no run is called {name!r}; there are {', '.join(self.names)}"
+            raise KeyError(msg)
+        return self.names.index(name)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The matrix as a frame: run, then a column per run."""
+        import polars as pl  # noqa: PLC0415 - not needed for the numbers
+
+        columns = {name: self.values[:, at] for at, name in enumerate(self.names)}
+        return pl.DataFrame({"run": list(self.names), **columns})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        rows = [
+            [value if math.isfinite(value) else None for value in row]
+            for row in self.values.tolist()
+        ]
+        return {
+            "measure": str(self.measure),
+            "runs": list(self.names),
+            "values": rows,
+            "notes": [
+                {"runs": list(pair), "notes": list(said)}
+                for pair, said in self.notes.items()
+                if said
+            ],
+        }
+
+    def __str__(self) -> str:
+        """Return the matrix as text."""
+        from rankine.report.matrix import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+
+def similarity_matrix(
+    runs: Any,
+    measure: str | Measure = "RBO(p=0.9)",
+    *,
+    columns: Mapping[str, Any] | None = None,
+) -> SimilarityMatrix:
+    """Compare every two of several runs.
+
+    Args:
+        runs: name -> run, in any form that `evaluate` takes.
+        measure: one measure of similarity.
+        columns: which column is what, as in `evaluate`.
+
+    Returns:
+        The mean over the queries of two runs, for every two.
+
+    >>> import rankine as rk
+    >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["x", "z"]}}
+    >>> found = rk.similarity_matrix(runs, "Overlap@2")
+    >>> found["a", "b"], found["a", "c"]
+    (1.0, 0.5)
+    """
+    if not isinstance(runs, Mapping):
+        msg = f"runs must be a mapping from name to run, got a {type(runs).__name__}"
+        raise ParameterError(msg)
+    how = PLAIN if columns is None else Reading(columns=columns)
+    lists = {str(name): lists_of(source_of(run, how)) for name, run in runs.items()}
+    return matrix_of(lists, parse_measure(measure))
+
+
+def matrix_of(runs: Mapping[str, Lists], measure: Measure) -> SimilarityMatrix:
+    """Compare every two of several runs that have been read."""
+    if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
+        msg = f"a matrix needs two runs at least, got {len(runs)}"
+        raise UsageError(msg)
+    plan = plan_of(measure)
+    names = tuple(runs)
+    values = np.full((len(names), len(names)), np.nan)
+    notes: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row, one in enumerate(names):
+        for column, other in enumerate(names):
+            if column < row and measure.is_symmetric:
+                values[row, column] = values[column, row]
+                continue
+            try:
+                found = compare(plan, runs[one], runs[other], None)
+            except DataError as error:
+                msg = f"{one} and {other}: {error}"
+                raise DataError(msg) from None
+            values[row, column] = found[str(measure)]
+            notes[one, other] = found.notes
+    return SimilarityMatrix(measure, names, values, notes)
