@@ -126,7 +126,7 @@ def compare(plan: Plan, first: Lists, second: Lists, name: str | None) -> Simila
         summarize(metric, joined.matched, plan.rule, joined.ids)  # type: ignore[arg-type]
         for metric in plan.bound
     )
-    title = name or f"{first.rows.name} and {second.rows.name}"
+    title = name or f"{first.name} and {second.name}"
     return Similarity(plan, found, (joined,), title)
 
 

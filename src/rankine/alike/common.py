@@ -50,9 +50,6 @@ def common(
         in y. None if keys agree that should not: an item stands twice in a list, or
         different items have the same key.
     """
-    n = len(x.length)
-    if may_repeat(y_keys, np.arange(n), y.starts):
-        return None
     edges = _edges(x.starts + y.starts)
 
     def work(some: slice) -> list[_Part | None]:
@@ -65,8 +62,13 @@ def common(
     parts = [part for half in halves for part in half if part is not None]
     if len(parts) < len(edges):
         return None
+    number = np.concatenate([part.number for part in parts])
+    # Items of y that have a partner each stand there once.
+    rest = int(number.sum()) < int(y.starts[-1])
+    if rest and may_repeat(y_keys, np.arange(len(number)), y.starts):
+        return None
     return (
-        starts_of(np.concatenate([part.number for part in parts])),
+        starts_of(number),
         np.concatenate([part.x_at for part in parts]),
         np.concatenate([part.y_at for part in parts]),
     )

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import chain
+from struct import error as StructError
+from struct import pack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +18,7 @@ from rankine.alike.common import common
 from rankine.alike.matched import Matched, Side
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.mappings import as_rows
+from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import item_keys, list_starts, numbers
 from rankine.table.segments import expand, runs, starts_of
 from rankine.words import count
@@ -26,22 +33,65 @@ _SEEDS = range(1, 20)
 _SHOWN = 3
 
 
+class Ids:
+    """The items of a run that came as rows, in their order."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self.hashes: NDArray[np.uint64] | None = None
+
+    @cached_property
+    def series(self) -> pl.Series:
+        """The items."""
+        return self._rows.frame["item"]
+
+    def place(self, row: int) -> str:
+        """Say where an item stands in its source."""
+        return self._rows.place(row)
+
+
+class TextIds(Ids):
+    """The items of a run that came as a mapping, all of them text.
+
+    Attributes:
+        hashes: their keys, by Python's own hash, which texts keep with them.
+    """
+
+    def __init__(self, data: Mapping[Any, Any], hashes: NDArray[np.uint64]) -> None:
+        self._data = data
+        self.hashes = hashes
+
+    @cached_property
+    def series(self) -> pl.Series:
+        """The items."""
+        items = chain.from_iterable(self._data.values())
+        return pl.Series("item", list(items), dtype=pl.String)
+
+    def place(self, row: int) -> str:
+        """Say where an item stands in its source."""
+        return f"row {row}"
+
+
 @dataclass(frozen=True, eq=False)
 class Lists:
     """The lists of a run, each with its items in the order of their ranks.
 
     Attributes:
-        rows: where they come from.
+        name: of the run.
+        notes: what was changed while reading it.
         queries: the id of each list.
         starts: where each list begins.
-        order: the row of each item, None if the rows stand in this order.
+        ids: the items as they came.
+        order: which of them comes when, None if they stand in this order.
         scores: by rank, None if the order was given.
         falls: whether all scores fall, so that nothing is tied.
     """
 
-    rows: Rows
+    name: str
+    notes: tuple[str, ...]
     queries: pl.Series
     starts: Ints
+    ids: Ids
     order: Ints | None
     scores: Floats | None
     falls: bool
@@ -49,17 +99,18 @@ class Lists:
     @property
     def items(self) -> pl.Series:
         """The items, list by list, best first."""
-        items = self.rows.frame["item"]
+        items = self.ids.series
         return items if self.order is None else items.gather(self.order)
 
 
 def lists_of(source: Source) -> Lists:
     """Bring the rows of a run into the order of queries and ranks."""
+    if isinstance(source, Mappings):
+        found = _of_texts(source)
+        if found is not None:
+            return found
     rows = as_rows(source, role="run")
     frame = rows.frame
-    if frame.height == 0:
-        msg = f"{rows.name}: no lists in it"
-        raise DataError(msg)
     starts = list_starts(frame["query"])
     queries = frame["query"].gather(starts[:-1])
     order: Ints | None = None
@@ -68,35 +119,95 @@ def lists_of(source: Source) -> Lists:
         number = numbers(frame["query"], queries)
         order = np.argsort(number, kind="stable")
         starts = starts_of(np.bincount(number, minlength=len(queries)))
-    if "value" not in frame.columns:
-        return Lists(rows, queries, starts, order, None, falls=True)
-    scores: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
-    _refuse_nan(rows, scores)
-    if order is not None:
-        scores = scores[order]
+    scores: Floats | None = None
+    if "value" in frame.columns:
+        scores = frame["value"].to_numpy().astype(np.float64, copy=False)
+        _refuse_nan(rows, scores)
+        scores = scores if order is None else scores[order]
+    if isinstance(source, Mappings):
+        if not any(isinstance(entry, Mapping) for entry in source.data.values()):
+            scores = None
+        queries, starts = _with_empty(source, queries, starts)
+    if len(queries) == 0:
+        msg = f"{rows.name}: no lists in it"
+        raise DataError(msg)
+    ids = Ids(rows)
+    lists = Lists(
+        rows.name, rows.notes, queries, starts, ids, order, scores, falls=True
+    )
+    return _ranked(lists)
+
+
+def _with_empty(
+    source: Mappings, queries: pl.Series, starts: Ints
+) -> tuple[pl.Series, Ints]:
+    """Add the queries of a mapping whose lists are empty."""
+    empty = [query for query, entry in source.data.items() if len(entry) == 0]
+    if not empty:
+        return queries, starts
+    dtype = queries.dtype if len(queries) else None
+    more = pl.Series("query", empty, dtype=dtype)
+    known = more if len(queries) == 0 else pl.concat([queries, more])
+    return known, np.concatenate(
+        (starts[: len(queries) + 1], [starts[-1]] * len(empty))
+    )
+
+
+def _of_texts(source: Mappings) -> Lists | None:
+    """Read a mapping whose ids are all text, without a frame; None if it is not so."""
+    data = source.data
+    scored = all(type(entry) is dict for entry in data.values())
+    if not data or not (scored or all(type(entry) is list for entry in data.values())):
+        return None
+    hashes, values = [], []
+    try:
+        "".join(data)
+        for entry in data.values():
+            "".join(entry)
+            if "" in entry or not (scored or len(set(entry)) == len(entry)):
+                return None
+            hashes.append(pack(f"{len(entry)}q", *map(hash, entry)))
+            if scored:
+                values.append(pack(f"{len(entry)}d", *entry.values()))
+    except (TypeError, ValueError, OverflowError, StructError):
+        return None  # no texts, no numbers: the other reader says what is wrong
+    keys = np.frombuffer(b"".join(hashes), dtype=np.uint64)
+    scores = np.frombuffer(b"".join(values)) if scored else None
+    if "" in data or (scores is not None and np.isnan(scores).any()):
+        return None
+    starts = starts_of(np.array([len(entry) for entry in data.values()]))
+    queries = pl.Series("query", list(data), dtype=pl.String)
+    ids = TextIds(data, keys)
+    name, notes = source.name, source.notes
+    return _ranked(Lists(name, notes, queries, starts, ids, None, scores, falls=True))
+
+
+def _ranked(lists: Lists) -> Lists:
+    """Bring the items of each list into the order of their scores."""
+    scores, starts = lists.scores, lists.starts
+    if scores is None:
+        return lists
     inside = np.ones(max(len(scores) - 1, 0), dtype=np.bool_)
-    inside[starts[1:-1] - 1] = False
+    edges = starts[(starts > 0) & (starts < len(scores))]
+    inside[edges - 1] = False
     if not ((scores[1:] >= scores[:-1]) & inside).any():
-        return Lists(rows, queries, starts, order, scores, falls=True)
-    number = np.repeat(np.arange(len(queries)), np.diff(starts))
-    text = frame["item"].cast(pl.String)
-    if order is not None:
-        text = text.gather(order)
-    again = _by_score(number, scores, text, starts)
+        return lists
+    number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    again = _by_score(number, scores, lists)
     scores = scores[again]
-    tied = ((scores[1:] == scores[:-1]) & inside).any()
-    order = again if order is None else order[again]
-    return Lists(rows, queries, starts, order, scores, falls=not tied)
+    tied = bool(((scores[1:] == scores[:-1]) & inside).any())
+    order = again if lists.order is None else lists.order[again]
+    return replace(lists, order=order, scores=scores, falls=not tied)
 
 
-def _by_score(number: Ints, scores: Floats, text: pl.Series, starts: Ints) -> Ints:
+def _by_score(number: Ints, scores: Floats, lists: Lists) -> Ints:
     """Order rows by list and score, equal scores by the text of the id, descending."""
     order = np.lexsort((-scores, number))
     sorted_ = scores[order]
     same = np.zeros(len(scores), dtype=np.bool_)
-    same[1:] = sorted_[1:] == sorted_[:-1]
-    same[starts[:-1]] = False
+    same[1:] = (sorted_[1:] == sorted_[:-1]) & (number[1:] == number[:-1])
     if same.any():
+        text = lists.items.cast(pl.String)
         touched = same.copy()
         touched[:-1] |= same[1:]
         at = np.flatnonzero(touched)
@@ -141,14 +252,14 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
 
     Scores themselves are kept if asked for.
     """
-    notes = [*first.rows.notes, *second.rows.notes]
+    notes = [*first.notes, *second.notes]
     first, second, said = _same_types(first, second)
     there = numbers(first.queries, second.queries)
     kept = np.flatnonzero(there >= 0)
     if len(kept) == 0:
         msg = (
-            f"the runs have no query in common; {first.rows.name} has "
-            f"{_few(first.queries)}, {second.rows.name} has {_few(second.queries)}"
+            f"the runs have no query in common; {first.name} has "
+            f"{_few(first.queries)}, {second.name} has {_few(second.queries)}"
         )
         raise DataError(msg)
     notes += said
@@ -156,10 +267,11 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
         left = len(lists.queries) - n
         if left:
             who = count(left, "query")
-            notes.append(f"{who} of {lists.rows.name} not in the other run: left out")
+            notes.append(f"{who} of {lists.name} not in the other run: left out")
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
-    for seed in _SEEDS:
+    hashed = first.ids.hashes is not None and second.ids.hashes is not None
+    for seed in (None, *_SEEDS) if hashed else _SEEDS:
         found = common(x, y, *(_keys(lists, which, seed) for lists, which in both))
         if found is not None:
             return Joined(
@@ -179,7 +291,7 @@ def _same_types(first: Lists, second: Lists) -> tuple[Lists, Lists, list[str]]:
     """Compare ids as text where one run has text and the other has numbers."""
     notes = []
     for name in ("queries", "items"):
-        ours, theirs = getattr(first, name).dtype, getattr(second, name).dtype
+        ours, theirs = (_type(lists, name) for lists in (first, second))
         if ours == theirs:
             continue
         notes.append(f"{name} are {ours} in one run and {theirs} in the other: as text")
@@ -187,11 +299,18 @@ def _same_types(first: Lists, second: Lists) -> tuple[Lists, Lists, list[str]]:
     return first, second, notes
 
 
+def _type(lists: Lists, name: str) -> Any:
+    if name == "queries":
+        return lists.queries.dtype
+    return pl.String if lists.ids.hashes is not None else lists.ids.series.dtype
+
+
 def _as_text(lists: Lists, name: str) -> Lists:
     if name == "queries":
         return replace(lists, queries=lists.queries.cast(pl.String))
-    frame = lists.rows.frame.with_columns(pl.col("item").cast(pl.String))
-    return replace(lists, rows=replace(lists.rows, frame=frame))
+    ids = copy(lists.ids)
+    ids.series = ids.series.cast(pl.String)
+    return replace(lists, ids=ids)
 
 
 def _rows(lists: Lists, kept: Ints) -> Ints | slice:
@@ -219,9 +338,13 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     return Side(starts, top[block], (top + size - 1)[block], score)
 
 
-def _keys(lists: Lists, kept: Ints, seed: int) -> NDArray[np.uint64]:
-    """Return the keys of the items of some lists, by rank."""
-    keys = item_keys(lists.rows.frame["item"], seed)
+def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
+    """Return the keys of the items of some lists, by rank; None for those they have."""
+    own = lists.ids.hashes
+    if own is not None and seed is None:
+        keys = own
+    else:
+        keys = item_keys(lists.ids.series, seed or 0)
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]
@@ -239,9 +362,9 @@ def _refuse_twice(lists: Lists) -> None:
     same = (pairs["number"] == number[at]) & (pairs["item"] == items[at])
     rows = same.arg_true().to_numpy()[:2]
     rows = rows if lists.order is None else lists.order[rows]
-    places = " and ".join(lists.rows.place(int(row)) for row in sorted(rows))
+    places = " and ".join(lists.ids.place(int(row)) for row in sorted(rows))
     msg = (
         f"item {items[at]!r} appears twice for query "
-        f"{lists.queries[int(number[at])]!r} in {lists.rows.name} ({places})"
+        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places})"
     )
     raise DuplicateItemError(msg)
