@@ -510,7 +510,7 @@ def _joins(
         # Another join has other scores, which must not matter then.
         if joins is None and key not in floors and not scores:
             found = next(filter(None, (
-                served(aligned, have, key, truth, source, shared)
+                served(aligned, have, key, truth, source, shared, deepest)
                 for (have, _), aligned in made.items()
             )), None)  # fmt: skip
         made[key, scores] = found or join(

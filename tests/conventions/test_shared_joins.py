@@ -91,3 +91,28 @@ def test_which_of_two_rows_counts_depends_on_the_rule_for_ties() -> None:
     together = rk.evaluate(qrels, run, ["AP", "nDCG", "P@2"], convention=rule)
 
     assert together["nDCG"] == rk.evaluate(qrels, run, "nDCG", convention=rule)["nDCG"]
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_ties_across_the_last_rank_that_counts(form: str, tmp_path: Path) -> None:
+    """Sorted lists are looked at down to the cutoff, and to the end of a tie there."""
+    rng = random.Random(form)  # noqa: S311 - data, not secrets
+    rows = []
+    qrels = {}
+    for at in range(40):
+        scores = sorted((float(rng.randrange(4)) for _ in range(15)), reverse=True)
+        items = rng.sample([f"d{number}" for number in range(30)], 15)
+        rows += [(f"q{at}", i, s) for i, s in zip(items, scores, strict=True)]
+        qrels[f"q{at}"] = {item: rng.randrange(3) for item in items[::2]}
+    run: Any = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    if form == "file":
+        run = tmp_path / "some.run"
+        run.write_text("".join(f"{q} Q0 {i} 1 {s!r} t\n" for q, i, s in rows))
+    every: dict[str, dict[str, float]] = {query: {} for query in qrels}
+    for query, item, score in rows:
+        every[query][item] = score
+
+    for name in ("trec_eval", "ir_measures", "pytrec_eval", "rankine"):
+        shallow = rk.evaluate(qrels, run, ["P@3", "RR@3", "nDCG@2"], convention=name)
+        whole = rk.evaluate(qrels, every, ["P@3", "RR@3", "nDCG@2"], convention=name)
+        assert shallow.per_query.equals(whole.per_query), name

@@ -25,7 +25,7 @@ from rankine.table.ids import same_type
 from rankine.table.judged import Judged
 from rankine.table.judgements import numbers
 from rankine.table.policy import SHOWN, Aligned, apply, rows_of
-from rankine.table.segments import rounded
+from rankine.table.segments import expand, rounded
 from rankine.table.tie_rule import FEW
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def served(
     truth: Truth,
     run: Source,
     rule: Convention,
+    depth: int | None,
 ) -> Aligned | None:
     """Return a join that was made otherwise, as far as it does; None if it does not.
 
@@ -106,19 +107,19 @@ def served(
         return aligned if tie == wish else _turned(aligned)
     if len(touched) > FEW * table.n_queries:
         return None
-    some = _some(truth, run, [aligned.ids[int(at)] for at in touched])
+    some = _some(truth, run, aligned, touched)
     if some is None:
         return None
-    again = join(*some, rule).table
-    rows = np.isin(table.query, touched)
-    counts = np.bincount(table.query, minlength=table.n_queries)[touched]
-    if (np.bincount(again.query, minlength=len(touched)) != counts).any():
-        return None
-    columns = {}
-    for name in ("rank", "grade", "above", "tied", "score"):
-        columns[name] = getattr(table, name).copy()
-        columns[name][rows] = getattr(again, name)
-    return replace(aligned, table=replace(table, memo={}, **columns))
+    again = join(*some, rule, depth=depth).table
+    kept = rows_of(table, ~np.isin(table.query, touched))
+    columns: dict[str, Any] = {
+        name: np.concatenate((getattr(kept, name), getattr(again, name)))
+        for name in ("rank", "grade", "above", "tied", "score")
+    }
+    query = np.concatenate((kept.query, touched[again.query]))
+    order = _by_query_and_rank(query, columns["rank"])
+    joined = rows_of(replace(table, query=query, **columns), order)
+    return replace(aligned, table=joined, pair=None)
 
 
 def _turned(aligned: Aligned) -> Aligned:
@@ -134,22 +135,33 @@ def _turned(aligned: Aligned) -> Aligned:
     )
 
 
-def _some(truth: Truth, run: Source, ids: list[Any]) -> tuple[Truth, Source] | None:
+def _some(
+    truth: Truth, run: Source, aligned: Aligned, touched: Ints
+) -> tuple[Truth, Source] | None:
     """Return the judgements and the run of some queries, if they are easily taken."""
     source = truth.source
+    ids = [aligned.ids[int(at)] for at in touched]
     if isinstance(source, Lists) and isinstance(run, Lists):
-        judged = {one: source.data[one] for one in ids}
-        shown = {one: run.data[one] for one in ids}
-        return type(truth)(replace(source, data=judged)), replace(run, data=shown)
+        grades = {one: source.data[one] for one in ids}
+        entries = {one: run.data[one] for one in ids}
+        return type(truth)(replace(source, data=grades)), replace(run, data=entries)
     if isinstance(source, Lists) or not isinstance(run, Rows):
         return None
     queries = truth.judgements.queries
     if isinstance(source, Dense) or run.frame["query"].dtype != queries.dtype:
         return None
     chosen = pl.col("query").is_in(pl.Series(ids, dtype=queries.dtype).implode())
+    judged = source.frame.filter(chosen)
+    if aligned.spans is None:
+        shown = run.frame.filter(chosen)
+    else:
+        starts, number = aligned.spans
+        lists = np.flatnonzero(np.isin(number, touched))
+        rows, _ = expand(starts[lists], np.diff(starts)[lists])
+        shown = run.frame[rows]
     sources = [
-        replace(one, frame=one.frame.filter(chosen), line=None, lines=None, number=None)
-        for one in (source, run)
+        replace(one, frame=frame, line=None, lines=None, number=None)
+        for one, frame in ((source, judged), (run, shown))
     ]
     return type(truth)(sources[0]), sources[1]
 
@@ -296,6 +308,7 @@ def _from_rows(
         pair=pair[order],
         strict=lambda: found.strict,
         exact=lambda: found.exact,
+        spans=found.spans,
         scored=by_score,
         unsorted=len(found.unsorted),
     )

@@ -44,6 +44,8 @@ class Aligned:
             item can stand twice.
         strict: says whether the scores of every list fall, without a tie.
         exact: says whether scores that are equal here are equal in full precision.
+        spans: where the lists of a run in memory begin, and the number of the query of
+            each, as far as they are known.
         scored: whether the scores are the user's, and not made from places.
         unsorted: how many lists are not in the order of their scores, where the order
             given is taken.
@@ -60,6 +62,7 @@ class Aligned:
     pair: Ints | None = None
     strict: Callable[[], bool] = bool
     exact: Callable[[], bool] = bool
+    spans: tuple[Ints, Ints] | None = None
     scored: bool = True
     unsorted: int = 0
 

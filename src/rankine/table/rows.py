@@ -106,6 +106,8 @@ class Matches:
             that of the scores, whatever the rule for ties.
         exact: whether many scores are equal, and are so also as given.
         scored: whether there are scores.
+        spans: where the lists of a run in memory begin, and the number of the query of
+            each; None where they are mixed or came in parts.
         unsorted: the lists whose order is not that of their scores, where the order
             given is taken.
     """
@@ -127,6 +129,7 @@ class Matches:
     strict: bool = True
     exact: bool = True
     scored: bool = True
+    spans: tuple[Ints, Ints] | None = None
     unsorted: set[int] = field(default_factory=set)
 
 
@@ -194,6 +197,7 @@ class _Matcher:
         number = self._number(run.frame["query"].gather(starts[:-1]))
         if self._is_scattered(number):
             return self.scattered(iter([run]))
+        self.found.spans = starts, number
         self._match(self._lists(run, starts, number))
         return self._finish()
 
@@ -312,7 +316,7 @@ class _Matcher:
     def _match(self, lists: _Lists) -> None:
         """Join lists."""
         rows, starts, number = lists.rows, lists.starts, lists.number
-        keys, scores = lists.keys, lists.scores
+        keys, scores, found = lists.keys, lists.scores, self.found
         items = _Items(rows.frame["item"], lists.order)
         lengths = np.diff(starts)
         policy = self.rule.duplicates
@@ -326,7 +330,7 @@ class _Matcher:
             if doubled is not None and policy == "error":
                 raise self._duplicate(rows, starts, number, doubled)
             if doubled is not None and policy == "last":
-                self.found.n_dropped += int(doubled.sum())
+                found.n_dropped += int(doubled.sum())
                 kept = np.flatnonzero(~doubled)
                 owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
                 left = starts_of(np.bincount(owner, minlength=len(lengths)))
@@ -335,10 +339,12 @@ class _Matcher:
         self.seen[number] = lengths
         falling, distinct = _sortedness(scores, starts)
         self._note_order(scores, starts, falling=falling)
-        found = self.found
-        found.scored = found.scored and scores is not None
-        found.strict = found.strict and falling and distinct and found.scored
-        depth = self.depth if falling and distinct else None
+        found.scored &= scores is not None
+        found.strict &= falling and distinct and found.scored
+        depth = self.depth if falling else None
+        if depth is not None:
+            # A tie may begin at the last rank that counts, and end below it.
+            depth += 0 if distinct else _longest_tie(scores, starts) - 1
         row, pair, group = self._judged(keys, items, starts, number, depth)
         if scores is None or (falling and distinct):
             above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
@@ -541,6 +547,16 @@ def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:
     if rising.any():
         return False, False
     return True, not ((scores[1:] == scores[:-1]) & inside).any()
+
+
+def _longest_tie(scores: Floats | None, starts: Ints) -> int:
+    """Count the equal scores that stand next to each other in a list, at most."""
+    if scores is None:
+        return 1
+    equal = scores[1:] == scores[:-1]
+    equal[starts[1:-1] - 1] = False
+    at = np.flatnonzero(equal)
+    return 1 + int(np.bincount(np.cumsum(np.diff(at, prepend=-1) > 1)).max(initial=0))
 
 
 def _duplicates(
