@@ -297,9 +297,56 @@ def run_case(*words: str, python: str = sys.executable) -> dict[str, float]:
     return found
 
 
+def _two_lists() -> tuple[list[str], list[str]]:
+    shown = [f"d{number}" for number in range(1000)]
+    order = work.permutation(1000)
+    return shown, [shown[at] for at in order]
+
+
+def lists_rankine() -> dict[str, float]:
+    import rankine as rk
+
+    x, y = _two_lists()
+    return {"seconds": best(lambda: rk.rbo(x, y, p=0.9), 20, 100)}
+
+
+def lists_rbo() -> dict[str, float]:
+    import rbo
+
+    x, y = _two_lists()
+    return {"seconds": best(lambda: rbo.RankingSimilarity(x, y).rbo_ext(p=0.9), 20, 20)}
+
+
+def runs_rankine(form: str) -> dict[str, float]:
+    """Compare two runs, and evaluate one of them: as files, frames or dicts."""
+    import rankine as rk
+
+    qrels, first, second = work.two_runs(form)
+    measures = ["RBO(p=0.9)", "AO@10", "tau"]
+    return {
+        "evaluate": best(_evaluate(qrels, first, "nDCG@10"), 5),
+        "seconds": best(lambda: rk.similarity(first, second, measures), 5),
+    }
+
+
 def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") -> None:
     ratio = "" if ours is None else f"{seconds / ours:8.1f} x rankine's time"
     print(f"  {what:<44}{seconds:10.4f} s{ratio}{'  ' + wanted if wanted else ''}")
+
+
+def _similarity() -> None:
+    print("\nRBO of two lists of 1,000 items")
+    ours = run_case("lists_rankine")["seconds"]
+    row("rankine, min, max, res and ext", ours)
+    row("rbo, rbo_ext", run_case("lists_rbo")["seconds"], ours, "(5)")
+    print("\nTwo runs of 6,980 x 1,000, RBO, AO@10 and tau, against nDCG@10 of one")
+    for form in ("frames", "files", "dicts"):
+        found = run_case("runs_rankine", form)
+        print(
+            f"  {form:<10}{found['seconds']:8.3f} s, evaluating one "
+            f"{found['evaluate']:8.3f} s: {found['seconds'] / found['evaluate']:5.2f} x"
+            " (at most 5)"
+        )
 
 
 def main(recommenders: str) -> None:
@@ -338,6 +385,7 @@ def main(recommenders: str) -> None:
     row("rankine", found["seconds"])
     print(f"  the slowest preset {found['slowest']:.2f} x the default (at most 1.3)")
     print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
+    _similarity()
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]

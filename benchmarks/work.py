@@ -55,6 +55,64 @@ def trec_files(n_queries: int = 6980, n_shown: int = 1000) -> tuple[Path, Path]:
     return qrels, run
 
 
+def permutation(n: int) -> list[int]:
+    """Return the numbers from 0 in random order, the same for all."""
+    order: list[int] = np.random.default_rng(4).permutation(n).tolist()
+    return order
+
+
+def two_runs(form: str) -> tuple[Any, Any, Any]:
+    """Return judgements and two runs of the same items: files, frames or dicts."""
+    qrels, run = trec_files()
+    other = run.with_name(f"{run.stem}-other.run")
+    names = ["query", "q0", "item", "rank", "score", "tag"]
+
+    def read(path: Path) -> pl.DataFrame:
+        return pl.read_csv(
+            path,
+            separator=" ",
+            has_header=False,
+            new_columns=names,
+            schema_overrides={"query": pl.String, "item": pl.String},
+            quote_char=None,
+        )
+
+    if not other.exists():
+        frame = read(run)
+        noise = np.random.default_rng(5).normal(0, 2, frame.height)
+        frame = frame.with_columns((pl.col("score") + pl.Series(noise)).round(9))
+        # Queries keep their order, and items go by their new scores.
+        place = pl.col("query").rle_id().alias("place")
+        frame = frame.with_columns(place).sort(
+            "place", "score", descending=[False, True]
+        )
+        frame.drop("place").write_csv(other, separator=" ", include_header=False)
+    if form == "files":
+        return qrels, run, other
+    truth = pl.read_csv(
+        qrels,
+        separator=" ",
+        has_header=False,
+        new_columns=["query", "q0", "item", "grade"],
+        schema_overrides={"query": pl.String, "item": pl.String},
+    )
+    frames = [read(path).select("query", "item", "score") for path in (run, other)]
+    if form == "frames":
+        return truth.select("query", "item", "grade"), frames[0], frames[1]
+    mappings: list[dict[str, dict[str, float]]] = []
+    for frame in frames:
+        made: dict[str, dict[str, float]] = {}
+        for query, part in frame.group_by("query", maintain_order=True):
+            items, scores = part["item"].to_list(), part["score"].to_list()
+            made[str(query[0])] = dict(zip(items, scores, strict=True))
+        mappings.append(made)
+    judged = {
+        query: {item: int(grade)}
+        for query, item, grade in truth.select("query", "item", "grade").iter_rows()
+    }
+    return judged, mappings[0], mappings[1]
+
+
 def shuffled(run: Path) -> Path:
     """Return the same run with the rows of each query in random order."""
     return _changed(run, "shuffled", lambda lines, rng: rng.permutation(lines))

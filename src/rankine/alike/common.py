@@ -35,7 +35,12 @@ class _Part(NamedTuple):
 
 
 def common(
-    x: Side, y: Side, x_keys: NDArray[np.uint64], y_keys: NDArray[np.uint64]
+    x: Side,
+    y: Side,
+    x_keys: NDArray[np.uint64],
+    y_keys: NDArray[np.uint64],
+    *,
+    once: bool = False,
 ) -> tuple[Ints, Ints, Ints] | None:
     """Find the common items of the lists of two rankers.
 
@@ -44,6 +49,7 @@ def common(
         y: those of the other.
         x_keys: a key per item of x, list by list.
         y_keys: the same for y.
+        once: whether no item of y is there twice, as was seen before.
 
     Returns:
         Where the common items of each query begin, and their places in x, rising, and
@@ -64,7 +70,7 @@ def common(
         return None
     number = np.concatenate([part.number for part in parts])
     # Items of y that have a partner each stand there once.
-    rest = int(number.sum()) < int(y.starts[-1])
+    rest = int(number.sum()) < int(y.starts[-1]) and not once
     if rest and may_repeat(y_keys, np.arange(len(number)), y.starts):
         return None
     return (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from struct import error as StructError
 from struct import pack
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,6 @@ class Ids:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self.hashes: NDArray[np.uint64] | None = None
 
     @cached_property
     def series(self) -> pl.Series:
@@ -54,17 +53,16 @@ class TextIds(Ids):
     """The items of a run that came as a mapping, all of them text.
 
     Attributes:
-        hashes: their keys, by Python's own hash, which texts keep with them.
+        data: query -> {item: score}, or a list of items.
     """
 
-    def __init__(self, data: Mapping[Any, Any], hashes: NDArray[np.uint64]) -> None:
-        self._data = data
-        self.hashes = hashes
+    def __init__(self, data: Mapping[Any, Any]) -> None:
+        self.data = data
 
     @cached_property
     def series(self) -> pl.Series:
         """The items."""
-        items = chain.from_iterable(self._data.values())
+        items = chain.from_iterable(self.data.values())
         return pl.Series("item", list(items), dtype=pl.String)
 
     def place(self, row: int) -> str:
@@ -159,25 +157,23 @@ def _of_texts(source: Mappings) -> Lists | None:
     scored = all(type(entry) is dict for entry in data.values())
     if not data or not (scored or all(type(entry) is list for entry in data.values())):
         return None
-    hashes, values = [], []
+    values = []
     try:
         "".join(data)
         for entry in data.values():
             "".join(entry)
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
-            hashes.append(pack(f"{len(entry)}q", *map(hash, entry)))
             if scored:
                 values.append(pack(f"{len(entry)}d", *entry.values()))
     except (TypeError, ValueError, OverflowError, StructError):
         return None  # no texts, no numbers: the other reader says what is wrong
-    keys = np.frombuffer(b"".join(hashes), dtype=np.uint64)
     scores = np.frombuffer(b"".join(values)) if scored else None
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
     starts = starts_of(np.array([len(entry) for entry in data.values()]))
     queries = pl.Series("query", list(data), dtype=pl.String)
-    ids = TextIds(data, keys)
+    ids = TextIds(data)
     name, notes = source.name, source.notes
     return _ranked(Lists(name, notes, queries, starts, ids, None, scores, falls=True))
 
@@ -270,9 +266,15 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
             notes.append(f"{who} of {lists.name} not in the other run: left out")
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
-    hashed = first.ids.hashes is not None and second.ids.hashes is not None
-    for seed in (None, *_SEEDS) if hashed else _SEEDS:
-        found = common(x, y, *(_keys(lists, which, seed) for lists, which in both))
+    for seed in (None, *_SEEDS):
+        keys = (
+            _looked_up(first, second, kept, there[kept])
+            if seed is None
+            else [_keys(lists, which, seed) for lists, which in both]
+        )
+        if keys is None:
+            continue
+        found = common(x, y, *keys, once=seed is None)
         if found is not None:
             return Joined(
                 Matched(x, y, *found), first.queries.gather(kept), tuple(notes)
@@ -302,7 +304,7 @@ def _same_types(first: Lists, second: Lists) -> tuple[Lists, Lists, list[str]]:
 def _type(lists: Lists, name: str) -> Any:
     if name == "queries":
         return lists.queries.dtype
-    return pl.String if lists.ids.hashes is not None else lists.ids.series.dtype
+    return pl.String if isinstance(lists.ids, TextIds) else lists.ids.series.dtype
 
 
 def _as_text(lists: Lists, name: str) -> Lists:
@@ -338,16 +340,42 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     return Side(starts, top[block], (top + size - 1)[block], score)
 
 
-def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
-    """Return the keys of the items of some lists, by rank; None for those they have."""
-    own = lists.ids.hashes
-    if own is not None and seed is None:
-        keys = own
-    else:
-        keys = item_keys(lists.ids.series, seed or 0)
+def _keys(lists: Lists, kept: Ints, seed: int) -> NDArray[np.uint64]:
+    """Return the keys of the items of some lists, by rank."""
+    keys = item_keys(lists.ids.series, seed)
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]
+
+
+def _looked_up(
+    first: Lists, second: Lists, kept: Ints, there: Ints
+) -> list[NDArray[np.uint64]] | None:
+    """Return the scores in the first run as keys of both, where these are mappings.
+
+    A score tells the item apart where no other of its list has it. None if the runs
+    are not of this kind, and keys must be made of the ids.
+    """
+    ours, theirs = first.ids, second.ids
+    if not (isinstance(ours, TextIds) and isinstance(theirs, TextIds)):
+        return None
+    if first.scores is None or not first.falls:
+        return None
+    entries = list(theirs.data.values())
+    mine = list(ours.data.values())
+    missing = repeat(float("nan"))
+    found: list[bytes] = [b""] * len(entries)
+    for one, other in zip(kept.tolist(), there.tolist(), strict=True):
+        entry = entries[other]
+        found[other] = pack(f"{len(entry)}d", *map(mine[one].get, entry, missing))
+    # Queries that only the second run has are not looked up; their rows are not kept.
+    rows = _rows(second, np.sort(there))
+    keys = np.full(int(second.starts[-1]), np.nan)
+    keys[rows] = np.frombuffer(b"".join(found))
+    if second.order is not None:
+        keys = keys[second.order]
+    own = first.scores[_rows(first, kept)]
+    return [own.view(np.uint64), keys[_rows(second, there)].view(np.uint64)]
 
 
 def _refuse_twice(lists: Lists) -> None:
