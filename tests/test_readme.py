@@ -16,7 +16,7 @@ from rankine.data import FOLDER
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 COMMANDS = re.findall(
-    r"^rankine (?:evaluate|check|metrics).*$", README, flags=re.MULTILINE
+    r"^rankine (?:evaluate|similarity|check|metrics).*$", README, flags=re.MULTILINE
 )
 
 

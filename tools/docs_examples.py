@@ -37,7 +37,8 @@ FENCE = re.compile(
 _OPTION = re.compile(r'(?P<key>\w+)=(?:"(?P<quoted>[^"]*)"|(?P<bare>\S+))')
 _WIDTH = "80"
 # Not searched: all tables print the same words.
-_OUTPUT = '{ .text .output data-search-exclude="" }'
+_OUTPUT = '{{ .text .output{more} data-search-exclude="" }}'
+_COLUMNS = re.compile(r"  |[─│]")
 _COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "CLICOLOR_FORCE")
 
 
@@ -151,7 +152,9 @@ def _output(text: str) -> str:
     """Return what was printed as a block; no path of this machine stays in it."""
     text = text.replace(str(FOLDER), ".../rankine/data")
     lines = "\n".join(line.rstrip() for line in text.rstrip().splitlines())
-    return "\n" + _fenced(_OUTPUT, lines + "\n") if lines else ""
+    # A sentence may be broken where the page ends; a table may not.
+    more = "" if _COLUMNS.search(lines) else " .flowing"
+    return "\n" + _fenced(_OUTPUT.format(more=more), lines + "\n") if lines else ""
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
-"""What mkdocs does besides Markdown: references, examples that run, formulas.
+"""What mkdocs does besides Markdown: references, examples, formulas, figures.
 
 Formulas are LaTeX between dollar signs and become MathML, which browsers draw
-themselves: the site loads nothing from anywhere.
+themselves: the site loads nothing from anywhere. Figures become part of their page, so
+that they have its colours.
 """
 
 from __future__ import annotations
@@ -26,24 +27,16 @@ _MATH = re.compile(
     r"|(?<![\\\w$])\$(?P<inline>[^\s$][^$\n]*?)\$(?!\w)",
     re.MULTILINE | re.DOTALL,
 )
+_FIGURE = re.compile(
+    r'<p><img [^>]*src="(?:\.\./)*assets/(?P<name>[\w-]+\.svg)" /></p>'
+)
 _STASHED = re.compile(r"(?:<p>)?xformula(?P<number>\d+)x(?:</p>(?=\s))?")
 _SPACE = "{http://www.w3.org/1998/Math/MathML}"
 _WIDE = frozenset("∑∏") | {"max", "min"}
 _BELOW = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
-# Pages that are shown when they are there.
-_OPTIONAL = (("Formats", "formats.md"), ("Conventions", "conventions.md"))
 
 _pages: dict[str, str] = {}
 _formulas: dict[str, list[str]] = {}
-
-
-def on_config(config: Any) -> Any:
-    """Put the optional pages behind the guide, where they are not listed already."""
-    at = [entry.get("Guide") for entry in config.nav].index("guide.md") + 1
-    for title, path in reversed(_OPTIONAL):
-        if {title: path} not in config.nav and (Path(config.docs_dir) / path).exists():
-            config.nav.insert(at, {title: path})
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -81,8 +74,9 @@ def _set_aside(match: re.Match[str], formulas: list[str]) -> str:
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """Put the formulas back where they were."""
-    del config, files
+    """Put the formulas back where they were, and the figures where they are named."""
+    del files
+    html = _FIGURE.sub(lambda match: _figure(config.docs_dir, match["name"]), html)
     formulas = _formulas.get(page.file.src_uri, [])
 
     def put_back(match: re.Match[str]) -> str:
@@ -92,6 +86,11 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
         return match[0].replace(f"xformula{match['number']}x", formula)
 
     return _STASHED.sub(put_back, html)
+
+
+def _figure(folder: str, name: str) -> str:
+    drawn = (Path(folder) / "assets" / name).read_text("utf-8")
+    return f'<figure class="chart-box" data-search-exclude="">\n{drawn}</figure>'
 
 
 def on_post_build(config: Any) -> None:

@@ -1,0 +1,115 @@
+"""Draw the figures of the documentation: python tools/docs_figures.py.
+
+They are SVG, and are put into the pages themselves, where they take the colours of the
+page; seen alone, they follow the light or dark scheme of the reader.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from rankine import rbo_prefix_weight
+
+ASSETS = Path(__file__).parent.parent / "docs" / "assets"
+
+_PERSISTENCE = (0.7, 0.8, 0.9, 0.95, 0.98)
+_DEPTHS = (1, 2, 5, 10, 20, 50)
+_SHARES = (0, 20, 40, 60, 80, 100)
+_NAMED_AT = (0.88, 0.7, 0.7, 0.7, 0.7)
+"""The share at which each curve is named; the first on its free side, the left."""
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 388.0, 36.0, 272.0
+_SIZE = (400, 324)
+
+_HEAD = """\
+<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" \
+role="img" aria-labelledby="{name}-title {name}-desc">
+<title id="{name}-title">{title}</title>
+<desc id="{name}-desc">{desc}</desc>
+<style>
+svg:root {{ color: #222; color-scheme: light dark; font-family: sans-serif }}
+@media (prefers-color-scheme: dark) {{ svg:root {{ color: #ddd }} }}
+.chart text {{ fill: currentColor; font-size: 15px }}
+.chart .grid {{ stroke: currentColor; stroke-opacity: 0.16 }}
+.chart .line {{ fill: none; stroke: var(--md-typeset-a-color, #5b7be0); \
+stroke-width: 2.2; stroke-linejoin: round }}
+.chart .name {{ font-weight: 600 }}
+</style>
+"""
+
+
+def _x(depth: float) -> float:
+    """Return where a depth is: ranks by their logarithm."""
+    return _LEFT + (_RIGHT - _LEFT) * math.log(depth) / math.log(_DEPTHS[-1])
+
+
+def _y(share: float) -> float:
+    return _BOTTOM - (_BOTTOM - _TOP) * share
+
+
+def _text(x: float, y: float, words: str, anchor: str, more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{words}</text>'
+
+
+def _grid() -> list[str]:
+    drawn = []
+    for share in _SHARES:
+        y = _y(share / 100)
+        drawn += [
+            f'<path class="grid" d="M{_LEFT:.1f} {y:.1f}H{_RIGHT:.1f}"/>',
+            _text(_LEFT - 7, y + 5, f"{share} %", "end"),
+        ]
+    for depth in _DEPTHS:
+        x = _x(depth)
+        drawn += [
+            f'<path class="grid" d="M{x:.1f} {_TOP:.1f}V{_BOTTOM:.1f}"/>',
+            _text(x, _BOTTOM + 20, str(depth), "middle"),
+        ]
+    middle = (_LEFT + _RIGHT) / 2
+    return [
+        *drawn,
+        _text(4, _TOP - 20, "share of the weight", "start"),
+        _text(middle, _BOTTOM + 44, "depth, in ranks (log scale)", "middle"),
+    ]
+
+
+def _curve(p: float, named_at: float) -> list[str]:
+    """Draw the weight of the first ranks for one p, and name it."""
+    shares = [rbo_prefix_weight(d, p) for d in range(1, _DEPTHS[-1] + 1)]
+    points = [(_x(d), _y(share)) for d, share in enumerate(shares, start=1)]
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    after = next(at for at, share in enumerate(shares) if share >= named_at)
+    (x0, y0), (x1, y1) = points[after - 1], points[after]
+    y = _y(named_at)
+    x = x0 + (x1 - x0) * (y - y0) / (y1 - y0)
+    bold = ' class="name"'
+    if p == _PERSISTENCE[0]:
+        name = _text(x - 7, y - 2, f"p = {p:g}", "end", bold)
+    else:
+        name = _text(x + 9, y + 11, f"{p:g}", "start", bold)
+    return [f'<path class="line" d="M{path}"/>', name]
+
+
+def rbo_weight() -> str:
+    """Draw the share of the weight of RBO that the first ranks have, for several p."""
+    shown = ", ".join(f"{rbo_prefix_weight(10, p):.0%} for {p:g}" for p in _PERSISTENCE)
+    head = _HEAD.format(
+        name="rbo-weight",
+        width=_SIZE[0],
+        height=_SIZE[1],
+        title="The share of the weight that the first ranks have, by p",
+        desc=f"A curve for each p, rising with the number of ranks from 1 to "
+        f"{_DEPTHS[-1]}. The first ten ranks have {shown}.",
+    )
+    body = _grid()
+    for p, named_at in zip(_PERSISTENCE, _NAMED_AT, strict=True):
+        body += _curve(p, named_at)
+    return head + "\n".join(body) + "\n</svg>\n"
+
+
+FIGURES = {"rbo-weight.svg": rbo_weight}
+
+
+if __name__ == "__main__":
+    for name, draw in FIGURES.items():
+        (ASSETS / name).write_text(draw(), encoding="utf-8")
