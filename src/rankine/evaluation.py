@@ -276,7 +276,7 @@ class Evaluation:
     def __repr__(self) -> str:
         """Return the numbers in one line."""
         inside = ", ".join(f"{key}={value:.4f}" for key, value in self.mean.items())
-        return f"Evaluation({inside})"
+        return f"{type(self).__name__}({inside})"
 
     def _repr_html_(self) -> str:
         from rankine.report.export import to_html  # noqa: PLC0415

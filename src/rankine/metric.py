@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Kernel: TypeAlias = "Callable[..., Floats]"
 Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
-M = TypeVar("M", bound="Metric")
 Summary = Literal["mean", "sum", "geometric", "ratio"]
 
 

@@ -66,6 +66,8 @@ def similarity(
     measures: str | Measure | Iterable[str | Measure] = (),
     *,
     columns: Mapping[str, Any] | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
     name: str | None = None,
 ) -> Similarity:
     """Compare two runs, query by query.
@@ -78,6 +80,9 @@ def similarity(
             ``Jaccard@10``, ``tau``, ``rho``, ``r``, ``LIP@10``, ``NDPM`` or ``FCP``;
             RBO, AO@10 and Jaccard@10 if none is given.
         columns: which column is what, as in `evaluate`.
+        lower_is_better: scores are distances, the smallest first.
+        lenient: drop rows without an id and repeated items, and rank scores that are
+            nan last, instead of refusing them.
         name: what to call the comparison.
 
     Returns:
@@ -97,11 +102,19 @@ def similarity(
     (0.625, 0.7)
     """
     plan = plan_of(measures)
-    how = PLAIN if columns is None else Reading(columns=columns)
+    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(lambda: lists_of(source_of(second, how)))
         own = lists_of(source_of(first, how))
         return compare(plan, own, other.result(), name)
+
+
+def _reading(
+    columns: Mapping[str, Any] | None, *, lower_is_better: bool, lenient: bool
+) -> Reading:
+    if columns is None and not lower_is_better and not lenient:
+        return PLAIN
+    return Reading(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
 
 
 def plan_of(measures: Any) -> Plan:
@@ -149,8 +162,11 @@ class SimilarityMatrix:
     values: Floats
     notes: dict[tuple[str, str], tuple[str, ...]]
 
-    def __getitem__(self, pair: tuple[str, str]) -> float:
+    def __getitem__(self, pair: Any) -> float:
         """Return the similarity of two runs, by their names."""
+        if not isinstance(pair, tuple) or len(pair) != 2:  # noqa: PLR2004 - two runs
+            msg = f"name two runs, as in found['a', 'b'], got {pair!r}"
+            raise KeyError(msg)
         row, column = (self._number(name) for name in pair)
         return float(self.values[row, column])
 
@@ -166,7 +182,10 @@ class SimilarityMatrix:
         import polars as pl  # noqa: PLC0415 - not needed for the numbers
 
         columns = {name: self.values[:, at] for at, name in enumerate(self.names)}
-        return pl.DataFrame({"run": list(self.names), **columns})
+        first = "run"
+        while first in columns:
+            first += "_"
+        return pl.DataFrame({first: list(self.names), **columns})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -197,6 +216,8 @@ def similarity_matrix(
     measure: str | Measure = "RBO(p=0.9)",
     *,
     columns: Mapping[str, Any] | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
 ) -> SimilarityMatrix:
     """Compare every two of several runs.
 
@@ -204,6 +225,8 @@ def similarity_matrix(
         runs: name -> run, in any form that `evaluate` takes.
         measure: one measure of similarity.
         columns: which column is what, as in `evaluate`.
+        lower_is_better: as in `similarity`.
+        lenient: as in `similarity`.
 
     Returns:
         The mean over the queries of two runs, for every two.
@@ -217,9 +240,13 @@ def similarity_matrix(
     if not isinstance(runs, Mapping):
         msg = f"runs must be a mapping from name to run, got a {type(runs).__name__}"
         raise ParameterError(msg)
-    how = PLAIN if columns is None else Reading(columns=columns)
+    wanted = parse_measure(measure)
+    if len({str(name) for name in runs}) < len(runs):
+        msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
+        raise ParameterError(msg)
+    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
     lists = {str(name): lists_of(source_of(run, how)) for name, run in runs.items()}
-    return matrix_of(lists, parse_measure(measure))
+    return matrix_of(lists, wanted)
 
 
 def matrix_of(runs: Mapping[str, Lists], measure: Measure) -> SimilarityMatrix:

@@ -102,12 +102,14 @@ def test_a_depth_must_be_a_positive_integer(k: Any) -> None:
         ("a () c", "a bracket"),
         (["a", []], "a tie without items"),
         (["a", None], "an item is missing at place 2"),
+        (["a", [None, "b", "c"]], "an item is missing at place 2"),
+        ({"a": 1, "": 2}, "an item is missing: ''"),
         (["a", ""], "an item is missing"),
         (["a", math.nan], "an item is missing"),
         (["a", {"b": 1}], "is no id of an item"),
         ({"a": "high"}, "x: the score of item 'a' is not a number: 'high'"),
-        (42, "x is a int; a ranking is a list"),
-        ({"a", "b"}, "x is a set; a ranking is a list"),
+        (42, "x is of type int; a ranking is a list"),
+        ({"a", "b"}, "x is of type set; a ranking is a list"),
     ],
 )
 def test_what_is_no_ranking_is_refused(x: Any, message: str) -> None:
@@ -133,3 +135,11 @@ def test_ways_to_write_ties() -> None:
         {"a": 3, "b": 2, "c": 2, "d": 1},
     ):
         assert rk.rbo(x, ["b", "a", "d"], ties="a") == wanted
+
+
+def test_ties_are_cut_by_the_larger_id_however_they_are_written() -> None:
+    y = ["a", "b", "c", "d"]
+    for tie in ({"a", "b", "c"}, ["b", "a", "c"], ("c", "b", "a")):
+        assert rk.jaccard([tie, "d"], y, 1) == 0
+        assert rk.least_item_promoted(y, [tie, "d"], 1) == 3 - 1
+    assert rk.jaccard({"a": 1, "b": 1, "c": 1, "d": 0}, ["c"], 1) == 1

@@ -274,3 +274,19 @@ def test_the_text_says_what_the_number_means() -> None:
         "RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 whatever follows; "
         "4 ranks seen of both lists, with 72.6% of the weight"
     )
+
+
+def test_weights_of_very_many_ranks() -> None:
+    # All ranks to a billion weigh nearly alike where p is nearly 1.
+    p = 1 - 1e-12
+    few, many = rk.rbo_prefix_weight(10**6, p), rk.rbo_prefix_weight(10**9, p)
+    assert 0 < few < many < 1
+    for n in (999, 1000, 1001, 5000):
+        for p in (1 - 1e-9, 1 - 1e-6, 1 - 1 / (2 * n)):
+            depth = np.arange(1, n, dtype=float)
+            head = math.fsum(((1 - p) * p ** (depth - 1) / depth).tolist())
+            wanted = -(1 - p) * math.log1p(-p) / p - head
+            assert rk.rbo_rank_weight(n, p) == pytest.approx(wanted, rel=1e-12)
+    single: Any = np.float32(0.9)
+    assert type(rk.rbo(["a"], ["a"], p=single).weight) is float
+    assert rk.rbo_p(10, 1e-12) > 1 - 1e-11

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ SINGLE: dict[str, Callable[[Any, Any], float]] = {
     "rho(on='union')": lambda x, y: rk.spearman(x, y, on="union"),
     "r(on='intersection')": lambda x, y: rk.pearson(x, y, on="intersection"),
     "NDPM(on='union')": lambda x, y: rk.ndpm(x, y, on="union"),
-    "FCP(tied='half',on='union')": lambda x, y: rk.fcp(x, y, tied="half", on="union"),
+    "FCP(tied='half',on='union',aggregate='mean_of_ratios')": lambda x, y: rk.fcp(
+        x, y, tied="half", on="union"
+    ),
 }
 
 
@@ -131,9 +134,9 @@ def test_queries_of_one_run_only_are_left_out_and_told() -> None:
     ev = rk.similarity(first, {"q2": ["a"], "q9": ["a"]}, "Jaccard")
 
     assert ev.queries == ["q2"]
-    assert "2 queries of run not in the other run: left out" in ev.notes
-    assert "1 query of run not in the other run: left out" in ev.notes
-    with pytest.raises(rk.errors.DataError, match="no query in common; run has 'q1'"):
+    assert "2 queries of the first run not in the other run: left out" in ev.notes
+    assert "1 query of the second run not in the other run: left out" in ev.notes
+    with pytest.raises(rk.errors.DataError, match="the first run has 'q1'"):
         rk.similarity(first, {"x": ["a"]}, "Jaccard")
 
 
@@ -193,7 +196,12 @@ def test_many_lists_are_matched_in_groups(monkeypatch: pytest.MonkeyPatch) -> No
         ("RBO(ties='x')", "ties must be one of w, a, b"),
         ("RBO(value='base')", "value must be one of ext, min, max, res, rbd"),
         ("RB0", "unknown measure of similarity 'RB0'; did you mean 'RBO'"),
-        ("nDCG@10", "nDCG compares a run with judgements"),
+        ("nDCG@10", "nDCG@10 compares a run with judgements"),
+        ("ndcg_cut_10", "ndcg_cut_10 compares a run with judgements"),
+        ("xyz", "unknown measure of similarity 'xyz'; there are RBO, AO"),
+        ("RBO(p=.9", "cannot read the measure 'RBO(p=.9'; write it like RBO"),
+        ("RBO(0.9)", "cannot read the measure 'RBO(0.9)'; write it like RBO"),
+        ("RBO(p=0.9),AO@10", "cannot read the measure"),
         ("AO@0", "k must be a positive integer"),
         ("tau@10", "tau has no cutoff"),
         ("tau(variant='d')", "variant must be one of a, b, c, ap, weighted"),
@@ -205,7 +213,7 @@ def test_many_lists_are_matched_in_groups(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_measure_is_refused_before_data_is_read(
     measure: Any, message: str
 ) -> None:
-    with pytest.raises(rk.errors.UsageError, match=message.replace("(", r"\(")):
+    with pytest.raises(rk.errors.UsageError, match=re.escape(message)):
         rk.similarity("no such file", "nor this", measure)
 
 
@@ -274,3 +282,69 @@ def test_a_matrix_needs_two_named_runs() -> None:
         rk.similarity_matrix([{"q": ["x"]}])
     with pytest.raises(rk.errors.DataError, match="a and b: the runs have no query"):
         rk.similarity_matrix({"a": {"q": ["x"]}, "b": {"r": ["x"]}})
+
+
+@pytest.mark.parametrize("form", ["texts", "numbers", "scores"])
+def test_an_empty_list_is_a_list(form: str) -> None:
+    first: Any = {"q": ["a", "b"], "r": [], "s": ["x"]}
+    second: Any = {"q": ["a", "b"], "r": [], "s": []}
+    if form == "numbers":
+        first, second = {1: [1, 2], 2: [], 3: [4]}, {1: [1, 2], 2: [], 3: []}
+    elif form == "scores":
+        first = {"q": {"a": 2.0, "b": 1.0}, "r": {}, "s": {"x": 1.0}}
+        second = {"q": {"a": 2.0, "b": 1.0}, "r": {}, "s": {}}
+
+    ev = rk.similarity(first, second, ["RBO(p=0.9)", "Jaccard"])
+
+    values = {row["query"]: row for row in ev.per_query.iter_rows(named=True)}
+    assert [row["RBO(p=0.9)"] for row in values.values()] == pytest.approx([1, 1, 0])
+    assert sorted(map(str, values)) == sorted(map(str, first))
+    assert ev["RBO(p=0.9)"] == pytest.approx(2 / 3)
+    assert ev["Jaccard"] == (1 + 0) / 2
+
+
+def test_r_does_not_correlate_ranks() -> None:
+    scored = {"q": {"a": 100.0, "b": 1.0, "c": 0.5}}
+    ranked = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [1, 2, 3]}
+    )
+    for other in ({"q": ["a", "b", "c"]}, ranked):
+        with pytest.raises(rk.errors.DataError, match="one has an order only"):
+            rk.similarity(other, scored, "r")
+
+
+def test_fcp_adds_up_the_pairs_of_all_queries() -> None:
+    x = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 2, "b": 1}}
+    y = {"q1": {"a": 3, "b": 1, "c": 2}, "q2": {"a": 1, "b": 2}}
+
+    assert rk.similarity(x, y, "FCP")["FCP"] == 2 / 4
+    assert rk.evaluate(x, y, "FCP")["FCP"] == 2 / 4
+
+
+def test_errors_in_files_name_the_line(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.run", tmp_path / "bad.run"
+    good.write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n")
+    bad.write_text("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n")
+    with pytest.raises(rk.errors.DuplicateItemError, match="line 1 and line 2"):
+        rk.similarity(good, bad, "RBO")
+
+
+def test_lenient_reading_and_distances() -> None:
+    frame = pl.DataFrame({"query": "q", "item": ["a", "b", "a"], "score": [1.0, 2, 3]})
+    other = pl.DataFrame({"query": "q", "item": ["a", "b"], "score": [1.0, 2.0]})
+    assert rk.similarity(frame, other, "tau", lenient=True)["tau"] == -1
+    third = pl.DataFrame({"query": "q", "item": ["a", "b", "c"], "score": [1.0, 2, 3]})
+    near = rk.similarity(third, other, "Jaccard@1", lower_is_better=True)
+    far = rk.similarity(third, other, "Jaccard@1")
+    assert (near["Jaccard@1"], far["Jaccard@1"]) == (1, 0)
+
+
+def test_names_of_a_matrix() -> None:
+    x = {"q": ["a", "b"]}
+    found = rk.similarity_matrix({"run": x, "b": x}, "Jaccard")
+    assert found.frame.columns == ["run_", "run", "b"]
+    for pair in ("rb", "run", ("run", "b", "b")):
+        with pytest.raises(KeyError, match="name two runs"):
+            found[pair]
+    with pytest.raises(rk.errors.ParameterError, match="the same name as text"):
+        rk.similarity_matrix({1: x, "1": x}, "Jaccard")

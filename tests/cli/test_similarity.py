@@ -78,7 +78,7 @@ def test_more_runs_are_a_matrix(capsys: pytest.CaptureFixture[str]) -> None:
         (("a.run",), 2, "two runs at least are needed, got one"),
         (("a.run", "a.run"), 2, "a run is named twice"),
         (("a.run", "b.run", "-m", "RBO(p=2)"), 2, "p must be a number above 0"),
-        (("a.run", "b.run", "-m", "nDCG@10"), 2, "nDCG compares a run with judgements"),
+        (("a.run", "b.run", "-m", "nDCG@10"), 2, "nDCG@10 compares a run with"),
         (("a.run", "b.run", "c.run", "-q"), 2, "--per-query is for two runs"),
         (("a.run", "nope.run"), 3, "nope.run: no such file"),
         (("a.run", "b.run", "-m", "tau"), 3, "write tau(on='intersection')"),

@@ -35,20 +35,22 @@ def fewest_levels(x: AnyArray, y: AnyArray, starts: Ints) -> Ints:
 
 def tau_of(pairs: Pairs, variant: str, levels: Ints | None) -> Floats:
     """Kendall's tau from counted pairs; c needs the number of different values."""
-    over = (pairs.concordant - pairs.discordant).astype(np.float64)
+    more = (pairs.concordant - pairs.discordant).astype(np.float64)
+    free_x = (pairs.all - pairs.x).astype(np.float64)
+    free_y = (pairs.all - pairs.y).astype(np.float64)
     if variant == "a":
-        return _over(over, pairs.all.astype(np.float64))
+        # Where all are tied there is no order to compare.
+        some = np.minimum(free_x, free_y) > 0
+        return over(more, np.where(some, pairs.all, 0))
     if levels is not None:
         # n^2, from n (n - 1) / 2
         n = (1 + np.sqrt(1 + 8.0 * pairs.all)) / 2
-        return _over(2 * over, n * n * (levels - 1) / np.maximum(levels, 1))
-    free_x = (pairs.all - pairs.x).astype(np.float64)
-    free_y = (pairs.all - pairs.y).astype(np.float64)
-    # Two roots, as the product of the counts may be too large to be exact.
-    return np.clip(_over(over, np.sqrt(free_x) * np.sqrt(free_y)), -1, 1)
+        return over(2 * more, n * n * (levels - 1) / np.maximum(levels, 1))
+    return np.clip(over(more, np.sqrt(free_x * free_y)), -1, 1)
 
 
-def _over(numerator: Floats, denominator: Floats) -> Floats:
+def over(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide; nan by nothing."""
     undefined = np.full(len(numerator), np.nan)
     found: Floats = np.divide(
         numerator, denominator, out=undefined, where=denominator > 0
@@ -89,10 +91,11 @@ def tau_ap(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     mean = np.bincount(group, right, minlength=len(first)) / np.diff(bounds)
     inside = position(group)
     above = np.arange(len(y)) - starts[segment]
-    share = _over(mean[group] + inside / 2, above.astype(np.float64))
+    share = over(mean[group] + inside / 2, above.astype(np.float64))
     total = np.bincount(segment, np.nan_to_num(share), minlength=len(starts) - 1)
     n = np.diff(starts)
-    return np.where(n > 1, 2 * total / np.maximum(n - 1, 1) - 1, np.nan)
+    varied = fewest_levels(x, y, starts) > 1
+    return np.where(varied, 2 * total / np.maximum(n - 1, 1) - 1, np.nan)
 
 
 def _dense(values: AnyArray, segment: Ints, starts: Ints) -> Ints:
@@ -141,9 +144,9 @@ def pearson(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     n = len(starts) - 1
     one, other = _centred(x, segment, n), _centred(y, segment, n)
     up = np.bincount(segment, one * other, minlength=n).astype(np.float64)
-    down = np.sqrt(np.bincount(segment, one * one, minlength=n))
-    down *= np.sqrt(np.bincount(segment, other * other, minlength=n))
-    return np.clip(_over(up, down), -1, 1)
+    down = np.bincount(segment, one * one, minlength=n)
+    down = down * np.bincount(segment, other * other, minlength=n)
+    return np.clip(over(up, np.sqrt(down)), -1, 1)
 
 
 def _centred(values: AnyArray, segment: Ints, n: int) -> Floats:
@@ -166,31 +169,13 @@ def _centred(values: AnyArray, segment: Ints, n: int) -> Floats:
 
 def ndpm(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     """NDPM per segment: 0 if y has the order of x, 1 if it turns it round."""
-    return ndpm_of(pair_counts(x, y, starts))
-
-
-def ndpm_of(pairs: Pairs) -> Floats:
-    """NDPM from counted pairs."""
-    ordered = (pairs.all - pairs.x).astype(np.float64)
-    wrong = 2.0 * pairs.discordant + (pairs.y - pairs.both)
-    return _over(wrong, 2 * ordered)
+    return over(*pair_counts(x, y, starts).distance())
 
 
 def fcp(x: AnyArray, y: AnyArray, starts: Ints, tied: str) -> Floats:
     """Share of the pairs that x orders and y orders alike."""
-    return fcp_of(pair_counts(x, y, starts), tied)
-
-
-def fcp_of(pairs: Pairs, tied: str) -> Floats:
-    """FCP from counted pairs."""
-    right = pairs.concordant.astype(np.float64)
-    wrong = pairs.discordant.astype(np.float64)
-    open_ = (pairs.y - pairs.both).astype(np.float64)
-    if tied == "half":
-        right, wrong = right + open_ / 2, wrong + open_ / 2
-    elif tied == "discordant":
-        wrong = wrong + open_
-    return _over(right, right + wrong)
+    right, wrong = pair_counts(x, y, starts).split(tied)
+    return over(right, right + wrong)
 
 
 def single(n: int) -> Ints:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankine.alike._rbo import TIES, Ties, with_ties
 from rankine.checks import check_choice, check_count, check_k
+from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:
     from rankine.alike.matched import Matched
@@ -103,26 +104,31 @@ def average_overlap_kernel(
     check_k(k)
     check_choice("ties", ties, TIES)
     depth = _depths(m, k)
-    # An item that both have from depth m on adds 1/m + ... + 1/k. Deeper than all
-    # lists only the number of common items matters.
-    longest = int(max(m.x.length.max(initial=0), m.y.length.max(initial=0)))
-    harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, longest + 1))))
-    reach = np.minimum(depth, longest)
-    inside = m.depth <= np.repeat(reach, m.count)
-    query = m.query[inside]
-    gain = harmonic[reach[query]] - harmonic[m.depth[inside] - 1]
-    total = np.bincount(query, gain, minlength=m.n_queries).astype(np.float64)
+    # Deeper than both lists only the number of common items matters.
+    long = np.maximum(m.x.length, m.y.length)
+    reach = np.minimum(depth, long)
+    total = _sum_of_agreements(m, reach)
     tied = np.flatnonzero(m.tied)
     if len(tied):
-        some, limit = m.take(tied), reach[tied]
-        seen = with_ties(
-            some, lambda query, d: (d <= limit[query]).astype(np.float64), ties
+        limit = reach[tied]
+        total[tied] = with_ties(
+            m.take(tied), lambda query, d: (d <= limit[query]).astype(np.float64), ties
         ).seen
-        long = np.maximum(some.x.length, some.y.length)
-        later = np.maximum(harmonic[limit] - harmonic[np.minimum(long, limit)], 0)
-        total[tied] = seen + some.count * later
     rest = _harmonic_between(reach, depth)
     return np.minimum(_divided(total + m.count * rest, depth), 1)
+
+
+def _sum_of_agreements(m: Matched, reach: Ints) -> Floats:
+    """Add up X_d / d over the depths d of each query down to a reach, without ties."""
+    starts = starts_of(reach)
+    inside = m.depth <= np.repeat(reach, m.count)
+    at = starts[m.query[inside]] + m.depth[inside] - 1
+    common = np.cumsum(np.bincount(at, minlength=int(starts[-1])))
+    before = np.concatenate(([0], common))[starts[:-1]]
+    query = np.repeat(np.arange(m.n_queries), reach)
+    depth = np.arange(len(query)) - starts[query] + 1
+    agreement = (common - before[query]) / depth
+    return np.bincount(query, agreement, minlength=m.n_queries).astype(np.float64)
 
 
 def _harmonic_between(begin: Ints, end: Ints) -> Floats:

@@ -27,7 +27,7 @@ _SPARE = 2
 
 
 class _Part(NamedTuple):
-    """The common items of some queries, by query and place in x; None if in doubt."""
+    """The common items of some queries, by query and place in x."""
 
     number: Ints
     x_at: Ints
@@ -96,7 +96,7 @@ def _part(
     x_keys: NDArray[np.uint64],
     y_keys: NDArray[np.uint64],
 ) -> _Part | None:
-    """Match the lists of some queries that follow each other."""
+    """Match the lists of some queries that follow each other; None if in doubt."""
     number = np.arange(some.stop - some.start)
     begin_x, begin_y = x.starts[some], y.starts[some]
     rows_x = slice(int(begin_x[0]), int(x.starts[some.stop]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -88,7 +88,6 @@ class Matched:
     starts: Ints
     x_at: Ints
     y_at: Ints
-    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def empty(cls) -> Matched:

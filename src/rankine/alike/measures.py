@@ -24,10 +24,11 @@ from rankine.errors import (
     MetricSyntaxError,
     ParameterError,
     UnknownMetricError,
+    UsageError,
     nearest,
 )
-from rankine.metric import REGISTRY, Fact, Metric, register
-from rankine.names import canonical
+from rankine.metric import Fact, Metric, register
+from rankine.names import canonical, parse_all
 from rankine.table.inversions import Pairs, inversions, pair_counts
 from rankine.table.segments import starts_of
 from rankine.words import count
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rankine.arrays import AnyArray, Bools, Floats, Ints
 
 On = Literal["intersection", "union"] | None
+Aggregate = Literal["ratio_of_sums", "mean_of_ratios"]
 MEASURES: dict[str, Fact] = {}
 
 
@@ -65,17 +67,34 @@ def parse_measure(text: object) -> Measure:
     if not isinstance(text, str):
         msg = f"a measure of similarity is a name, got {text!r}"
         raise MetricSyntaxError(msg)
-    found = canonical(text.strip(), Measure)
+    try:
+        found = canonical(text.strip(), Measure)
+    except MetricSyntaxError:
+        found = None
     if found is not None:
         return found
     name = text.strip().split("(")[0].split("@")[0].strip()
     aliases = [alias for fact in MEASURES.values() for alias in fact.aliases]
-    msg = f"unknown measure of similarity {name!r}"
-    if name in REGISTRY:
-        msg = f"{name} compares a run with judgements; take rankine evaluate for it"
+    if name in MEASURES or name in aliases or not name:
+        msg = f"cannot read the measure {text!r}; write it like RBO(p=0.9) or AO@10"
+        raise MetricSyntaxError(msg)
+    if _is_metric(text):
+        msg = (
+            f"{text.strip()} compares a run with judgements, not with another run; "
+            "take evaluate for it"
+        )
     else:
-        msg += nearest(name, [*MEASURES, *aliases])
+        hint = nearest(name, [*MEASURES, *aliases])
+        hint = hint or f"; there are {', '.join(MEASURES)}"
+        msg = f"unknown measure of similarity {name!r}{hint}"
     raise UnknownMetricError(msg)
+
+
+def _is_metric(text: str) -> bool:
+    try:
+        return bool(parse_all(text))
+    except UsageError:
+        return False
 
 
 def _refuse_different(m: Matched, name: str) -> None:
@@ -272,10 +291,31 @@ def ndpm_kernel(m: Matched, *, on: On = None) -> Floats:
         1.0
     """
     _check_on(on, m, "NDPM")
-    return correlation.ndpm_of(_pairs(m, on))
+    return correlation.over(*_pairs(m, on).distance())
 
 
-def fcp_kernel(m: Matched, *, tied: Tied = "discordant", on: On = None) -> Floats:
+def fcp_parts(
+    m: Matched,
+    *,
+    tied: Tied = "discordant",
+    on: On = None,
+    aggregate: Aggregate = "ratio_of_sums",
+) -> tuple[Floats, Floats]:
+    """Return the concordant pairs and all that count, for one number of all queries."""
+    check_choice("tied", tied, TIED)
+    check_choice("aggregate", aggregate, ("ratio_of_sums", "mean_of_ratios"))
+    _check_on(on, m, "FCP")
+    right, wrong = _pairs(m, on).split(tied)
+    return right, right + wrong
+
+
+def fcp_kernel(
+    m: Matched,
+    *,
+    tied: Tied = "discordant",
+    on: On = None,
+    aggregate: Aggregate = "ratio_of_sums",
+) -> Floats:
     """Share of the pairs of the first list that the second has in the same order.
 
     Formula:
@@ -286,6 +326,8 @@ def fcp_kernel(m: Matched, *, tied: Tied = "discordant", on: On = None) -> Float
         tied: a pair that the second ties is ``discordant``, counts ``half``, or is left
             out (``ignore``).
         on: as in tau.
+        aggregate: ``ratio_of_sums``: the pairs of all queries together;
+            ``mean_of_ratios``: the mean over queries.
 
     Returns:
         One value per query, 0 to 1; nan without pairs.
@@ -299,9 +341,7 @@ def fcp_kernel(m: Matched, *, tied: Tied = "discordant", on: On = None) -> Float
         >>> round(rk.similarity(x, y, "FCP")["FCP"], 4)
         0.6667
     """
-    check_choice("tied", tied, TIED)
-    _check_on(on, m, "FCP")
-    return correlation.fcp_of(_pairs(m, on), tied)
+    return correlation.over(*fcp_parts(m, tied=tied, on=on, aggregate=aggregate))
 
 
 def _measure(
@@ -320,4 +360,4 @@ _measure("tau", tau_kernel, "kendall", "kendall_tau", bounds=(-1, 1))
 _measure("rho", rho_kernel, "spearman", bounds=(-1, 1))
 _measure("r", pearson_kernel, "pearson", bounds=(-1, 1))
 _measure("NDPM", ndpm_kernel)
-_measure("FCP", fcp_kernel)
+_measure("FCP", fcp_kernel, parts=fcp_parts)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine.alike.rankings import describe_difference, ranking_of
+from rankine.alike.rankings import describe_difference, ranking_of, refuse_kinds
 from rankine.checks import check_choice
 from rankine.errors import DataError, ParameterError
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.alike.rankings import Ranking
-    from rankine.arrays import Floats
+    from rankine.arrays import AnyArray, Floats
 
+_REAL = (int, float, Decimal, Fraction, np.integer, np.floating)
 ON = ("intersection", "union")
 """Ways to correlate rankings of different items."""
 
@@ -35,21 +39,12 @@ def paired(
     """
     if on is not None:
         check_choice("on", on, ON)
-    columns = _numbers(x, whole=by_score), _numbers(y, whole=by_score)
-    if columns[0] is not None and columns[1] is not None:
-        return _checked(columns[0], columns[1], by_score=by_score)
+    columns = _columns(x, y, whole=by_score)
+    if columns is not None:
+        return _checked(*columns, by_score=by_score)
     ours, theirs = ranking_of(x, "x"), ranking_of(y, "y")
     if by_score:
-        for one, name in ((ours, "x"), (theirs, "y")):
-            if one.scores is None and one.places:
-                msg = (
-                    f"{name} has no scores; give {{item: score}} or a column of "
-                    "numbers, or take spearman, which needs their order only"
-                )
-                raise DataError(msg)
-        if on == "union":
-            msg = "an item that is not there has no score; take on='intersection'"
-            raise ParameterError(msg)
+        _refuse_without_scores(ours, theirs, on)
     if on is None and ours.places.keys() != theirs.places.keys():
         msg = (
             f"x and y do not have the same items "
@@ -57,6 +52,8 @@ def paired(
             "on='intersection' or on='union'"
         )
         raise DataError(msg)
+    if ours.places.keys().isdisjoint(theirs.places):
+        refuse_kinds(ours, theirs)
     items = list(ours.places)
     if on == "union":
         items += [item for item in theirs.places if item not in ours.places]
@@ -69,30 +66,60 @@ def paired(
     )
 
 
-def _numbers(x: Any, *, whole: bool) -> Floats | None:
+def _refuse_without_scores(x: Ranking, y: Ranking, on: str | None) -> None:
+    for one, name in ((x, "x"), (y, "y")):
+        if one.scores is None and one.places:
+            msg = (
+                f"{name} has no scores; give {{item: score}} or a column of numbers, "
+                "or take spearman, which needs their order only"
+            )
+            raise DataError(msg)
+    if on == "union":
+        msg = "an item that is not there has no score; take on='intersection'"
+        raise ParameterError(msg)
+
+
+def _columns(x: Any, y: Any, *, whole: bool) -> tuple[AnyArray, AnyArray] | None:
+    """Return two columns of numbers; None if these are rankings."""
+    one, other = _numbers(x, "x", whole=whole), _numbers(y, "y", whole=whole)
+    if (one is None) != (other is None):
+        # Next to a column of numbers, a list of whole ones is one too.
+        one, other = _numbers(x, "x", whole=True), _numbers(y, "y", whole=True)
+    if one is None or other is None:
+        return None
+    ours, theirs = getattr(x, "index", None), getattr(y, "index", None)
+    labelled = hasattr(ours, "equals") and hasattr(theirs, "equals")
+    if labelled and not ours.equals(theirs):  # type: ignore[union-attr]
+        msg = "the rows of x and y have different labels; bring them into one order"
+        raise DataError(msg)
+    return one, other
+
+
+def _numbers(x: Any, name: str, *, whole: bool) -> AnyArray | None:
     """Return a column of numbers; None if x is a ranking.
 
-    A list of whole numbers is a list of ids, unless scores are wanted; one with
+    A list of whole numbers is a list of ids, unless numbers are wanted; one with
     fractions never is.
     """
     if isinstance(x, (list, tuple)):
         kinds = set(map(type, x))
-        plain = kinds <= {int, float, np.float64, np.float32, np.int64}
-        if not plain or not (whole or float in kinds or np.float64 in kinds):
+        real = all(issubclass(kind, _REAL) and kind is not bool for kind in kinds)
+        fractions = any(not issubclass(kind, (int, np.integer)) for kind in kinds)
+        if not real or not (whole or fractions):
             return None
-        return np.asarray(x, dtype=np.float64)
+        column = np.asarray(x)
+        return column.astype(np.float64) if column.dtype == object else column
     if isinstance(x, pl.Series):
-        column = x.to_numpy() if x.dtype.is_numeric() and not x.null_count() else None
-        if column is None and x.dtype.is_numeric():
-            msg = f"{x.null_count()} values of column {x.name!r} are missing"
+        if not x.dtype.is_numeric():
+            return None
+        if x.null_count():
+            msg = f"{name} has {count(x.null_count(), 'value')} missing"
             raise DataError(msg)
-        return None if column is None else column.astype(np.float64)
+        return x.to_numpy()
     if isinstance(x, Mapping) or not hasattr(x, "__array__"):
         return None
     column = np.asarray(x)
-    if column.ndim != 1 or column.dtype.kind not in "fiu":
-        return None
-    return column.astype(np.float64)
+    return column if column.ndim == 1 and column.dtype.kind in "fiu" else None
 
 
 def _values(one: Ranking, items: list[Any], *, by_score: bool) -> Floats:
@@ -104,7 +131,7 @@ def _values(one: Ranking, items: list[Any], *, by_score: bool) -> Floats:
     return -np.where(places < 0, len(one.places) + 1, rank).astype(np.float64)
 
 
-def _checked(x: Floats, y: Floats, *, by_score: bool) -> tuple[Floats, Floats]:
+def _checked(x: AnyArray, y: AnyArray, *, by_score: bool) -> tuple[Floats, Floats]:
     if len(x) != len(y):
         msg = f"x has {len(x)} numbers and y {len(y)}; they are paired row by row"
         raise DataError(msg)
@@ -115,4 +142,15 @@ def _checked(x: Floats, y: Floats, *, by_score: bool) -> tuple[Floats, Floats]:
             what = "not a finite number" if by_score else "not a number"
             msg = f"{name} is {what} at row {at}: {column[at]}"
             raise DataError(msg)
-    return x, y
+    if by_score:
+        return x.astype(np.float64), y.astype(np.float64)
+    return _levels(x), _levels(y)
+
+
+def _levels(values: AnyArray) -> Floats:
+    """Return which of the different values each is, from 0, the smallest first.
+
+    The order is all that matters, and integers may have more digits than a float.
+    """
+    _, level = np.unique(values, return_inverse=True)
+    return level.astype(np.float64)

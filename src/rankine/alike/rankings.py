@@ -56,8 +56,8 @@ def ranking_of(x: Any, name: str) -> Ranking:
     """Read a ranking.
 
     Args:
-        x: a list of items, best first, in which a list or a set is a tie; the same as
-            text, ``"a (b c) d"``; {item: score}; or a column of items.
+        x: a list of items, best first, in which a list, tuple or set is a tie; the
+            same as text, ``"a (b c) d"``; {item: score}; or a column of items.
         name: what to call it in messages.
     """
     if isinstance(x, str):
@@ -98,8 +98,8 @@ def _items(x: Any, name: str) -> list[Any]:
     if isinstance(x, Sequence) and not isinstance(x, (bytes, bytearray)):
         return list(x)
     msg = (
-        f"{name} is a {type(x).__name__}; a ranking is a list of items, best first, "
-        'text like "a (b c) d", {item: score}, or a column'
+        f"{name} is of type {type(x).__name__}; a ranking is a list of items, best "
+        'first, text like "a (b c) d", {item: score}, or a column'
     )
     raise FormatError(msg)
 
@@ -138,8 +138,12 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
         if not group:
             msg = f"{name}: there is a tie without items"
             raise FormatError(msg)
-        for item in group:
-            _check_item(item, places, len(top) + len(group), name)
+        for at, item in enumerate(group):
+            where = f" at place {len(top) + at + 1}"
+            _check_item(item, places, where, name)
+        # Ties have no order, but are cut somewhere: the larger id comes first.
+        for item in sorted(group, key=str, reverse=True) if len(group) > 1 else group:
+            _check_item(item, places, "", name)
             places[item] = len(places)
         top += [len(bottom) + 1] * len(group)
         bottom += [len(bottom) + len(group)] * len(group)
@@ -148,12 +152,12 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
     return Ranking(list(places), np.array(top), np.array(bottom))
 
 
-def _check_item(item: Any, places: Mapping[Any, int], at: int, name: str) -> None:
+def _check_item(item: Any, places: Mapping[Any, int], where: str, name: str) -> None:
     if not isinstance(item, Hashable):
         msg = f"{name}: {item!r} is no id of an item"
         raise FormatError(msg)
     if is_missing(item) or item == "":
-        msg = f"{name}: an item is missing at place {at}: {item!r}"
+        msg = f"{name}: an item is missing{where}: {item!r}"
         raise DataError(msg)
     if item in places:
         msg = (
@@ -165,7 +169,7 @@ def _check_item(item: Any, places: Mapping[Any, int], at: int, name: str) -> Non
 
 def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
     for item in x:
-        _check_item(item, {}, 1, name)
+        _check_item(item, {}, "", name)
     try:
         scores = numbers(list(x.values()), "score")
     except DataError:
@@ -206,12 +210,8 @@ def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
     other = ranking_of(y, "y")
     at = _places(one, other.items)
     y_at = np.flatnonzero(at >= 0)
-    if len(y_at) == 0 and _kinds_differ(one, other):
-        msg = (
-            "x and y have no item in common, as ids are text in one and numbers in the "
-            "other; write them alike"
-        )
-        raise DataError(msg)
+    if len(y_at) == 0:
+        refuse_kinds(one, other)
     return one, other, at[y_at], y_at
 
 
@@ -233,9 +233,15 @@ def match_at(one: Ranking, other: Ranking, x_at: Ints, y_at: Ints) -> Matched:
     return Matched(one.side(), other.side(), starts, x_at[order], y_at[order])
 
 
-def _kinds_differ(x: Ranking, y: Ranking) -> bool:
+def refuse_kinds(x: Ranking, y: Ranking) -> None:
+    """Refuse rankings of which one has texts and the other has numbers."""
     texts = [{isinstance(item, str) for item in one.items} for one in (x, y)]
-    return sorted(map(sorted, texts)) == [[False], [True]]
+    if sorted(map(sorted, texts)) == [[False], [True]]:
+        msg = (
+            "x and y have no item in common, as ids are text in one and numbers in the "
+            "other; write them alike"
+        )
+        raise DataError(msg)
 
 
 def describe_difference(x: Mapping[Any, Any], y: Mapping[Any, Any]) -> str:

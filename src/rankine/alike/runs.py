@@ -83,6 +83,7 @@ class Lists:
         order: which of them comes when, None if they stand in this order.
         scores: by rank, None if the order was given.
         falls: whether all scores fall, so that nothing is tied.
+        scored: whether the scores are the user's, and not made from ranks.
     """
 
     name: str
@@ -92,7 +93,8 @@ class Lists:
     ids: Ids
     order: Ints | None
     scores: Floats | None
-    falls: bool
+    falls: bool = True
+    scored: bool = True
 
     @property
     def items(self) -> pl.Series:
@@ -120,35 +122,27 @@ def lists_of(source: Source) -> Lists:
     scores: Floats | None = None
     if "value" in frame.columns:
         scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        _refuse_nan(rows, scores)
+        _refuse_nan(rows, scores)  # before rows are moved, to say where
         scores = scores if order is None else scores[order]
     if isinstance(source, Mappings):
         if not any(isinstance(entry, Mapping) for entry in source.data.values()):
             scores = None
-        queries, starts = _with_empty(source, queries, starts)
+        queries, starts = _queries_of(source, queries)
     if len(queries) == 0:
         msg = f"{rows.name}: no lists in it"
         raise DataError(msg)
-    ids = Ids(rows)
+    scored = not rows.ranked
     lists = Lists(
-        rows.name, rows.notes, queries, starts, ids, order, scores, falls=True
+        rows.name, rows.notes, queries, starts, Ids(rows), order, scores, scored=scored
     )
     return _ranked(lists)
 
 
-def _with_empty(
-    source: Mappings, queries: pl.Series, starts: Ints
-) -> tuple[pl.Series, Ints]:
-    """Add the queries of a mapping whose lists are empty."""
-    empty = [query for query, entry in source.data.items() if len(entry) == 0]
-    if not empty:
-        return queries, starts
-    dtype = queries.dtype if len(queries) else None
-    more = pl.Series("query", empty, dtype=dtype)
-    known = more if len(queries) == 0 else pl.concat([queries, more])
-    return known, np.concatenate(
-        (starts[: len(queries) + 1], [starts[-1]] * len(empty))
-    )
+def _queries_of(source: Mappings, known: pl.Series) -> tuple[pl.Series, Ints]:
+    """Return the queries of a mapping, those with empty lists too, and their starts."""
+    dtype = known.dtype if len(known) else None
+    queries = pl.Series("query", list(source.data), dtype=dtype)
+    return queries, starts_of(np.array([len(one) for one in source.data.values()]))
 
 
 def _of_texts(source: Mappings) -> Lists | None:
@@ -159,9 +153,11 @@ def _of_texts(source: Mappings) -> Lists | None:
         return None
     values = []
     try:
-        "".join(data)
+        queries = pl.Series("query", list(data), dtype=pl.String)
         for entry in data.values():
-            "".join(entry)
+            text = "".join(entry)
+            if not text.isascii():
+                text.encode()  # which half of a character has no text for
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
             if scored:
@@ -172,10 +168,9 @@ def _of_texts(source: Mappings) -> Lists | None:
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
     starts = starts_of(np.array([len(entry) for entry in data.values()]))
-    queries = pl.Series("query", list(data), dtype=pl.String)
-    ids = TextIds(data)
     name, notes = source.name, source.notes
-    return _ranked(Lists(name, notes, queries, starts, ids, None, scores, falls=True))
+    lists = Lists(name, notes, queries, starts, TextIds(data), None, scores)
+    return _ranked(lists)
 
 
 def _ranked(lists: Lists) -> Lists:
@@ -221,9 +216,10 @@ def _refuse_nan(rows: Rows, scores: Floats) -> None:
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
         msg = (
-            f"{rows.where(at)}: the score of item {rows.frame['item'][at]!r} is not a "
-            f"number ({count(int(missing.sum()), 'such score')} in all); a ranking "
-            "needs numbers that can be ordered"
+            f"{rows.where(at)}: the score of item {rows.frame['item'][at]!r} for query "
+            f"{rows.frame['query'][at]!r} is not a number "
+            f"({count(int(missing.sum()), 'such score')} in all); a ranking needs "
+            "numbers that can be ordered"
         )
         raise DataError(msg)
 
@@ -248,6 +244,9 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
 
     Scores themselves are kept if asked for.
     """
+    if first.name == second.name:
+        first = replace(first, name=f"the first {first.name}")
+        second = replace(second, name=f"the second {second.name}")
     notes = [*first.notes, *second.notes]
     first, second, said = _same_types(first, second)
     there = numbers(first.queries, second.queries)
@@ -328,16 +327,18 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     length = np.diff(lists.starts)
     rows = _rows(lists, kept)
     starts = starts_of(length[kept])
+    scored = scored and lists.scored
     if lists.scores is None or (lists.falls and not scored):
         return Side(starts)
     score = lists.scores[rows]
     if lists.falls:
         return Side(starts, score=score)
+    kept_score = score if scored else None
     number = np.repeat(np.arange(len(kept)), length[kept])
     first, block = runs(number, score)
     size = np.diff(first, append=len(score))
     top = first - starts[number[first]] + 1
-    return Side(starts, top[block], (top + size - 1)[block], score)
+    return Side(starts, top[block], (top + size - 1)[block], kept_score)
 
 
 def _keys(lists: Lists, kept: Ints, seed: int) -> NDArray[np.uint64]:

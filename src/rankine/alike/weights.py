@@ -20,6 +20,8 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from rankine.arrays import Floats
 
+_MANY = 1000
+"""Ranks from which on few terms are as exact as all."""
 _STEPS = 100_000
 """More terms of the continued fraction than are ever needed."""
 
@@ -31,11 +33,28 @@ def tail(n: int, p: float) -> float:
     >>> round(tail(1, 0.5), 4), round(2 * math.log(2), 4)
     (1.3863, 1.3863)
     """
+    if n * (1 - p) < 1 and n >= _MANY:
+        return _near_one(n, p)
     if n * (1 - p) < 1:
         d = np.arange(1, n, dtype=np.float64)
         head = math.fsum((p ** (d - 1) / d).tolist())
         return -math.log1p(-p) / p - head
     return p ** (n - 1) / n * _fraction(n, p)
+
+
+def _near_one(n: int, p: float) -> float:
+    """Return the same for p so near 1 that all ranks to n weigh alike.
+
+    With p = exp(-a), the sum is the integral of exp(-n u) / (1 - exp(-u)) over u >= a,
+    over p, and 1 / (1 - exp(-u)) = 1/u + 1/2 + u/12 - u^3/720 + ...
+    """
+    from scipy.special import exp1  # noqa: PLC0415 - slow to import
+
+    a = -math.log1p(-(1 - p))
+    x = n * a
+    cube = x**3 + 3 * x**2 + 6 * x + 6
+    rest = 1 / (2 * n) + (x + 1) / (12 * n**2) - cube / (720 * n**4)
+    return float((exp1(x) + math.exp(-x) * rest) / p)
 
 
 def _fraction(n: int, p: float) -> float:
@@ -56,7 +75,7 @@ def _fraction(n: int, p: float) -> float:
     return 1 / value
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def tails(p: float, size: int) -> tuple[Floats, Floats]:
     """Return p^(d-1) and the tails from d on, for d = 0, 1, ... size (0 is unused)."""
     d = np.arange(1, size + 1, dtype=np.float64)
@@ -96,6 +115,7 @@ def rbo_rank_weight(d: int, p: float) -> float:
     """
     check_count("d", d, least=1)
     check_number("p", p, above=0, below=1)
+    p = float(p)
     return (1 - p) * tail(int(d), p)
 
 
@@ -126,7 +146,7 @@ def rbo_prefix_weight(d: int, p: float) -> float:
     check_number("p", p, above=0, below=1)
     if d == 0:
         return 0.0
-    d = int(d)
+    d, p = int(d), float(p)
     return 1 - p ** (d - 1) + d * (1 - p) * tail(d, p)
 
 
@@ -154,7 +174,7 @@ def rbo_p(depth: int, weight: float) -> float:
     def above(logit: float) -> float:
         return rbo_prefix_weight(depth, 1 / (1 + math.exp(-logit))) - weight
 
-    low, high = -30.0, 30.0
+    low, high = -36.0, 36.0  # where 1 - p is the smallest step below 1
     if above(low) < 0 or above(high) > 0:
         msg = f"no p gives the first {depth} ranks a weight of {weight!r}"
         raise ParameterError(msg)

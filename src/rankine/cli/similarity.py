@@ -19,12 +19,17 @@ from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
     "RBO(p=0.9), AO@10 and Jaccard@10 if none.",
 )  # fmt: skip
 @click.option("-q", "--per-query", is_flag=True, help="Show every query, of two runs.")
+@click.option(
+    "--lenient", is_flag=True,
+    help="Drop rows without an id and repeated items, rank nan last, and say so.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @reading
 def command(
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
     per_query: bool,  # noqa: FBT001 - a flag
+    lenient: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
     **how: Any,
@@ -49,7 +54,7 @@ def command(
     if per_query and len(runs) > 2:  # noqa: PLR2004
         msg = "--per-query is for two runs"
         raise click.UsageError(msg)
-    told = reader(**how)("run")
+    told = reader(lenient=lenient, **how)("run")
     sources = [source_of(run, told) for run in runs]
     if verbose:
         say_how(sources)

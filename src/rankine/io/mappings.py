@@ -211,10 +211,19 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
     if role == "qrels":
         msg = f"{source.name} was read as a run, and cannot be judgements"
         raise DataError(msg)
-    parts = [part.frame for part in source.open()]
+    parts = list(source.open())
+    lines = [
+        np.arange(part.frame.height) + (part.line or 0)
+        if part.lines is None
+        else part.lines
+        for part in parts
+    ]
+    first = parts[0].line if parts else None
+    known = first is not None or any(part.lines is not None for part in parts)
     return Rows(
-        pl.concat(parts),
+        pl.concat([part.frame for part in parts]),
         source.name,
+        lines=np.concatenate(lines) if known else None,
         notes=source.notes,
         ranked=source.ranked,
         role=role,

@@ -44,14 +44,7 @@ def fcp_parts(
     check_choice("tied", tied, ("discordant", "half", "ignore"))
     check_choice("weighing", weighing, ("pairs", "users"))
     check_choice("aggregate", aggregate, ("ratio_of_sums", "mean_of_ratios"))
-    pairs = count_pairs(table)
-    right = pairs.concordant.astype(np.float64)
-    wrong = pairs.discordant.astype(np.float64)
-    even = (pairs.y - pairs.both).astype(np.float64)
-    if tied == "discordant":
-        wrong = wrong + even
-    elif tied == "half":
-        right, wrong = right + even / 2, wrong + even / 2
+    right, wrong = count_pairs(table).split(tied)
     if weighing == "users":
         right = right / np.maximum(np.count_nonzero(right), 1)
         wrong = wrong / np.maximum(np.count_nonzero(wrong), 1)
@@ -113,10 +106,8 @@ def ndpm_parts(
 ) -> tuple[Floats, Floats]:
     """Return twice the contradicted pairs with those tied, and twice all pairs."""
     check_choice("unretrieved", unretrieved, ("last", "ignore"))
-    pairs = count_pairs(with_the_rest(table) if unretrieved == "last" else table)
-    wrong = 2 * pairs.discordant + pairs.y - pairs.both
-    every = 2 * (pairs.all - pairs.x)
-    return wrong.astype(np.float64), every.astype(np.float64)
+    table = with_the_rest(table) if unretrieved == "last" else table
+    return count_pairs(table).distance()
 
 
 def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:

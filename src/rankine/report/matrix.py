@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rankine.report.cells import shown
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.pairwise import SimilarityMatrix
@@ -33,6 +34,6 @@ def to_text(found: SimilarityMatrix) -> str:
     if said:
         lines.append("")
     for note, pairs in said.items():
-        more = "" if len(pairs) == 1 else f", and {len(pairs) - 1} more pairs"
+        more = "" if len(pairs) == 1 else f", and {count(len(pairs) - 1, 'other pair')}"
         lines.append(f"- {shown(note)} ({pairs[0]}{more})")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ import numpy as np
 from rankine.table.segments import by_halves, expand, position, runs, starts_of
 
 if TYPE_CHECKING:
-    from rankine.arrays import AnyArray, Ints
+    from rankine.arrays import AnyArray, Floats, Ints
 
 _BASE = 16
 """Rows of a block in which every pair is looked at."""
@@ -155,6 +155,24 @@ class Pairs(NamedTuple):
     def concordant(self) -> Ints:
         """Those that x and y order alike."""
         return self.all - self.x - self.y + self.both - self.discordant
+
+    def split(self, tied: str) -> tuple[Floats, Floats]:
+        """Return the pairs of x that y has right and wrong.
+
+        Those that y ties are ``discordant``, count ``half``, or not at all.
+        """
+        right = self.concordant.astype(np.float64)
+        wrong = self.discordant.astype(np.float64)
+        even = (self.y - self.both).astype(np.float64)
+        if tied == "half":
+            return right + even / 2, wrong + even / 2
+        return right, wrong + even if tied == "discordant" else wrong
+
+    def distance(self) -> tuple[Floats, Floats]:
+        """Return twice the pairs of x that y has wrong or half so, and twice all."""
+        wrong = 2 * self.discordant + self.y - self.both
+        every = 2 * (self.all - self.x)
+        return wrong.astype(np.float64), every.astype(np.float64)
 
 
 def pair_counts(x: AnyArray, y: AnyArray, starts: Ints) -> Pairs:

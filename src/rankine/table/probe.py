@@ -100,6 +100,7 @@ class Probed:
         self.grade: Floats
         self.score: Floats
         self._values: Floats | None = None
+        self._raw: Floats | None = None
         if rule.order == "given":
             self._take_places(truth, scored)
         else:
@@ -200,6 +201,8 @@ class Probed:
 
     def is_exact(self) -> bool:
         """Say whether scores that are equal as compared are equal as given."""
+        if self._raw is None:
+            return True
         starts = starts_of(self.length)
         raw = sort_descending(self._raw, starts)
         return n_ties(raw) == n_ties(sort_descending(self.scores, starts))
