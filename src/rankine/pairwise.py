@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.alike.measures import Measure, parse_measure
-from rankine.alike.runs import Joined, Lists, join, lists_of
+from rankine.alike.runs import Joined, join, lists_of
+from rankine.alike.runs import Lists as Ranked
 from rankine.conventions.presets import convention
 from rankine.errors import DataError, ParameterError, UsageError
 from rankine.evaluation import Evaluation, Group, Plan, source_of
 from rankine.io.reading import PLAIN, Reading
+from rankine.io.sources import Lists
 from rankine.stats.summary import summarize
 from rankine.words import count
 
@@ -103,10 +105,13 @@ def similarity(
     """
     plan = plan_of(measures)
     how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
+    sources = [source_of(run, how) for run in (first, second)]
+    if any(isinstance(source, Lists) for source in sources):
+        # Python reads mappings, and two threads would only wait for each other.
+        return compare(plan, lists_of(sources[0]), lists_of(sources[1]), name)
     with ThreadPoolExecutor(max_workers=1) as pool:
-        other = pool.submit(lambda: lists_of(source_of(second, how)))
-        own = lists_of(source_of(first, how))
-        return compare(plan, own, other.result(), name)
+        other = pool.submit(lists_of, sources[1])
+        return compare(plan, lists_of(sources[0]), other.result(), name)
 
 
 def _reading(
@@ -132,7 +137,7 @@ def plan_of(measures: Any) -> Plan:
     return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
 
 
-def compare(plan: Plan, first: Lists, second: Lists, name: str | None) -> Similarity:
+def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Similarity:
     """Compare two runs that have been read, by a plan that has been checked."""
     joined = join(first, second, scored=any(one.name == "r" for one in plan.bound))
     found = tuple(
@@ -249,7 +254,7 @@ def similarity_matrix(
     return matrix_of(lists, wanted)
 
 
-def matrix_of(runs: Mapping[str, Lists], measure: Measure) -> SimilarityMatrix:
+def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
     """Compare every two of several runs that have been read."""
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = f"a matrix needs two runs at least, got {len(runs)}"

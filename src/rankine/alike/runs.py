@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain
 from struct import error as StructError
 from struct import pack
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ _SHOWN = 3
 class Ids:
     """The items of a run that came as rows, in their order."""
 
+    hashes: NDArray[np.uint64] | None = None
+
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
@@ -53,16 +55,17 @@ class TextIds(Ids):
     """The items of a run that came as a mapping, all of them text.
 
     Attributes:
-        data: query -> {item: score}, or a list of items.
+        hashes: their keys, by Python's own hash, which texts keep with them.
     """
 
-    def __init__(self, data: Mapping[Any, Any]) -> None:
-        self.data = data
+    def __init__(self, data: Mapping[Any, Any], hashes: NDArray[np.uint64]) -> None:
+        self._data = data
+        self.hashes = hashes
 
     @cached_property
     def series(self) -> pl.Series:
         """The items."""
-        items = chain.from_iterable(self.data.values())
+        items = chain.from_iterable(self._data.values())
         return pl.Series("item", list(items), dtype=pl.String)
 
     def place(self, row: int) -> str:
@@ -151,7 +154,7 @@ def _of_texts(source: Mappings) -> Lists | None:
     scored = all(type(entry) is dict for entry in data.values())
     if not data or not (scored or all(type(entry) is list for entry in data.values())):
         return None
-    values = []
+    hashes, values = [], []
     try:
         queries = pl.Series("query", list(data), dtype=pl.String)
         for entry in data.values():
@@ -160,6 +163,7 @@ def _of_texts(source: Mappings) -> Lists | None:
                 text.encode()  # which half of a character has no text for
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
+            hashes.append(pack(f"{len(entry)}q", *map(hash, entry)))
             if scored:
                 values.append(pack(f"{len(entry)}d", *entry.values()))
     except (TypeError, ValueError, OverflowError, StructError):
@@ -168,8 +172,9 @@ def _of_texts(source: Mappings) -> Lists | None:
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
     starts = starts_of(np.array([len(entry) for entry in data.values()]))
+    ids = TextIds(data, np.frombuffer(b"".join(hashes), dtype=np.uint64))
     name, notes = source.name, source.notes
-    lists = Lists(name, notes, queries, starts, TextIds(data), None, scores)
+    lists = Lists(name, notes, queries, starts, ids, None, scores)
     return _ranked(lists)
 
 
@@ -265,14 +270,10 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
             notes.append(f"{who} of {lists.name} not in the other run: left out")
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
-    for seed in (None, *_SEEDS):
-        keys = (
-            _looked_up(first, second, kept, there[kept])
-            if seed is None
-            else [_keys(lists, which, seed) for lists, which in both]
-        )
-        if keys is None:
-            continue
+    hashed = first.ids.hashes is not None and second.ids.hashes is not None
+    for seed in (None, *_SEEDS) if hashed else _SEEDS:
+        # Ids with hashes of their own were seen to stand once in each list.
+        keys = [_keys(lists, which, seed) for lists, which in both]
         found = common(x, y, *keys, once=seed is None)
         if found is not None:
             return Joined(
@@ -341,42 +342,15 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     return Side(starts, top[block], (top + size - 1)[block], kept_score)
 
 
-def _keys(lists: Lists, kept: Ints, seed: int) -> NDArray[np.uint64]:
-    """Return the keys of the items of some lists, by rank."""
-    keys = item_keys(lists.ids.series, seed)
+def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
+    """Return the keys of the items of some lists, by rank; None for their own."""
+    own = lists.ids.hashes
+    keys = own if own is not None and seed is None else None
+    if keys is None:
+        keys = item_keys(lists.ids.series, seed or 0)
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]
-
-
-def _looked_up(
-    first: Lists, second: Lists, kept: Ints, there: Ints
-) -> list[NDArray[np.uint64]] | None:
-    """Return the scores in the first run as keys of both, where these are mappings.
-
-    A score tells the item apart where no other of its list has it. None if the runs
-    are not of this kind, and keys must be made of the ids.
-    """
-    ours, theirs = first.ids, second.ids
-    if not (isinstance(ours, TextIds) and isinstance(theirs, TextIds)):
-        return None
-    if first.scores is None or not first.falls:
-        return None
-    entries = list(theirs.data.values())
-    mine = list(ours.data.values())
-    missing = repeat(float("nan"))
-    found: list[bytes] = [b""] * len(entries)
-    for one, other in zip(kept.tolist(), there.tolist(), strict=True):
-        entry = entries[other]
-        found[other] = pack(f"{len(entry)}d", *map(mine[one].get, entry, missing))
-    # Queries that only the second run has are not looked up; their rows are not kept.
-    rows = _rows(second, np.sort(there))
-    keys = np.full(int(second.starts[-1]), np.nan)
-    keys[rows] = np.frombuffer(b"".join(found))
-    if second.order is not None:
-        keys = keys[second.order]
-    own = first.scores[_rows(first, kept)]
-    return [own.view(np.uint64), keys[_rows(second, there)].view(np.uint64)]
 
 
 def _refuse_twice(lists: Lists) -> None:
