@@ -15,8 +15,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.alike import common as matching
-from rankine.alike import runs
+from rankine.alike import matching, runs
 from rankine.alike.measures import MEASURES, parse_measure
 from rankine.table.judgements import item_keys
 

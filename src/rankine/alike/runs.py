@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine.alike.common import common
 from rankine.alike.matched import Matched, Side
+from rankine.alike.matching import common
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
