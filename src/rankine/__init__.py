@@ -38,11 +38,23 @@ if TYPE_CHECKING:
     from rankine.io.mappings import from_ranked, from_scores
     from rankine.metric import Metric
     from rankine.names import metrics, parse
+    from rankine.offpolicy.ctr import Estimate, ctr
     from rankine.pairwise import (
         Similarity,
         SimilarityMatrix,
         similarity,
         similarity_matrix,
+    )
+    from rankine.probability import (
+        Calibration,
+        Loss,
+        brier,
+        cross_entropy,
+        expected_calibration_error,
+        mae,
+        normalized_cross_entropy,
+        normalized_entropy,
+        rmse,
     )
     from rankine.ranking import (
         AP,
@@ -101,6 +113,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Estimate": "rankine.offpolicy.ctr",
+    "ctr": "rankine.offpolicy.ctr",
+    "Calibration": "rankine.probability",
+    "Loss": "rankine.probability",
+    "brier": "rankine.probability",
+    "cross_entropy": "rankine.probability",
+    "expected_calibration_error": "rankine.probability",
+    "mae": "rankine.probability",
+    "normalized_cross_entropy": "rankine.probability",
+    "normalized_entropy": "rankine.probability",
+    "rmse": "rankine.probability",
     "Check": "rankine.checkup",
     "Evaluation": "rankine.evaluation",
     "Explanation": "rankine.reconciliation",
@@ -153,9 +176,11 @@ __all__ = [
     "RR",
     "Accuracy",
     "Bpref",
+    "Calibration",
     "Check",
     "Convention",
     "ElevenPoint",
+    "Estimate",
     "Evaluation",
     "Explanation",
     "F",
@@ -165,6 +190,7 @@ __all__ = [
     "IPrec",
     "Interval",
     "Judged",
+    "Loss",
     "Metric",
     "NumNonrelJudgedRet",
     "NumQ",
@@ -192,9 +218,13 @@ __all__ = [
     "Utility",
     "average_overlap",
     "binG",
+    "brier",
     "check",
     "conventions",
+    "cross_entropy",
+    "ctr",
     "evaluate",
+    "expected_calibration_error",
     "fcp",
     "from_ranked",
     "from_scores",
@@ -204,10 +234,13 @@ __all__ = [
     "jaccard",
     "kendall_tau",
     "least_item_promoted",
+    "mae",
     "metrics",
     "nDCG",
     "nDCGrel",
     "ndpm",
+    "normalized_cross_entropy",
+    "normalized_entropy",
     "overlap",
     "parse",
     "pearson",
@@ -218,6 +251,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "reconcile",
+    "rmse",
     "similarity",
     "similarity_matrix",
     "spearman",

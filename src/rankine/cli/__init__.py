@@ -13,6 +13,7 @@ _COMMANDS = {
     "check": "Look at judgements and a run before any metric.",
     "reconcile": "Compute a metric as every tool does, and say why they differ.",
     "similarity": "Compare runs with each other.",
+    "ctr": "Estimate what recommendations would have earned, from a log.",
     "conventions": "List the named conventions, or show one.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",

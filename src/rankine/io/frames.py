@@ -70,11 +70,11 @@ def from_frame(
         said: what the user should know of how it was read.
     """
     title = name or role
-    data = _at_hand(data, title)
-    names = _columns(data)
+    data = at_hand(data, title)
+    names = columns_of(data)
 
     def numeric() -> list[str]:
-        known = ((name, _column(data, own).dtype) for name, own in names.items())
+        known = ((name, column_of(data, own).dtype) for name, own in names.items())
         return [name for name, dtype in known if holds_numbers(dtype)]
 
     index = ", ".join(
@@ -82,7 +82,7 @@ def from_frame(
     )
     found = _resolved(list(names), role, how, title, part, numeric, index)
     taken = {
-        column: _column(data, names[column])
+        column: column_of(data, names[column])
         for column in dict.fromkeys(found.values())
         if column is not None
     }
@@ -213,7 +213,7 @@ def _grades(
     return _mapped(taken[column], column, origin, how.grades)
 
 
-def _at_hand(data: Any, title: str) -> Any:
+def at_hand(data: Any, title: str) -> Any:
     """Collect what is lazy, and read once what can be read only once."""
     try:
         if isinstance(data, pl.LazyFrame):
@@ -230,7 +230,7 @@ def _at_hand(data: Any, title: str) -> Any:
         raise FormatError(msg) from None
 
 
-def _columns(data: Any) -> dict[str, Any]:
+def columns_of(data: Any) -> dict[str, Any]:
     """Return the names of the columns as text, and as the frame has them."""
     if isinstance(data, pl.DataFrame) or _is_pandas(data):
         names = list(data.columns)
@@ -244,7 +244,8 @@ def _columns(data: Any) -> dict[str, Any]:
     return dict(zip(texts, names, strict=True))
 
 
-def _column(data: Any, name: Any) -> pl.Series:
+def column_of(data: Any, name: Any) -> pl.Series:
+    """Return a column of a frame, by the name that the frame has for it."""
     if isinstance(data, pl.DataFrame):
         return data.get_column(name)
     try:

@@ -1,0 +1,77 @@
+"""rankine ctr LOGGED RECOMMENDED."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import click
+
+from rankine.cli.options import pairs
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("logged", type=click.Path(path_type=Path))
+@click.argument("recommended", type=click.Path(path_type=Path))
+@click.option(
+    "-e", "--estimator", "estimators", multiple=True,
+    help="matching, ips, snips, dm, dr, sndr, switch-dr or dros; repeatable; matching "
+    "if none.",
+)  # fmt: skip
+@click.option("-k", "--top", "k", type=int, help="Take the first items of each list.")
+@click.option("--clip", type=float, help="The largest 1 / propensity.")
+@click.option("--threshold", type=float, default=10.0, help="Of switch-dr.")
+@click.option("--shrinkage", type=float, default=10.0, help="Of dros.")
+@click.option("--convention", default="rankine", help="rankine or jurity.")
+@click.option("--any-reward", is_flag=True, help="Rewards need not be 0 or 1.")
+@click.option(
+    "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
+    help="Which column is the user, item, reward, propensity, predicted, probability "
+    "or position; of one table as logged.user=NAME; repeatable.",
+)  # fmt: skip
+@click.option("--confidence", type=float, default=0.95, help="Of the intervals.")
+@click.option("--method", default="t", help="Of the intervals: t or bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    logged: Path,
+    recommended: Path,
+    estimators: tuple[str, ...],
+    k: int | None,
+    clip: float | None,
+    threshold: float,
+    shrinkage: float,
+    convention: str,
+    any_reward: bool,  # noqa: FBT001 - a flag
+    columns: dict[str, str],
+    confidence: float,
+    method: str,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Estimate the click rate of recommendations from a log of another policy.
+
+    Exits with 1 if there is no estimate.
+
+    \b
+    rankine ctr log.parquet recommended.csv -e ips -e snips
+    rankine ctr log.csv recommended.csv -e dr --clip 50
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine.offpolicy.ctr import ctr  # noqa: PLC0415 - --help stays fast
+
+    found = [
+        ctr(
+            logged, recommended, estimator, k=k, clip=clip, threshold=threshold,
+            shrinkage=shrinkage, convention=convention, any_reward=any_reward,
+            columns=columns, confidence=confidence, method=method,
+        )
+        for estimator in estimators or ("matching",)
+    ]  # fmt: skip
+    if as_json:
+        records = [one.to_dict() for one in found]
+        click.echo(json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        click.echo("\n\n".join(str(one) for one in found))
+    if any(math.isnan(one.value) for one in found):
+        context.exit(1)

@@ -1,0 +1,175 @@
+"""Tables of logged rounds and of recommendations: which column is what, by its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    ParameterError,
+    nearest,
+)
+from rankine.io.frames import at_hand, column_of, columns_of, ids, is_frame, numbers
+from rankine.io.roles import ALIASES
+from rankine.io.sources import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "user": tuple(name for tier in ALIASES["query"] for name in tier),
+    "item": tuple(name for tier in ALIASES["item"][:2] for name in tier),
+    "reward": ("click", "reward", "clicked", "clicks"),
+    "propensity": ("propensity", "propensity_score", "pscore"),
+    "predicted": ("predicted", "predicted_reward", "prediction", "expected_reward"),
+    "probability": ("probability", "prob", "policy_probability"),
+    "position": ("position", "slot"),
+}
+"""What a table may hold, and by which names it is known, the first ones first."""
+_IDS = ("user", "item", "position")
+_READERS = {
+    ".parquet": pl.read_parquet,
+    ".csv": pl.read_csv,
+    ".tsv": lambda path: pl.read_csv(path, separator="\t"),
+    ".ndjson": pl.read_ndjson,
+    ".jsonl": pl.read_ndjson,
+    ".arrow": pl.read_ipc,
+    ".feather": pl.read_ipc,
+}
+_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A table of which each known part is a column of this name.
+
+    Attributes:
+        frame: the parts that were found.
+        origin: says where a row stands.
+        columns: the name that each part had.
+    """
+
+    frame: pl.DataFrame
+    origin: Rows
+    columns: Mapping[str, str]
+
+    def has(self, part: str) -> bool:
+        """Say whether the table has a part."""
+        return part in self.frame.columns
+
+
+def read_log(
+    data: Any,
+    title: str,
+    parts: Sequence[str],
+    needs: Mapping[str, str],
+    columns: Mapping[str, str] | None = None,
+) -> Log:
+    """Read the parts of a table that are known.
+
+    Args:
+        data: a path, or a frame of pandas, polars or pyarrow.
+        title: what to call it in messages.
+        parts: what it may hold.
+        needs: what it must hold, and why.
+        columns: part -> name, where names are not known.
+    """
+    _check_columns(columns)
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(os.fsdecode(data))
+        data, title = _read_path(path), str(path)
+    elif not is_frame(data):
+        msg = (
+            f"{title} is of type {type(data).__name__}; expected a path, or a frame of "
+            "pandas, polars or pyarrow"
+        )
+        raise FormatError(msg)
+    table = at_hand(data, title)
+    names = columns_of(table)
+    found = _resolved(list(names), title, parts, columns or {})
+    for part, why in needs.items():
+        if part not in found:
+            msg = (
+                f"{title} has no {part} column, which {why}; known are "
+                f"{', '.join(PARTS[part][:3])}, it has {', '.join(names)}; say which "
+                f"with columns={{{part!r}: ...}} or --col {part}=NAME"
+            )
+            raise ColumnNotFoundError(msg)
+    origin = Rows(pl.DataFrame(), title)
+    made = []
+    for part, name in found.items():
+        column = column_of(table, names[name])
+        if part in _IDS:
+            made.append(ids(column, part, origin)[0].alias(part))
+        else:
+            made.append(_numbers(column, name, origin).alias(part))
+    return Log(pl.DataFrame(made), origin, found)
+
+
+def _resolved(
+    names: Sequence[str], title: str, parts: Sequence[str], told: Mapping[str, str]
+) -> dict[str, str]:
+    """Find the column of each part, as told or by a known name."""
+    folded: dict[str, str] = {}
+    for name in names:
+        folded.setdefault(name.casefold(), name)
+    found: dict[str, str] = {}
+    for part in parts:
+        own = told.get(part)
+        if own is not None and own not in names:
+            msg = (
+                f"{title} has no column {own!r}; it has {', '.join(names)}"
+                f"{nearest(own, names)}"
+            )
+            raise ColumnNotFoundError(msg)
+        if own is None:
+            own = next((folded[name] for name in PARTS[part] if name in folded), None)
+        if own is not None:
+            found[part] = own
+    return found
+
+
+def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
+    made = numbers(column, name, origin)
+    odd = ~made.is_finite()
+    if odd.any():
+        at = int(odd.arg_true()[0])
+        msg = f"{origin.where(at)}: {name} is {made[at]}, not a finite number"
+        raise DataError(msg)
+    return made
+
+
+def _check_columns(columns: Mapping[str, str] | None) -> None:
+    for part in columns or {}:
+        if part not in PARTS:
+            msg = (
+                f"columns has no part {part!r}; parts are {', '.join(PARTS)}"
+                f"{nearest(str(part), PARTS)}"
+            )
+            raise ParameterError(msg)
+
+
+def _read_path(path: Path) -> pl.DataFrame:
+    suffixes = [suffix.casefold() for suffix in path.suffixes]
+    kind = next((one for one in reversed(suffixes) if one in _READERS), None)
+    if not path.exists():
+        msg = f"{path}: no such file"
+        raise DataError(msg)
+    if kind is None:
+        msg = f"{path}: expected one of {', '.join(_READERS)}, by the name of the file"
+        raise FormatError(msg)
+    try:
+        frame: pl.DataFrame = _READERS[kind](path)  # type: ignore[operator]
+    except _UNREADABLE as error:
+        reason = str(error).strip().splitlines()
+        msg = f"{path}: cannot be read as {kind[1:]} ({reason[0] if reason else ''})"
+        raise FormatError(msg) from None
+    return frame

@@ -1,0 +1,1 @@
+"""What a recommender would have earned, from the log of another one."""

@@ -1,0 +1,125 @@
+"""Probabilities and ratings against what happened: by hand, laws, scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import metrics
+
+import rankine as rk
+
+Y, P = [1, 0, 1, 0], [0.9, 0.2, 0.4, 0.5]
+CE = -(math.log(0.9) + math.log(0.8) + math.log(0.4) + math.log(0.5)) / 4
+
+
+def test_by_hand() -> None:
+    assert rk.cross_entropy(Y, P) == pytest.approx(CE)
+    assert rk.normalized_entropy(Y, P) == pytest.approx(CE / math.log(2))
+    assert rk.normalized_cross_entropy(Y, P) == pytest.approx(1 - CE / math.log(2))
+    base = -(math.log(0.1) + math.log(0.9)) / 2
+    assert rk.normalized_entropy(Y, P, baseline=0.1) == pytest.approx(CE / base)
+    assert rk.brier(Y, P) == pytest.approx((0.1**2 + 0.2**2 + 0.6**2 + 0.5**2) / 4)
+    assert rk.rmse([1, 2, 5], [2, 2, 3]) == pytest.approx(math.sqrt((1 + 0 + 4) / 3))
+    assert rk.mae([1, 2, 5], [2, 2, 3]) == pytest.approx((1 + 0 + 2) / 3)
+
+
+def test_several_classes_by_hand() -> None:
+    p = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    assert rk.cross_entropy([0, 2], p) == pytest.approx(
+        -(math.log(0.7) + math.log(0.6)) / 2
+    )
+    squares = 0.3**2 + 0.2**2 + 0.1**2 + 0.1**2 + 0.3**2 + 0.4**2
+    assert rk.brier([0, 2], p) == pytest.approx(squares / 2)
+
+
+def test_calibration_by_hand() -> None:
+    y, p = [1, 0, 1, 1, 0], [0.95, 0.05, 0.75, 0.35, 0.35]
+    found = rk.expected_calibration_error(y, p, bins=2)
+    low = abs((0.05 + 0.35 + 0.35) / 3 - 1 / 3)
+    high = abs((0.95 + 0.75) / 2 - 2 / 2)
+    assert found == pytest.approx(3 / 5 * low + 2 / 5 * high)
+    assert found.largest == pytest.approx(max(low, high))
+    assert found.bins["n"].to_list() == [3, 2]
+    assert found.bins["observed"].to_list() == pytest.approx([1 / 3, 1])
+    even = rk.expected_calibration_error(y, p, bins=2, by="count")
+    assert sum(even.bins["n"].to_list()) == 5
+    assert float(rk.expected_calibration_error([1, 0], [1.0, 0.0])) == 0
+    assert rk.expected_calibration_error([1, 1], [0.5, 0.5], by="count") == 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scikit_learn_agrees(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y, p = rng.integers(0, 2, 200), rng.uniform(0.01, 0.99, 200)
+    assert rk.cross_entropy(y, p) == pytest.approx(metrics.log_loss(y, p), abs=1e-12)
+    assert rk.brier(y, p) == pytest.approx(metrics.brier_score_loss(y, p), abs=1e-12)
+    q = rng.dirichlet(np.ones(4), 200)
+    label = rng.integers(0, 4, 200)
+    wanted = metrics.log_loss(label, q, labels=[0, 1, 2, 3])
+    assert rk.cross_entropy(label, q) == pytest.approx(wanted, abs=1e-12)
+    x, z = rng.normal(size=200), rng.normal(size=200)
+    rmse = metrics.mean_squared_error(x, z) ** 0.5
+    assert rk.rmse(x, z) == pytest.approx(rmse, abs=1e-12)
+    assert rk.mae(x, z) == pytest.approx(metrics.mean_absolute_error(x, z), abs=1e-12)
+
+
+def test_laws() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 500)
+    rate = float(y.mean())
+    assert rk.normalized_entropy(y, np.full(500, rate)) == pytest.approx(1)
+    assert rk.normalized_cross_entropy(y, np.full(500, rate)) == pytest.approx(0)
+    assert rk.normalized_cross_entropy(y, 1 - y * 0.9 - 0.05) < 0
+    both = (
+        rk.normalized_entropy(y, rng.random(500)),
+        rk.cross_entropy(y, y.astype(float)),
+    )
+    assert both[0] > 0
+    assert float(both[1]) == 0
+    order = rng.permutation(500)
+    p = rng.random(500)
+    assert rk.cross_entropy(y, p) == rk.cross_entropy(y[order], p[order])
+
+
+def test_certain_and_wrong_is_clipped_and_counted() -> None:
+    found = rk.cross_entropy([1, 0, 1], [0.0, 1.0, 0.5], eps=1e-6)
+    assert found.clipped == 2
+    assert found.n == 3
+    assert found == pytest.approx(-(2 * math.log(1e-6) + math.log(0.5)) / 3)
+
+
+def test_one_class_only_has_no_baseline() -> None:
+    assert math.isnan(rk.normalized_entropy([1, 1], [0.5, 0.9]))
+    assert rk.normalized_entropy([1, 1], [0.5, 0.9], baseline=0.5) > 0
+
+
+def test_columns_of_frames() -> None:
+    frame = pl.DataFrame({"y": Y, "p": P})
+    assert rk.cross_entropy(frame["y"], frame["p"]) == pytest.approx(CE)
+    assert rk.cross_entropy([True, False, True, False], P) == pytest.approx(CE)
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"y": Y, "p": P})
+    assert rk.cross_entropy(table["y"], table["p"]) == pytest.approx(CE)
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "message"),
+    [
+        ([1, 0], [0.5], "y has 2 rows and p has 1"),
+        ([1, 2], [0.5, 0.5], "y must be 0 or 1, got 2 at row 1"),
+        ([1, 0], [0.5, 1.5], "p must be between 0 and 1, got 1.5"),
+        ([1, 0], [0.5, math.nan], "no finite numbers, the first at row 1"),
+        ([1, None], [0.5, 0.5], "no finite numbers"),
+        (["a", "b"], [0.5, 0.5], "y must be numbers"),
+        ([], [], "there are no rows"),
+        ([0, 1], [[0.5, 0.4], [0.5, 0.5]], "row 0 add up to 0.9"),
+        ([0, 2], [[0.5, 0.5], [0.5, 0.5]], "numbers of classes, 0 to 1"),
+    ],
+)
+def test_bad_columns_are_refused(y: Any, p: Any, message: str) -> None:
+    with pytest.raises(rk.errors.DataError, match=message):
+        rk.cross_entropy(y, p)
