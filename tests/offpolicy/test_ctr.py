@@ -13,9 +13,9 @@ import pytest
 
 import rankine as rk
 from rankine.cli import main
+from rankine.offpolicy.ctr import _interval
 from rankine.offpolicy.estimators import ESTIMATORS
 from rankine.offpolicy.rounds import Rounds
-from rankine.stats.intervals import interval
 
 LOGGED = pl.DataFrame(
     {
@@ -164,9 +164,8 @@ class Bandit:
             propensity=propensity[x, a],
             predicted=model[x, a],
             direct=(self.policy * model).sum(axis=1)[x],
-            matched=np.ones(n, dtype=bool),
-            notes=(),
-            unseen=0.0,
+            other=np.zeros(0),
+            count=np.zeros(0, dtype=int),
         )
 
 
@@ -184,7 +183,7 @@ def simulate(
         rounds = bandit.rounds(rng, n, model=model, propensity=propensity)
         weights = rounds.chosen / rounds.propensity
         found = ESTIMATORS[estimator](rounds, weights, threshold=1e9, shrinkage=1e9)
-        bounds = interval(found.value + found.parts, method="t")
+        bounds = _interval(rounds, found, 0.95, "t", 0)
         values.append(found.value)
         covered += bounds.low <= bandit.value <= bounds.high
     error = float(np.std(values)) / math.sqrt(len(values))
@@ -410,3 +409,69 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     code, out, _ = run("-e", "ips")
     assert code == 1
     assert "undefined" in out
+
+
+def test_several_estimators_are_as_each_alone() -> None:
+    names = list(ESTIMATORS)
+    together = rk.ctr(LOGGED, SHOWN, names)
+    assert list(together) == names
+    for name in names:
+        assert together[name] == rk.ctr(LOGGED, SHOWN, name)
+
+
+@pytest.mark.parametrize("ids", ["numbers", "texts"])
+@pytest.mark.parametrize("estimator", ["matching", "ips", "snips", "dm", "dr", "sndr"])
+def test_rounds_are_as_written_out_one_by_one(ids: str, estimator: str) -> None:
+    rng = np.random.default_rng(7)
+    n = 500
+    log = pl.DataFrame(
+        {
+            "user": rng.integers(0, 40, n),
+            "item": rng.integers(0, 5, n),
+            "click": rng.integers(0, 2, n),
+            "propensity": rng.uniform(0.05, 1, n),
+        }
+    )
+    shown = pl.DataFrame(
+        {
+            "user": np.repeat(np.arange(45), 2),
+            "item": np.tile([0, 3], 45),
+            "predicted": rng.random(90),
+        }
+    )
+    if ids == "texts":
+        log, shown = (
+            one.with_columns(pl.col("user", "item").cast(pl.String))
+            for one in (log, shown)
+        )
+    found = rk.ctr(log, shown, estimator)
+
+    guess = {(u, i): g for u, i, g in shown.iter_rows()}
+    rows = []
+    for user, item, r, p in log.iter_rows():
+        own = [g for (u, _), g in guess.items() if u == user]
+        q = sum(own) / 2
+        e = 0.5 if (user, item) in guess else 0.0
+        rows.append((r, e / p, guess.get((user, item), 0.0), q, e > 0))
+    r, w, g, q, same = np.array(rows, dtype=float).T
+    wanted = {
+        "matching": (r * same).sum() / same.sum(),
+        "ips": (w * r).mean(),
+        "snips": (w * r).sum() / w.sum(),
+        "dm": q.mean(),
+        "dr": (q + w * (r - g)).mean(),
+        "sndr": q.mean() + (w * (r - g)).sum() / w.sum(),
+    }[estimator]
+    assert found.value == pytest.approx(wanted)
+    assert (found.n, found.matched) == (n, int(same.sum()))
+    each = {
+        "ips": w * r,
+        "dm": q,
+        "dr": q + w * (r - g),
+        "snips": w * (r - wanted) / w.mean(),
+        "matching": same * (r - wanted) / same.mean(),
+        "sndr": q - q.mean() + (w * (r - g) - (wanted - q.mean()) * w) / w.mean(),
+    }[estimator]
+    half = 1.964729391 * each.std(ddof=1) / math.sqrt(n)  # Student's t, 499 degrees
+    width = found.interval.high - found.interval.low
+    assert width == pytest.approx(2 * half, rel=1e-6)

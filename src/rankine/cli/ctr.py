@@ -60,14 +60,14 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine.offpolicy.ctr import ctr  # noqa: PLC0415 - --help stays fast
 
-    found = [
+    found = list(
         ctr(
-            logged, recommended, estimator, k=k, clip=clip, threshold=threshold,
-            shrinkage=shrinkage, convention=convention, any_reward=any_reward,
-            columns=columns, confidence=confidence, method=method,
-        )
-        for estimator in estimators or ("matching",)
-    ]  # fmt: skip
+            logged, recommended, estimators or ("matching",), k=k, clip=clip,
+            threshold=threshold, shrinkage=shrinkage, convention=convention,
+            any_reward=any_reward, columns=columns, confidence=confidence,
+            method=method,
+        ).values()
+    )  # fmt: skip
     if as_json:
         records = [one.to_dict() for one in found]
         click.echo(json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False))

@@ -21,9 +21,10 @@ from rankine.stats.intervals import Interval, check_interval, interval
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankine.arrays import Floats
+    from rankine.offpolicy.estimators import Found
 
 _FEW = 10
 """An effective number of rounds below which an estimate is a guess."""
@@ -103,7 +104,7 @@ class Estimate:
 def ctr(
     logged: Any,
     recommended: Any,
-    estimator: str = "matching",
+    estimator: str | Sequence[str] = "matching",
     *,
     k: int | None = None,
     clip: float | None = None,
@@ -117,7 +118,7 @@ def ctr(
     confidence: float = 0.95,
     method: str = "t",
     seed: int = 0,
-) -> Estimate:
+) -> Any:
     """Estimate the click-through rate of recommendations from a log of another policy.
 
     Formula:
@@ -141,7 +142,8 @@ def ctr(
         recommended: a frame or path with item_id, user_id, and, as needed, predicted
             (the reward model's value), probability (of the policy), position. Without
             user_id, the same is recommended to all.
-        estimator: one of the above.
+        estimator: one of the above; or several, for which the tables are read and
+            joined once.
         k: take the first k items of each list, the best predicted first.
         clip: the largest 1/p; larger ones are cut to it, which trades variance for
             bias.
@@ -160,7 +162,8 @@ def ctr(
 
     Returns:
         The estimate with its interval, the effective number of rounds, the largest
-        weight, and warnings in words. nan if nothing matches, and the reason.
+        weight, and warnings in words; nan if nothing matches, and the reason. Of
+        several estimators, one by each name.
 
     Raises:
         ParameterError: an option is not right.
@@ -190,7 +193,9 @@ def ctr(
         >>> ctr(logged, recommended, "ips").value, (1 / 0.5) / 4
         (0.5, 0.5)
     """
-    check_choice("estimator", estimator, list(ESTIMATORS))
+    asked = [estimator] if isinstance(estimator, str) else list(estimator)
+    for name in asked:
+        check_choice("estimator", name, list(ESTIMATORS))
     check_k(k)
     check_choice("convention", convention, list(CONVENTIONS))
     rule = CONVENTIONS[convention]
@@ -205,14 +210,16 @@ def ctr(
     check_number("shrinkage", shrinkage, above=0)
     check_interval(confidence, method, 1)
     needs = {"item": "rounds are matched by", "reward": "says what was earned"}
-    if estimator in NEED_PROPENSITY and fallback == "error":
+    weighing = [name for name in asked if name in NEED_PROPENSITY]
+    if weighing and fallback == "error":
         needs["propensity"] = (
-            f"{estimator} weighs rounds by (missing_propensity='items' takes 1 / the "
+            f"{weighing[0]} weighs rounds by (missing_propensity='items' takes 1 / the "
             "number of items)"
         )
     wanted = {"item": "rounds are matched by"}
-    if estimator in NEED_PREDICTED:
-        wanted["predicted"] = f"{estimator} starts from"
+    predicting = [name for name in asked if name in NEED_PREDICTED]
+    if predicting:
+        wanted["predicted"] = f"{predicting[0]} starts from"
     log = read_log(
         logged, "logged", ("user", "item", "reward", "propensity", "position"), needs,
         _own(columns, "logged"),
@@ -226,30 +233,54 @@ def ctr(
     _check_propensities(log, clip)
     rounds = join(log, offered, k, over=over)
     inverse, clipped = _inverse(rounds, log, clip, fallback)
-    weights = np.where(rounds.matched, rounds.chosen * inverse, 0.0)
+    weights = rounds.chosen * inverse
     options = {"threshold": float(threshold), "shrinkage": float(shrinkage)}
-    found = ESTIMATORS[estimator](rounds, weights, **options)
-    value, warnings = found.value, _warnings(rounds, found.weights, estimator, log)
-    if not rounds.matched.any() and estimator != "dm":
-        value = math.nan
-        warnings = ("no round shows what is recommended, so that there is no estimate",)
-    bounds = Interval(math.nan, math.nan)
-    if not math.isnan(value):
-        bounds = interval(
-            value + found.parts, confidence=confidence, method=method, seed=seed
+    made = {}
+    for name in asked:
+        found = ESTIMATORS[name](rounds, weights, **options)
+        value, warnings = found.value, _warnings(rounds, found.weights, name, log)
+        if not rounds.matched and name != "dm":
+            value = math.nan
+            warnings = (
+                "no round shows what is recommended, so that there is no estimate",
+            )
+        bounds = Interval(math.nan, math.nan)
+        if not math.isnan(value):
+            bounds = _interval(rounds, found, confidence, method, seed)
+        made[name] = Estimate(
+            value,
+            bounds,
+            rounds.n,
+            rounds.matched,
+            _effective(found.weights),
+            float(found.weights.max(initial=0)),
+            clipped,
+            name,
+            warnings,
+            rounds.notes,
         )
-    return Estimate(
-        value,
-        bounds,
-        len(rounds.reward),
-        int(np.count_nonzero(rounds.matched)),
-        _effective(found.weights),
-        float(found.weights.max(initial=0)),
-        clipped,
-        estimator,
-        warnings,
-        rounds.notes,
-    )
+    return made[estimator] if isinstance(estimator, str) else made
+
+
+def _interval(
+    rounds: Rounds, found: Found, confidence: float, method: str, seed: int
+) -> Interval:
+    """Return the interval of an estimate, from what each round moves it by."""
+    n = rounds.n
+    if n < 2:  # noqa: PLR2004 - one round has no spread
+        return Interval(math.nan, math.nan)
+    if method == "bootstrap":
+        parts = np.concatenate((found.parts, np.repeat(found.others, rounds.count)))
+        return interval(
+            found.value + parts, confidence=confidence, method=method, seed=seed
+        )
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    squares = float((found.parts**2).sum())
+    squares += float((found.others**2 * rounds.count).sum())
+    spread = math.sqrt(squares / (n - 1) / n)
+    width = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread
+    return Interval(found.value - width, found.value + width)
 
 
 def _own(columns: Mapping[str, str] | None, title: str) -> dict[str, str]:
@@ -329,7 +360,7 @@ def _inverse(
         inverse = 1 / p
     if clip is None:
         return inverse, 0
-    cut = rounds.matched & (inverse > clip)
+    cut = inverse > clip
     return np.minimum(inverse, clip), int(np.count_nonzero(cut))
 
 

@@ -26,61 +26,68 @@ class Found:
 
     Attributes:
         value: the estimate.
-        parts: per round, what it moves the estimate by, around 0: their mean square
-            over the number of rounds is the variance of the estimate.
+        parts: what each round that matches moves the estimate by, around 0: the mean
+            square over all rounds, over their number, is the variance of the estimate.
+        others: the same for the other rounds, each different one once.
         weights: the importance weights that were used.
     """
 
     value: float
     parts: Floats
+    others: Floats
     weights: Floats
 
 
-def _mean(values: Floats, weights: Floats) -> Found:
-    value = math.fsum(values.tolist()) / len(values) if len(values) else math.nan
-    return Found(value, values - value, weights)
+def _mean(rounds: Rounds, values: Floats, others: Floats, weights: Floats) -> Found:
+    """Take the mean of a number per round."""
+    n = rounds.n
+    total = float(values.sum()) + float((others * rounds.count).sum())
+    value = total / n if n else math.nan
+    return Found(value, values - value, others - value, weights)
 
 
-def _ratio(up: Floats, down: Floats, weights: Floats) -> Found:
-    """Divide two sums; the variance by the delta method."""
-    total = math.fsum(down.tolist())
+def _ratio(rounds: Rounds, up: Floats, down: Floats) -> Found:
+    """Divide two sums over the rounds that match; the variance by the delta method."""
+    total = float(down.sum())
+    nothing = np.zeros(len(rounds.other))
     if total <= 0:
-        return Found(math.nan, np.full(len(up), np.nan), weights)
-    value = math.fsum(up.tolist()) / total
-    return Found(value, (up - value * down) * (len(up) / total), weights)
+        return Found(math.nan, np.full(len(up), np.nan), nothing, down)
+    value = float(up.sum()) / total
+    return Found(value, (up - value * down) * (rounds.n / total), nothing, down)
 
 
-def matching(rounds: Rounds, _: Floats, **__: float) -> Found:
+def matching(rounds: Rounds, w: Floats, **_: float) -> Found:
     """Mean reward of the rounds in which both policies show the same."""
-    same = rounds.matched.astype(np.float64)
-    return _ratio(same * rounds.reward, same, same)
+    return _ratio(rounds, rounds.reward, np.ones(len(w)))
 
 
 def ips(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum w r."""
-    return _mean(w * rounds.reward, w)
+    return _mean(rounds, w * rounds.reward, np.zeros(len(rounds.other)), w)
 
 
 def snips(rounds: Rounds, w: Floats, **_: float) -> Found:
     """Sum w r / sum w."""
-    return _ratio(w * rounds.reward, w, w)
+    return _ratio(rounds, w * rounds.reward, w)
 
 
 def dm(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum q."""
-    return _mean(rounds.direct, w)
+    return _mean(rounds, rounds.direct, rounds.other, w)
 
 
 def dr(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum [q + w (r - r')]."""
-    return _mean(rounds.direct + w * (rounds.reward - rounds.predicted), w)
+    values = rounds.direct + w * (rounds.reward - rounds.predicted)
+    return _mean(rounds, values, rounds.other, w)
 
 
 def sndr(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum q + sum w (r - r') / sum w."""
-    direct = _mean(rounds.direct, w)
-    rest = _ratio(w * (rounds.reward - rounds.predicted), w, w)
-    return Found(direct.value + rest.value, direct.parts + rest.parts, w)
+    direct = dm(rounds, w)
+    rest = _ratio(rounds, w * (rounds.reward - rounds.predicted), w)
+    value = direct.value + rest.value
+    return Found(value, direct.parts + rest.parts, direct.others, w)
 
 
 def switch_dr(rounds: Rounds, w: Floats, *, threshold: float, **_: float) -> Found:

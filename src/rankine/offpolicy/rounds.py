@@ -9,27 +9,33 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError
+from rankine.table.judgements import KeyTable, item_keys
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from rankine.arrays import Bools, Floats
+    from numpy.typing import NDArray
+
+    from rankine.arrays import Floats, Ints
     from rankine.io.logs import Log
 
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: mixes the keys of two columns."""
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What is known of each round that counts.
+    """What is known of the rounds: of each that matches, and how many others there are.
 
     Attributes:
-        reward: what was earned; 0 where nothing was shown.
-        chosen: the probability that the new policy shows what was shown; 0 if never.
+        reward: what was earned in a round that matches.
+        chosen: the probability that the new policy shows what was shown there.
         propensity: the probability with which it was shown.
-        predicted: the predicted reward of what was shown, where it is recommended.
-        direct: the predicted reward of what the new policy shows.
-        matched: whether the new policy shows what was shown.
+        predicted: its predicted reward.
+        direct: the predicted reward of what the new policy shows there.
+        other: the same for rounds that do not match, each different one once.
+        count: how many rounds there are of each of these.
         notes: what was left out.
         unseen: the share of the new policy's choices of items that no log has.
     """
@@ -39,9 +45,20 @@ class Rounds:
     propensity: Floats
     predicted: Floats
     direct: Floats
-    matched: Bools
-    notes: tuple[str, ...]
-    unseen: float
+    other: Floats
+    count: Ints
+    notes: tuple[str, ...] = ()
+    unseen: float = 0.0
+
+    @property
+    def matched(self) -> int:
+        """The number of rounds in which the new policy shows what was shown."""
+        return len(self.reward)
+
+    @property
+    def n(self) -> int:
+        """The number of rounds."""
+        return len(self.reward) + int(self.count.sum())
 
 
 def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
@@ -56,70 +73,107 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
     context = _context(logged, recommended)
     pair = [*context, "item"]
     offered = _offered(recommended, context, k)
-    _refuse_twice(offered, pair, recommended)
     shown = logged.frame
-    seen = shown["item"].unique()
     total = float(offered["chosen"].sum())
+    seen = shown["item"].unique()
     foreign = offered.filter(~pl.col("item").is_in(seen.implode()))
     unseen = float(foreign["chosen"].sum()) / total if total else 0.0
+    row, place = _found(shown, offered, pair, recommended)
+    same, partner = shown[row], offered[place]
     if over == "recommended":
-        return _by_pairs(shown, offered, pair, unseen)
-    notes = []
-    if context:
-        known = offered.select(context).unique()
-        left = shown.height
-        shown = shown.join(known, on=context, how="semi", maintain_order="left")
-        left -= shown.height
-        if left:
-            who = count(left, "logged round")
-            notes.append(f"{who} of users without recommendations: left out")
-        others = known.join(shown.select(context).unique(), on=context, how="anti")
-        if others.height:
-            who = count(others.height, "user")
-            notes.append(f"{who} with recommendations not in the log: not counted")
-        direct = offered.group_by(context).agg(pl.col("part").sum().alias("direct"))
-        shown = shown.join(direct, on=context, how="left", maintain_order="left")
+        alone = np.ones(offered.height, dtype=np.bool_)
+        alone[place] = False
+        guess = offered["guess"].to_numpy()
+        other, number = guess[alone], np.ones(int(alone.sum()), dtype=np.int64)
+        chosen, direct = np.ones(len(place)), guess[place]
+        notes: tuple[str, ...] = ()
     else:
-        shown = shown.with_columns(pl.lit(offered["part"].sum()).alias("direct"))
-    joined = shown.join(
-        offered.select(*pair, "chosen", "guess"),
-        on=pair,
-        how="left",
-        maintain_order="left",
-    )
-    return _rounds(joined, tuple(notes), unseen)
-
-
-def _rounds(joined: pl.DataFrame, notes: tuple[str, ...], unseen: float) -> Rounds:
-    chosen = joined["chosen"].fill_null(0.0).to_numpy()
+        chosen = partner["chosen"].to_numpy()
+        direct, other, number, notes = _others(shown, row, offered, context)
     return Rounds(
-        reward=_column(joined, "reward", 0.0),
+        reward=same["reward"].to_numpy(),
         chosen=chosen,
-        propensity=_column(joined, "propensity", 1.0),
-        predicted=joined["guess"].fill_null(0.0).to_numpy(),
-        direct=joined["direct"].to_numpy(),
-        matched=chosen > 0,
+        propensity=_column(same, "propensity", 1.0),
+        predicted=partner["guess"].to_numpy(),
+        direct=direct,
+        other=other,
+        count=number,
         notes=notes,
         unseen=unseen,
     )
 
 
+def _found(
+    shown: pl.DataFrame, offered: pl.DataFrame, pair: list[str], recommended: Log
+) -> tuple[Ints, Ints]:
+    """Return the logged rows that match, and the recommended pair of each."""
+    for seed in range(1, 20):
+        table = KeyTable(_keys(offered, pair, seed))
+        if not table.unique:
+            _refuse_twice(offered, pair, recommended)
+            continue
+        row, place = table.find(_keys(shown, pair, seed))
+        # Keys propose, ids decide.
+        same = np.ones(len(row), dtype=np.bool_)
+        for part in pair:
+            same &= (shown[part].gather(row) == offered[part].gather(place)).to_numpy()
+        return row[same], place[same]
+    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
+    raise DataError(msg)
+
+
+def _keys(frame: pl.DataFrame, parts: list[str], seed: int) -> NDArray[np.uint64]:
+    """Return a key per row, of several columns."""
+    keys = np.zeros(frame.height, dtype=np.uint64)
+    for part in parts:
+        keys = (keys ^ item_keys(frame[part], seed)) * _SPREAD
+    return keys
+
+
+def _others(
+    shown: pl.DataFrame, row: Ints, offered: pl.DataFrame, context: list[str]
+) -> tuple[Floats, Floats, Ints, tuple[str, ...]]:
+    """Return the direct prediction of rounds that match, and of all others, counted."""
+    if not context:
+        total = float(offered["part"].sum())
+        rest = np.array([shown.height - len(row)])
+        return np.full(len(row), total), np.array([total]), rest, ()
+    known = offered.group_by(context).agg(pl.col("part").sum())
+    number = _numbers(shown, known, context)
+    every = np.bincount(number + 1, minlength=known.height + 1)
+    hits = np.bincount(number[row], minlength=known.height)
+    direct = known["part"].to_numpy()
+    notes = []
+    if every[0]:
+        who = count(int(every[0]), "logged round")
+        notes.append(f"{who} of users without recommendations: left out")
+    unlogged = int(np.count_nonzero(every[1:] == 0))
+    if unlogged:
+        who = count(unlogged, "user")
+        notes.append(f"{who} with recommendations not in the log: not counted")
+    return direct[number[row]], direct, every[1:] - hits, tuple(notes)
+
+
+def _numbers(shown: pl.DataFrame, known: pl.DataFrame, parts: list[str]) -> Ints:
+    """Return which of the known rows each logged row is, -1 for none."""
+    for seed in range(1, 20):
+        table = KeyTable(_keys(known, parts, seed))
+        if not table.unique:
+            continue
+        number = table.places(_keys(shown, parts, seed))
+        at = np.maximum(number, 0)
+        for part in parts:
+            same = (shown[part] == known[part].gather(at)).to_numpy()
+            number[~same] = -1
+        return number
+    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
+    raise DataError(msg)
+
+
 def _column(frame: pl.DataFrame, name: str, missing: float) -> Floats:
     if name not in frame.columns:
         return np.full(frame.height, missing)
-    values: Floats = frame[name].fill_null(missing).to_numpy()
-    return values
-
-
-def _by_pairs(
-    shown: pl.DataFrame, offered: pl.DataFrame, pair: list[str], unseen: float
-) -> Rounds:
-    """Take the recommended pairs as rounds; those without a log earn nothing."""
-    logged = shown.with_columns(pl.lit(1.0).alias("there"))
-    joined = offered.join(logged, on=pair, how="left", maintain_order="left")
-    there = joined["there"].fill_null(0.0)
-    joined = joined.with_columns(there.alias("chosen"), pl.col("guess").alias("direct"))
-    return _rounds(joined, (), unseen)
+    return frame[name].to_numpy()
 
 
 def _context(logged: Log, recommended: Log) -> list[str]:
