@@ -334,11 +334,12 @@ def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") 
     print(f"  {what:<44}{seconds:10.4f} s{ratio}{'  ' + wanted if wanted else ''}")
 
 
-def _similarity() -> None:
+def _similarity(recommenders: str) -> None:
     print("\nRBO of two lists of 1,000 items")
-    ours = run_case("lists_rankine")["seconds"]
+    ours = run_case("lists_rankine", python=recommenders)["seconds"]
     row("rankine, min, max, res and ext", ours)
-    row("rbo, rbo_ext", run_case("lists_rbo")["seconds"], ours, "(5)")
+    peer = run_case("lists_rbo", python=recommenders)["seconds"]
+    row("rbo, rbo_ext", peer, ours, "(5)")
     print("\nTwo runs of 6,980 x 1,000, RBO, AO@10 and tau, against nDCG@10 of one")
     for form in ("frames", "files", "dicts"):
         found = run_case("runs_rankine", form)
@@ -385,7 +386,7 @@ def main(recommenders: str) -> None:
     row("rankine", found["seconds"])
     print(f"  the slowest preset {found['slowest']:.2f} x the default (at most 1.3)")
     print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
-    _similarity()
+    _similarity(recommenders)
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]

@@ -101,11 +101,12 @@ def served(
     touched = np.unique(table.query[table.tied > 1])
     if len(touched) == 0:
         return aligned
-    if (tie == wish or {tie, wish} in _OPPOSITE) and (
-        bits == precise or aligned.exact()
-    ):
+    many = len(touched) > FEW * table.n_queries
+    # To see whether ties are the same in full precision takes longer than to join few.
+    same = bits == precise or (many and aligned.exact())
+    if same and (tie == wish or {tie, wish} in _OPPOSITE):
         return aligned if tie == wish else _turned(aligned)
-    if len(touched) > FEW * table.n_queries:
+    if many:
         return None
     some = _some(truth, run, aligned, touched)
     if some is None:
