@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
 
 
+_LITTLE = 5000
+"""Rows up to which they are sorted, and not joined."""
 FEW = 0.2
 """The share of lists whose ties are looked at again, where another rule asks."""
 
@@ -40,25 +42,45 @@ def before(
     # Look at the lists that have such a row, and there at equal scores.
     lists = np.unique(group)
     rows, owner = expand(starts[lists], np.diff(starts)[lists])
-    block = pl.DataFrame(
-        {"list": lists[owner], "score": scores[rows] + 0.0, "row": rows}
-    )
-    wanted = pl.DataFrame({"list": group, "score": scores[row] + 0.0}).unique()
-    block = block.join(wanted, on=["list", "score"], how="semi")
-    members = block["row"].to_numpy()
-    if tie in {"input", "input_rev"}:
-        block = block.sort(
-            ["list", "score", "row"], descending=[False, False, tie == "input_rev"]
-        )
-    else:
+    blocks = _few_blocks if len(rows) <= _LITTLE else _blocks
+    members, block = blocks(rows, owner, scores, row, lists.searchsorted(group))
+    key = np.arange(len(members))
+    if tie not in {"input", "input_rev"}:
         # Ids are compared as text, so that 10 and "10" are ranked alike.
-        text = ids(members).cast(pl.String)
-        block = block.with_columns(text.alias("id")).sort(
-            ["list", "score", "id"], descending=[False, False, tie != "id_asc"]
-        )
-    _, segment = runs(block["list"].to_numpy(), block["score"].to_numpy())
-    place = position(segment)
-    ordered = block["row"].to_numpy()
-    by_row = np.argsort(ordered)
-    found: Ints = place[by_row[np.searchsorted(ordered[by_row], row)]]
+        by_text = ids(members).cast(pl.String).arg_sort().to_numpy()
+        key[by_text] = np.arange(len(members))
+    if tie not in {"input", "id_asc"}:
+        key = len(members) - 1 - key
+    order = np.argsort(block * len(members) + key)
+    place = np.empty(len(members), dtype=np.int64)
+    place[order] = position(block[order])
+    found: Ints = place[np.searchsorted(members, row)]  # members rise, as rows do
     return found
+
+
+def _few_blocks(
+    rows: Ints, owner: Ints, scores: Floats, row: Ints, _: Ints
+) -> tuple[Ints, Ints]:
+    """Return the rows with the list and score of one asked for, and which these are."""
+    value = scores[rows] + 0.0
+    order = np.lexsort((value, owner))
+    _, number = runs(owner[order], value[order])
+    block = np.empty(len(rows), dtype=np.int64)
+    block[order] = number
+    # Rows rise, and the asked ones are among them.
+    wanted = np.zeros(len(rows), dtype=np.bool_)
+    wanted[block[np.searchsorted(rows, row)]] = True
+    kept = wanted[block]
+    return rows[kept], block[kept]
+
+
+def _blocks(
+    rows: Ints, owner: Ints, scores: Floats, row: Ints, group: Ints
+) -> tuple[Ints, Ints]:
+    """Return the same for many rows, which a join finds sooner than a sort."""
+    every = pl.DataFrame({"list": owner, "score": scores[rows] + 0.0, "row": rows})
+    asked = pl.DataFrame({"list": group, "score": scores[row] + 0.0}).unique()
+    both = every.join(
+        asked.with_row_index("block"), on=["list", "score"], maintain_order="left"
+    )
+    return both["row"].to_numpy(), both["block"].to_numpy().astype(np.int64)
