@@ -95,3 +95,13 @@ def test_errors_are_one_sentence(
     assert (found, out) == (code, "")
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("RBO", "tau", "LIP", "Jaccard"):
+        with pytest.raises(SystemExit) as caught:
+            main(["metrics", name])
+        out, _ = capsys.readouterr()
+        assert caught.value.code == 0
+        assert out.startswith(name)
+        assert "Formula" in out

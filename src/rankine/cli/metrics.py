@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """List the metrics with their parameters, or explain the metric NAME."""
-    from rankine.names import metrics, parse  # noqa: PLC0415 - --help stays fast
+    """List the metrics with their parameters, or explain NAME.
 
-    chosen = [parse(name).fact] if name else [m.fact for m in metrics().values()]
+    NAME may also be a measure of similarity, such as RBO.
+    """
+    from rankine.names import metrics  # noqa: PLC0415 - --help stays fast
+
+    chosen = [_named(name)] if name else [m.fact for m in metrics().values()]
     if as_json:
         import json  # noqa: PLC0415
 
@@ -28,6 +31,21 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
         click.echo(explain(chosen[0]))
     else:
         click.echo("\n".join(listing(chosen)))
+
+
+def _named(name: str) -> Fact:
+    from rankine.alike.measures import parse_measure  # noqa: PLC0415
+    from rankine.errors import UsageError  # noqa: PLC0415
+    from rankine.names import parse  # noqa: PLC0415
+
+    try:
+        return parse(name).fact
+    except UsageError:
+        try:
+            return parse_measure(name).fact
+        except UsageError:
+            pass
+        raise
 
 
 def sections(fact: Fact) -> dict[str, str]:
@@ -42,9 +60,10 @@ def sections(fact: Fact) -> dict[str, str]:
             found[here] = []
         else:
             found[here].append(line)
-    return {
+    made = {
         key: textwrap.dedent("\n".join(lines)).strip() for key, lines in found.items()
     }
+    return {"References": "", **made}
 
 
 def signature(fact: Fact) -> str:
@@ -72,7 +91,9 @@ def listing(facts: list[Fact]) -> list[str]:
             f"{signature(fact)}{aliases}",
             f"    {summary}",
             *(f"    {line.strip()}" for line in text["Formula"].splitlines()),
-            f"    range {_range(fact)}; {' '.join(text['References'].split())}",
+            f"    range {_range(fact)}; {' '.join(text['References'].split())}".rstrip(
+                "; "
+            ),
             "",
         ]
     return lines
@@ -92,6 +113,8 @@ def explain(fact: Fact) -> str:
     if fact.aliases:
         parts += ["", f"Also read as {', '.join(fact.aliases)}"]
     for title in ("Args", "Returns", "References", "Examples"):
+        if not text[title]:
+            continue
         heading = {"Args": "Parameters"}.get(title, title)
         body = text[title]
         if title == "Args":
