@@ -52,6 +52,7 @@ class Estimate:
         max_weight: the largest importance weight.
         clipped: how many weights were cut.
         estimator: its name.
+        confidence: how often such an interval holds the true value.
         warnings: what makes the number doubtful, in sentences.
         notes: what was left out, in sentences.
     """
@@ -64,6 +65,7 @@ class Estimate:
     max_weight: float
     clipped: int
     estimator: str
+    confidence: float = 0.95
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -75,7 +77,10 @@ class Estimate:
         """Return the number, its interval, and what to think of it."""
         shown = "undefined" if math.isnan(self.value) else f"{self.value:.4f}"
         low, high = self.interval
-        between = "" if math.isnan(low) else f", 95 % interval {low:.4f} to {high:.4f}"
+        between = ""
+        if not math.isnan(low):
+            sure = f"{100 * self.confidence:g} % interval"
+            between = f", {sure} {low:.4f} to {high:.4f}"
         lines = [
             f"{self.estimator}: {shown}{between}",
             (
@@ -256,6 +261,7 @@ def ctr(
             float(found.weights.max(initial=0)),
             clipped,
             name,
+            float(confidence),
             warnings,
             rounds.notes,
         )
