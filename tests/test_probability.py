@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -112,9 +114,10 @@ def test_columns_of_frames() -> None:
         ([1, 0], [0.5], "y has 2 rows and p has 1"),
         ([1, 2], [0.5, 0.5], "y must be 0 or 1, got 2 at row 1"),
         ([1, 0], [0.5, 1.5], "p must be between 0 and 1, got 1.5"),
-        ([1, 0], [0.5, math.nan], "no finite numbers, the first at row 1"),
-        ([1, None], [0.5, 0.5], "no finite numbers"),
-        (["a", "b"], [0.5, 0.5], "y must be numbers"),
+        ([1, 0], [0.5, math.nan], "without a finite number, the first at row 1"),
+        ([1, None], [0.5, 0.5], "without a finite number"),
+        (1, 0.5, "must be a column of numbers"),
+        (["a", "b"], [0.5, 0.5], "y must be a column of numbers"),
         ([], [], "there are no rows"),
         ([0, 1], [[0.5, 0.4], [0.5, 0.5]], "row 0 add up to 0.9"),
         ([0, 2], [[0.5, 0.5], [0.5, 0.5]], "numbers of classes, 0 to 1"),
@@ -123,3 +126,20 @@ def test_columns_of_frames() -> None:
 def test_bad_columns_are_refused(y: Any, p: Any, message: str) -> None:
     with pytest.raises(rk.errors.DataError, match=message):
         rk.cross_entropy(y, p)
+
+
+def test_results_can_be_copied() -> None:
+    found = pickle.loads(pickle.dumps(rk.cross_entropy([1, 0], [0.0, 0.5])))  # noqa: S301
+    assert (found.n, found.clipped) == (2, 1)
+    again = copy.deepcopy(rk.expected_calibration_error([1, 0], [0.9, 0.4]))
+    assert again.bins.height == 2
+
+
+def test_matrices_and_columns_of_other_kinds() -> None:
+    p = pl.DataFrame({"a": [0.7, 0.4], "b": [0.3, 0.6]})
+    wanted = -(math.log(0.7) + math.log(0.6)) / 2
+    assert rk.cross_entropy([0, 1], p) == pytest.approx(wanted)
+    arrow = pytest.importorskip("pyarrow")
+    found = rk.cross_entropy(arrow.array([1, 0]), arrow.array([0.7, 0.4]))
+    assert found == pytest.approx(wanted)
+    assert rk.normalized_entropy([0, 0], [0.1, 0.1], baseline=1e-17) > 1e10

@@ -44,6 +44,10 @@ class Loss(float):
         made.clipped = clipped
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what it is made of, to copy it."""
+        return type(self), (float(self), self.n, self.clipped)
+
 
 def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
     """Cross entropy of predicted probabilities, or log loss.
@@ -115,7 +119,9 @@ def normalized_entropy(
     if rate in {0.0, 1.0}:
         return Loss(math.nan, found.n, found.clipped)
     mean = float(truth.mean())
-    base = -(mean * math.log(rate) + (1 - mean) * math.log(1 - rate))
+    base = -(mean * math.log(rate) + (1 - mean) * math.log1p(-rate))
+    if base == 0:
+        return Loss(math.nan, found.n, found.clipped)
     return Loss(found / base, found.n, found.clipped)
 
 
@@ -159,7 +165,8 @@ def brier(y: Any, p: Any) -> Loss:
         p: the probability of 1; or a matrix with a row per case and a column per class.
 
     Returns:
-        0, the best, to 1; to 2 with several classes.
+        0, the best, to 1; to 2 with several classes, of which two count twice as much
+        as one column of probabilities does.
 
     References:
         G. W. Brier: Verification of forecasts expressed in terms of probability.
@@ -202,6 +209,10 @@ class Calibration(float):
         made = super().__new__(cls, value)
         made.n, made.bins, made.largest = n, bins, largest
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what it is made of, to copy it."""
+        return type(self), (float(self), self.n, self.bins, self.largest)
 
 
 def expected_calibration_error(
@@ -335,28 +346,26 @@ def _of_truth(y: Any, p: Any) -> Floats:
 def _floats(values: Any, name: str) -> Floats:
     """Return numbers; what is missing or is no number is refused."""
     try:
-        if hasattr(values, "null_count") and values.null_count():
-            values = [math.nan if value is None else value for value in values]
         raw = np.asarray(values)
-        if raw.dtype.kind not in "fiubO":
-            raise TypeError  # noqa: TRY301 - one message for all that is no number
+        if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
+            raise TypeError  # noqa: TRY301 - one message for all that is no column
         made = raw.astype(np.float64)
     except (TypeError, ValueError):
-        msg = f"{name} must be numbers, got {_sample(values)}"
+        msg = f"{name} must be a column of numbers, got {_sample(values)}"
         raise DataError(msg) from None
     bad = ~np.isfinite(made)
     if bad.any():
         at = int(np.flatnonzero(bad.ravel())[0])
         msg = (
-            f"{name} has {count(int(bad.sum()), 'value')} that are no finite numbers, "
-            f"the first at row {at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
+            f"{name} has {count(int(bad.sum()), 'value')} without a finite number, the "
+            f"first at row {at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
         )
         raise DataError(msg)
     return made
 
 
 def _sample(values: Any) -> str:
-    text = repr(values)
+    text = " ".join(repr(values).split())
     return text if len(text) < 60 else f"{text[:57]}..."  # noqa: PLR2004 - a line
 
 

@@ -183,7 +183,7 @@ def simulate(
         rounds = bandit.rounds(rng, n, model=model, propensity=propensity)
         weights = rounds.chosen / rounds.propensity
         found = ESTIMATORS[estimator](rounds, weights, threshold=1e9, shrinkage=1e9)
-        bounds = _interval(rounds, found, 0.95, "t", 0)
+        bounds = _interval(rounds, found, estimator, 0.95, "t", 0)
         values.append(found.value)
         covered += bounds.low <= bandit.value <= bounds.high
     error = float(np.std(values)) / math.sqrt(len(values))
@@ -324,7 +324,12 @@ def changed(column: str, values: list[Any]) -> pl.DataFrame:
         (LOGGED.drop("propensity"), SHOWN, {}, "has no propensity column, which ips"),
         (LOGGED.drop("click"), SHOWN, {}, "has no reward column"),
         (changed("click", [1, 2, 0, 0]), SHOWN, {}, "click is 2; a click is 0 or 1"),
-        (LOGGED, SHOWN.with_columns(predicted=pl.lit(1.5)), {}, "predicted is 1.5"),
+        (
+            LOGGED,
+            SHOWN.with_columns(predicted=pl.lit(1.5)),
+            {"estimator": "dr"},
+            "predicted is 1.5",
+        ),
         (LOGGED, SHOWN.drop("predicted"), {"estimator": "dr"}, "no predicted column"),
         (LOGGED, pl.concat([SHOWN, SHOWN[:1]]), {}, "user 1, item 'a' twice"),
         (
@@ -339,7 +344,9 @@ def changed(column: str, values: list[Any]) -> pl.DataFrame:
             {},
             r"below 0 \(4 such rows",
         ),
-        (LOGGED, SHOWN.with_columns(pl.col("user_id").cast(str)), {}, "one type"),
+        (LOGGED, SHOWN.clear(), {}, "recommended has no rows"),
+        (LOGGED.clear(), SHOWN, {}, "logged has no rows"),
+        (changed("propensity", [1e-320, 1, 1, 1]), SHOWN, {}, "the propensity is 9.99"),
         (LOGGED, SHOWN, {"columns": {"user": "who"}}, "has no column 'who'"),
         ({"a": 1}, SHOWN, {}, "logged is of type dict; expected a path"),
         ("nope.csv", SHOWN, {}, "nope.csv: no such file"),
@@ -365,6 +372,13 @@ def test_bad_tables_are_refused(
         ({"k": 0}, "k must be a positive integer"),
         ({"confidence": 1}, "confidence must be"),
         ({"columns": {"who": "x"}}, "columns has no part 'who'"),
+        ({"columns": {"user": 1}}, "expected the name of a column"),
+        ({"columns": ["user"]}, "columns is a mapping"),
+        ({"columns": {"item": "user_id"}}, "cannot be both user and item"),
+        ({"columns": {"recommended.reward": "x"}}, "which it does not have"),
+        ({"columns": {"there.user": "x"}}, "columns names a table 'there'"),
+        ({"threshold": None}, "threshold must be a number above 0"),
+        ({"estimator": None}, "estimator must be one of"),
     ],
 )
 def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -475,3 +489,49 @@ def test_rounds_are_as_written_out_one_by_one(ids: str, estimator: str) -> None:
     half = 1.964729391 * each.std(ddof=1) / math.sqrt(n)  # Student's t, 499 degrees
     width = found.interval.high - found.interval.low
     assert width == pytest.approx(2 * half, rel=1e-6)
+
+
+def test_ids_of_text_files_are_text(tmp_path: Path) -> None:
+    log, shown = tmp_path / "log.csv", tmp_path / "shown.csv"
+    log.write_text("user_id,item_id,click,propensity\n1,007,1,1\n1,7,0,.5\n")
+    shown.write_text("user_id,item_id\n1,7\n")
+    found = rk.ctr(log, shown, "ips")
+    assert (found.matched, found.value) == (1, 0)
+    frame = pl.DataFrame({"user_id": [1], "item_id": [7]})
+    assert rk.ctr(log, frame, "ips") == found
+    log.write_text("user_id,item_id,click,click,propensity\n1,7,1,1,1\n")
+    with pytest.raises(rk.errors.DataError, match="'click' stands twice"):
+        rk.ctr(log, shown, "ips")
+
+
+def test_one_match_has_no_spread() -> None:
+    one = SHOWN.with_columns(pl.Series("item_id", ["a", "z", "z", "z"]))
+    for estimator in ("matching", "snips", "sndr"):
+        assert math.isnan(rk.ctr(LOGGED, one, estimator).interval.low)
+    assert not math.isnan(rk.ctr(LOGGED, one, "ips").interval.low)
+
+
+def test_switching_everything_off_is_told() -> None:
+    found = rk.ctr(LOGGED, SHOWN, "switch-dr", threshold=0.1)
+    assert found.value == rk.ctr(LOGGED, SHOWN, "dm").value
+    assert "no weight is left, so that the model alone decides" in found.warnings
+
+
+def test_what_is_not_needed_is_not_looked_at() -> None:
+    log = changed("propensity", [0.0, 2.0, 0.5, 0.25])
+    assert rk.ctr(log, SHOWN, "matching").value == pytest.approx(1 / 3)
+    assert rk.ctr(log, SHOWN, "dm").value == pytest.approx(sum(Q) / 4)
+    assert rk.ctr(LOGGED, SHOWN, "matching", clip=1.5).clipped == 0
+
+
+def test_probabilities_are_not_cut() -> None:
+    drawn = SHOWN.with_columns(probability=pl.lit(1.0))
+    with pytest.raises(rk.errors.ParameterError, match="k cannot be combined"):
+        rk.ctr(LOGGED, drawn, "ips", k=1)
+    with pytest.raises(rk.errors.ParameterError, match="n='recommended' cannot be"):
+        rk.ctr(LOGGED, drawn, "ips", convention="jurity")
+
+
+def test_the_exact_name_of_a_column_comes_first() -> None:
+    log = LOGGED.select(pl.lit(0).alias("CLICK"), pl.all())
+    assert rk.ctr(log, SHOWN, "ips").value == 0.5

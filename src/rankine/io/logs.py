@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,10 +35,11 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """What a table may hold, and by which names it is known, the first ones first."""
 _IDS = ("user", "item", "position")
-_READERS = {
+_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
-    ".csv": pl.read_csv,
-    ".tsv": lambda path: pl.read_csv(path, separator="\t"),
+    # As text, so that the ids 007 and 7 stay two; numbers are read where they are due.
+    ".csv": lambda path: pl.read_csv(path, infer_schema=False),
+    ".tsv": lambda path: pl.read_csv(path, infer_schema=False, separator="\t"),
     ".ndjson": pl.read_ndjson,
     ".jsonl": pl.read_ndjson,
     ".arrow": pl.read_ipc,
@@ -111,7 +112,11 @@ def read_log(
             made.append(ids(column, part, origin)[0].alias(part))
         else:
             made.append(_numbers(column, name, origin).alias(part))
-    return Log(pl.DataFrame(made), origin, found)
+    frame = pl.DataFrame(made)
+    if frame.height == 0:
+        msg = f"{title} has no rows"
+        raise DataError(msg)
+    return Log(frame, origin, found)
 
 
 def _resolved(
@@ -131,7 +136,13 @@ def _resolved(
             )
             raise ColumnNotFoundError(msg)
         if own is None:
-            own = next((folded[name] for name in PARTS[part] if name in folded), None)
+            known = [name for name in PARTS[part] if name in names]
+            known += [folded[name] for name in PARTS[part] if name in folded]
+            own = known[0] if known else None
+        if own is not None and own in found.values():
+            other = next(one for one, name in found.items() if name == own)
+            msg = f"{title}: the column {own!r} cannot be both {other} and {part}"
+            raise ParameterError(msg)
         if own is not None:
             found[part] = own
     return found
@@ -147,8 +158,14 @@ def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
     return made
 
 
-def _check_columns(columns: Mapping[str, str] | None) -> None:
-    for part in columns or {}:
+def _check_columns(columns: Any) -> None:
+    if columns is not None and not isinstance(columns, Mapping):
+        msg = f"columns is a mapping from part to column, got {columns!r}"
+        raise ParameterError(msg)
+    for part, name in (columns or {}).items():
+        if not isinstance(name, str):
+            msg = f"columns gives {part!r} {name!r}; expected the name of a column"
+            raise ParameterError(msg)
         if part not in PARTS:
             msg = (
                 f"columns has no part {part!r}; parts are {', '.join(PARTS)}"
@@ -167,9 +184,14 @@ def _read_path(path: Path) -> pl.DataFrame:
         msg = f"{path}: expected one of {', '.join(_READERS)}, by the name of the file"
         raise FormatError(msg)
     try:
-        frame: pl.DataFrame = _READERS[kind](path)  # type: ignore[operator]
+        frame = _READERS[kind](path)
     except _UNREADABLE as error:
         reason = str(error).strip().splitlines()
         msg = f"{path}: cannot be read as {kind[1:]} ({reason[0] if reason else ''})"
         raise FormatError(msg) from None
+    twice = next((name for name in frame.columns if "_duplicated_" in name), None)
+    if twice is not None:
+        name = twice.partition("_duplicated_")[0]
+        msg = f"{path}: the column {name!r} stands twice in it"
+        raise FormatError(msg)
     return frame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,13 +16,14 @@ from rankine.offpolicy.estimators import (
     ESTIMATORS,
     NEED_PREDICTED,
     NEED_PROPENSITY,
+    RATIOS,
 )
 from rankine.offpolicy.rounds import Rounds, join
 from rankine.stats.intervals import Interval, check_interval, interval
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankine.arrays import Floats
     from rankine.offpolicy.estimators import Found
@@ -101,7 +103,8 @@ class Estimate:
             key: value if math.isfinite(value) else None
             for key, value in found["interval"].items()
         }
-        found["value"] = self.value if math.isfinite(self.value) else None
+        for key in ("value", "ess", "max_weight"):
+            found[key] = found[key] if math.isfinite(found[key]) else None
         found["warnings"], found["notes"] = list(self.warnings), list(self.notes)
         return found
 
@@ -156,13 +159,15 @@ def ctr(
         shrinkage: of dros.
         convention: ``rankine``, or ``jurity``, which takes the mean over recommended
             pairs and a propensity of 1/items where there is none.
-        n: the mean is over ``logged`` rounds or ``recommended`` pairs.
+        n: the mean is over ``logged`` rounds or ``recommended`` pairs; a pair that was
+            logged several times then counts as often.
         missing_propensity: without such a column, an ``error``, or one over the number
             of different items in the log (``items``).
         any_reward: let rewards be other numbers than 0 and 1.
         columns: part -> column, where names are not known.
         confidence: of the interval.
-        method: ``t``, from the spread of the rounds, or ``bootstrap`` over them.
+        method: ``t``, from the spread of what each round adds, or ``bootstrap`` over
+            that; of ratios both take the linear part.
         seed: of the bootstrap.
 
     Returns:
@@ -198,7 +203,8 @@ def ctr(
         >>> ctr(logged, recommended, "ips").value, (1 / 0.5) / 4
         (0.5, 0.5)
     """
-    asked = [estimator] if isinstance(estimator, str) else list(estimator)
+    several = isinstance(estimator, (list, tuple))
+    asked: list[Any] = list(estimator) if several else [estimator]
     for name in asked:
         check_choice("estimator", name, list(ESTIMATORS))
     check_k(k)
@@ -209,9 +215,9 @@ def ctr(
     fallback = rule["missing_propensity"]
     fallback = fallback if missing_propensity is None else missing_propensity
     check_choice("missing_propensity", fallback, ("error", "items"))
-    for name, value in (("clip", clip), ("threshold", threshold)):
-        if value is not None:
-            check_number(name, value, above=0)
+    if clip is not None:
+        check_number("clip", clip, above=0)
+    check_number("threshold", threshold, above=0)
     check_number("shrinkage", shrinkage, above=0)
     check_interval(confidence, method, 1)
     needs = {"item": "rounds are matched by", "reward": "says what was earned"}
@@ -234,15 +240,21 @@ def ctr(
         ("user", "item", "predicted", "probability", "position"), wanted,
         _own(columns, "recommended"),
     )  # fmt: skip
-    _check_rewards(log, offered, any_reward=any_reward)
-    _check_propensities(log, clip)
+    _check_probability(offered, k, over)
+    _check_rewards(log, offered if predicting else None, any_reward=any_reward)
+    if weighing:
+        _check_propensities(log, clip)
     rounds = join(log, offered, k, over=over)
-    inverse, clipped = _inverse(rounds, log, clip, fallback)
-    weights = rounds.chosen * inverse
+    weights, clipped = rounds.chosen, 0
+    if weighing:
+        inverse, clipped = _inverse(rounds, log, clip, fallback)
+        weights = weights * inverse
     options = {"threshold": float(threshold), "shrinkage": float(shrinkage)}
     made = {}
     for name in asked:
-        found = ESTIMATORS[name](rounds, weights, **options)
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = weights if name in NEED_PROPENSITY else rounds.chosen
+            found = ESTIMATORS[name](rounds, own, **options)
         value, warnings = found.value, _warnings(rounds, found.weights, name, log)
         if not rounds.matched and name != "dm":
             value = math.nan
@@ -251,7 +263,7 @@ def ctr(
             )
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
-            bounds = _interval(rounds, found, confidence, method, seed)
+            bounds = _interval(rounds, found, name, confidence, method, seed)
         made[name] = Estimate(
             value,
             bounds,
@@ -259,21 +271,23 @@ def ctr(
             rounds.matched,
             _effective(found.weights),
             float(found.weights.max(initial=0)),
-            clipped,
+            clipped if name in NEED_PROPENSITY else 0,
             name,
             float(confidence),
             warnings,
             rounds.notes,
         )
-    return made[estimator] if isinstance(estimator, str) else made
+    return made if several else made[asked[0]]
 
 
 def _interval(
-    rounds: Rounds, found: Found, confidence: float, method: str, seed: int
+    rounds: Rounds, found: Found, name: str, confidence: float, method: str, seed: int
 ) -> Interval:
     """Return the interval of an estimate, from what each round moves it by."""
     n = rounds.n
-    if n < 2:  # noqa: PLR2004 - one round has no spread
+    # One round has no spread, and where only rounds that match count, no one of them.
+    counted = rounds.matched if name in RATIOS else n
+    if counted < 2:  # noqa: PLR2004
         return Interval(math.nan, math.nan)
     if method == "bootstrap":
         parts = np.concatenate((found.parts, np.repeat(found.others, rounds.count)))
@@ -282,33 +296,52 @@ def _interval(
         )
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
-    squares = float((found.parts**2).sum())
-    squares += float((found.others**2 * rounds.count).sum())
+    with np.errstate(over="ignore"):
+        squares = float((found.parts**2).sum())
+        squares += float((found.others**2 * rounds.count).sum())
     spread = math.sqrt(squares / (n - 1) / n)
     width = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread
     return Interval(found.value - width, found.value + width)
 
 
-def _own(columns: Mapping[str, str] | None, title: str) -> dict[str, str]:
+def _own(columns: Any, title: str) -> dict[str, str]:
     """Return the columns that are told for both tables, and for this one."""
+    if not isinstance(columns, (Mapping, type(None))):
+        msg = f"columns is a mapping from part to column, got {columns!r}"
+        raise ParameterError(msg)
+    others = {
+        "logged": {"predicted", "probability"},
+        "recommended": {"reward", "propensity"},
+    }
     found = {}
     for part, name in (columns or {}).items():
-        table, dot, own = part.rpartition(".")
+        table, dot, own = str(part).rpartition(".")
         if not dot:
             found[part] = name
         elif table == title:
+            if own in others[title]:
+                msg = f"columns gives {title} a {own} column, which it does not have"
+                raise ParameterError(msg)
             found[own] = name
         elif table not in {"logged", "recommended"}:
             msg = f"columns names a table {table!r}; there are logged and recommended"
             raise ParameterError(msg)
-    both = {
-        "logged": {"predicted", "probability"},
-        "recommended": {"reward", "propensity"},
-    }
-    return {part: name for part, name in found.items() if part not in both[title]}
+    return {part: name for part, name in found.items() if part not in others[title]}
 
 
-def _check_rewards(log: Log, offered: Log, *, any_reward: bool) -> None:
+def _check_probability(offered: Log, k: int | None, over: str) -> None:
+    if not offered.has("probability"):
+        return
+    for told, what in ((k is not None, "k"), (over == "recommended", f"n={over!r}")):
+        if told:
+            msg = (
+                f"{what} cannot be combined with a probability column, which says how "
+                "often each item is shown"
+            )
+            raise ParameterError(msg)
+
+
+def _check_rewards(log: Log, offered: Log | None, *, any_reward: bool) -> None:
     if any_reward:
         return
     reward = log.frame["reward"].to_numpy()
@@ -320,7 +353,7 @@ def _check_rewards(log: Log, offered: Log, *, any_reward: bool) -> None:
             "click is 0 or 1, and any_reward=True or --any-reward lets it be any number"
         )
         raise DataError(msg)
-    if offered.has("predicted"):
+    if offered is not None:
         guess = offered.frame["predicted"].to_numpy()
         odd = (guess < 0) | (guess > 1)
         if odd.any():
@@ -337,12 +370,15 @@ def _check_propensities(log: Log, clip: float | None) -> None:
     if not log.has("propensity"):
         return
     p = log.frame["propensity"].to_numpy()
-    zero = int(np.count_nonzero(p == 0))
+    # Below the smallest normal number, one over it is beyond the largest.
+    none = (p >= 0) & (p < np.finfo(np.float64).tiny)
+    zero = int(np.count_nonzero(none))
     if zero and clip is None:
-        at = int(np.flatnonzero(p == 0)[0])
+        at = int(np.flatnonzero(none)[0])
         msg = (
-            f"{log.origin.where(at)}: the propensity is 0 ({count(zero, 'such row')} "
-            "in all), which would weigh without bound; clip= or --clip bounds it"
+            f"{log.origin.where(at)}: the propensity is {p[at]:g} "
+            f"({count(zero, 'such row')} in all), which would weigh without bound; "
+            "clip= or --clip bounds it"
         )
         raise DataError(msg)
     odd = (p < 0) | (p > 1)
@@ -362,7 +398,7 @@ def _inverse(
     p = rounds.propensity
     if not log.has("propensity") and fallback == "items":
         p = np.full(len(p), 1 / log.frame["item"].n_unique())
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / p
     if clip is None:
         return inverse, 0
@@ -392,7 +428,9 @@ def _warnings(
             )
     if estimator != "dm":
         ess, total = _effective(weights), float(weights.sum())
-        if 0 < ess < _FEW:
+        if rounds.matched and total == 0:
+            found.append("no weight is left, so that the model alone decides")
+        elif rounds.matched and ess < _FEW:
             found.append(
                 f"the overlap is poor: the rounds count as much as {ess:.1f} even ones"
             )

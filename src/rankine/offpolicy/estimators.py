@@ -112,3 +112,5 @@ ESTIMATORS: dict[str, Callable[..., Found]] = {
 }
 NEED_PREDICTED = frozenset({"dm", "dr", "sndr", "switch-dr", "dros"})
 NEED_PROPENSITY = frozenset(ESTIMATORS) - {"matching", "dm"}
+RATIOS = frozenset({"matching", "snips", "sndr"})
+"""Estimators that divide by what is matched."""

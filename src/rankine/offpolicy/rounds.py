@@ -73,7 +73,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
     context = _context(logged, recommended)
     pair = [*context, "item"]
     offered = _offered(recommended, context, k)
-    shown = logged.frame
+    shown, offered = _same_types(logged.frame, offered, pair)
     total = float(offered["chosen"].sum())
     seen = shown["item"].unique()
     foreign = offered.filter(~pl.col("item").is_in(seen.implode()))
@@ -138,6 +138,7 @@ def _others(
         total = float(offered["part"].sum())
         rest = np.array([shown.height - len(row)])
         return np.full(len(row), total), np.array([total]), rest, ()
+    word = "user" if context == ["user"] else "context"
     known = offered.group_by(context).agg(pl.col("part").sum())
     number = _numbers(shown, known, context)
     every = np.bincount(number + 1, minlength=known.height + 1)
@@ -146,10 +147,10 @@ def _others(
     notes = []
     if every[0]:
         who = count(int(every[0]), "logged round")
-        notes.append(f"{who} of users without recommendations: left out")
+        notes.append(f"{who} of {word}s without recommendations: left out")
     unlogged = int(np.count_nonzero(every[1:] == 0))
     if unlogged:
-        who = count(unlogged, "user")
+        who = count(unlogged, word)
         notes.append(f"{who} with recommendations not in the log: not counted")
     return direct[number[row]], direct, every[1:] - hits, tuple(notes)
 
@@ -188,15 +189,20 @@ def _context(logged: Log, recommended: Log) -> list[str]:
                 f"{logged.origin.name} has none, so that they cannot be matched"
             )
             raise DataError(msg)
-    for part in (*found, "item"):
-        ours, theirs = logged.frame[part].dtype, recommended.frame[part].dtype
-        if ours != theirs:
-            msg = (
-                f"{part} ids are {ours} in {logged.origin.name} and {theirs} in "
-                f"{recommended.origin.name}; give them one type"
-            )
-            raise DataError(msg)
     return found
+
+
+def _same_types(
+    shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare ids as text where one table has text and the other has numbers."""
+    other = [part for part in parts if shown[part].dtype != offered[part].dtype]
+    text = pl.col(other).cast(pl.String)
+    return (
+        (shown.with_columns(text), offered.with_columns(text))
+        if other
+        else (shown, offered)
+    )
 
 
 def _offered(recommended: Log, context: list[str], k: int | None) -> pl.DataFrame:
