@@ -416,6 +416,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "dr: " in out
     found = json.loads(run("-e", "snips", "--json")[1])
     assert found[0]["value"] == pytest.approx(2 / sum(W))
+    log_only = pl.read_parquet(log).drop("propensity")
+    log_only.write_parquet(log)
+    code, _, err = run("-e", "ips")
+    assert code == 3
+    assert "--missing-propensity items" in err
+    found = json.loads(run("-e", "ips", "--missing-propensity", "items", "--json")[1])
+    assert found[0]["value"] == pytest.approx((1 * 3) / 4)
+    found = json.loads(run("-e", "dm", "--n", "recommended", "--json")[1])
+    assert found[0]["value"] == pytest.approx(sum(Q) / 4)
+    LOGGED.write_parquet(log)
     code, _, err = run("-e", "nope")
     assert code == 2
     assert "estimator must be one of" in err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,6 +25,12 @@ from rankine.cli.options import pairs
 @click.option("--threshold", type=float, default=10.0, help="Of switch-dr.")
 @click.option("--shrinkage", type=float, default=10.0, help="Of dros.")
 @click.option("--convention", default="rankine", help="rankine or jurity.")
+@click.option(
+    "--n", "over", help="The mean is over logged rounds or recommended pairs."
+)
+@click.option(
+    "--missing-propensity", help="Without such a column: error, or items for 1/items."
+)
 @click.option("--any-reward", is_flag=True, help="Rewards need not be 0 or 1.")
 @click.option(
     "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
@@ -32,6 +39,7 @@ from rankine.cli.options import pairs
 )  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, help="Of the intervals.")
 @click.option("--method", default="t", help="Of the intervals: t or bootstrap.")
+@click.option("--seed", type=int, default=0, help="Of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -44,10 +52,13 @@ def command(
     threshold: float,
     shrinkage: float,
     convention: str,
+    over: Any,
+    missing_propensity: Any,
     any_reward: bool,  # noqa: FBT001 - a flag
     columns: dict[str, str],
     confidence: float,
     method: str,
+    seed: int,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Estimate the click rate of recommendations from a log of another policy.
@@ -64,8 +75,8 @@ def command(
         ctr(
             logged, recommended, estimators or ("matching",), k=k, clip=clip,
             threshold=threshold, shrinkage=shrinkage, convention=convention,
-            any_reward=any_reward, columns=columns, confidence=confidence,
-            method=method,
+            n=over, missing_propensity=missing_propensity, any_reward=any_reward,
+            columns=columns, confidence=confidence, method=method, seed=seed,
         ).values()
     )  # fmt: skip
     if as_json:

@@ -224,8 +224,8 @@ def ctr(
     weighing = [name for name in asked if name in NEED_PROPENSITY]
     if weighing and fallback == "error":
         needs["propensity"] = (
-            f"{weighing[0]} weighs rounds by (missing_propensity='items' takes 1 / the "
-            "number of items)"
+            f"{weighing[0]} weighs rounds by (missing_propensity='items' or "
+            "--missing-propensity items takes 1 / the number of items)"
         )
     wanted = {"item": "rounds are matched by"}
     predicting = [name for name in asked if name in NEED_PREDICTED]
