@@ -347,3 +347,20 @@ def test_names_of_a_matrix() -> None:
             found[pair]
     with pytest.raises(rk.errors.ParameterError, match="the same name as text"):
         rk.similarity_matrix({1: x, "1": x}, "Jaccard")
+
+
+def test_runs_without_rows() -> None:
+    for first, second in (
+        ({1: []}, {1: []}),
+        ({"q": []}, {"q": []}),
+        ({1: {}}, {1: {5: 1.0}}),
+    ):
+        ev = rk.similarity(first, second, "RBO")
+        assert ev["RBO"] == (0 if any(second.values()) else 1)
+    empty = pl.DataFrame(
+        schema={"query": pl.String, "item": pl.String, "score": pl.Float64}
+    )
+    nothings: list[Any] = [{}, empty]
+    for nothing in nothings:
+        with pytest.raises(rk.errors.DataError, match="no lists in it"):
+            rk.similarity(nothing, {"q": ["a"]}, "RBO")

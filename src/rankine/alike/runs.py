@@ -114,31 +114,41 @@ def lists_of(source: Source) -> Lists:
             return found
     rows = as_rows(source, role="run")
     frame = rows.frame
-    starts = list_starts(frame["query"])
-    queries = frame["query"].gather(starts[:-1])
-    order: Ints | None = None
-    if queries.n_unique() < len(queries):
-        queries = frame["query"].unique(maintain_order=True)
-        number = numbers(frame["query"], queries)
-        order = np.argsort(number, kind="stable")
-        starts = starts_of(np.bincount(number, minlength=len(queries)))
+    if isinstance(source, Mappings):
+        (queries, starts), order = _queries_of(source, frame["query"]), None
+    else:
+        queries, starts, order = _queries_in(frame["query"])
+    if len(queries) == 0:
+        msg = f"{rows.name}: no lists in it"
+        raise DataError(msg)
     scores: Floats | None = None
     if "value" in frame.columns:
         scores = frame["value"].to_numpy().astype(np.float64, copy=False)
         _refuse_nan(rows, scores)  # before rows are moved, to say where
         scores = scores if order is None else scores[order]
-    if isinstance(source, Mappings):
-        if not any(isinstance(entry, Mapping) for entry in source.data.values()):
-            scores = None
-        queries, starts = _queries_of(source, queries)
-    if len(queries) == 0:
-        msg = f"{rows.name}: no lists in it"
-        raise DataError(msg)
+    if isinstance(source, Mappings) and not any(
+        isinstance(entry, Mapping) for entry in source.data.values()
+    ):
+        scores = None
     scored = not rows.ranked
     lists = Lists(
         rows.name, rows.notes, queries, starts, Ids(rows), order, scores, scored=scored
     )
     return _ranked(lists)
+
+
+def _queries_in(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
+    """Return the queries of rows, where each begins, and what brings them together."""
+    if len(query) == 0:
+        return query, np.zeros(1, dtype=np.int64), None
+    starts = list_starts(query)
+    queries = query.gather(starts[:-1])
+    if queries.n_unique() == len(queries):
+        return queries, starts, None
+    queries = query.unique(maintain_order=True)
+    number = numbers(query, queries)
+    starts = starts_of(np.bincount(number, minlength=len(queries)))
+    return queries, starts, np.argsort(number, kind="stable")
 
 
 def _queries_of(source: Mappings, known: pl.Series) -> tuple[pl.Series, Ints]:
