@@ -27,7 +27,7 @@ def scores_of(rng: random.Random, kind: str, at: int) -> list[float]:
     return falling
 
 
-@pytest.mark.parametrize("form", ["dict", "frame", "file"])
+@pytest.mark.parametrize("form", ["dict", "frame", "frames", "file"])
 @pytest.mark.parametrize("kind", ["tied", "few", "close", "few close", "falling"])
 @pytest.mark.parametrize("order", ["sorted", "mixed"])
 @pytest.mark.parametrize("name", rk.conventions())
@@ -36,7 +36,7 @@ def test_metrics_together_are_as_each_alone(
 ) -> None:
     rng = random.Random(f"{kind} {order}")  # noqa: S311 - data, not secrets
     items = [f"d{number}" for number in range(20)]
-    qrels = {
+    qrels: Any = {
         f"q{at}": {item: rng.randrange(3) for item in rng.sample(items, 8)}
         for at in range(10)
     }
@@ -49,8 +49,12 @@ def test_metrics_together_are_as_each_alone(
     run: Any = {query: {} for query in qrels}
     for query, item, score in rows:
         run[query][item] = score
-    if form == "frame":
+    of_dicts = rk.evaluate(qrels, run, METRICS, convention=name)
+    if form in {"frame", "frames"}:
         run = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    if form == "frames":
+        judged = [(q, i, g) for q, grades in qrels.items() for i, g in grades.items()]
+        qrels = pl.DataFrame(judged, ["query", "item", "grade"], orient="row")
     elif form == "file":
         run = tmp_path / "some.run"
         run.write_text("".join(f"{q} Q0 {i} 1 {s!r} t\n" for q, i, s in rows))
@@ -60,6 +64,36 @@ def test_metrics_together_are_as_each_alone(
     for metric in METRICS:
         alone = rk.evaluate(qrels, run, [metric], convention=name)
         assert together[metric] == pytest.approx(alone[metric], nan_ok=True), metric
+        if form != "file":  # which has ranks of its own
+            assert together[metric] == pytest.approx(of_dicts[metric], nan_ok=True)
+
+
+@pytest.mark.parametrize("later", ["falling", "rising", "tied", "nan", "word", "empty"])
+def test_the_order_given_is_kept_whatever_the_scores_of_later_lists(later: str) -> None:
+    """Where all scores fall they are looked up; one list that does not must tell."""
+    scores: dict[str, list[Any]] = {
+        "falling": [4.0, 3.0, 2.0, 1.0],
+        "rising": [1.0, 2.0, 3.0, 4.0],
+        "tied": [2.0, 2.0, 2.0, 2.0],
+        "nan": [2.0, float("nan"), 1.0, 0.0],
+        "word": [2.0, "high", 1.0, 0.0],
+        "empty": [],
+    }
+    last = dict(zip("abcd", scores[later], strict=False))
+    qrels = {"p": {"w": 1, "x": 2}, "q": {"b": 1, "z": 1}}
+    run = {"p": {"w": 9.0, "y": 8.0, "x": 7.0}, "q": last}
+
+    every = "AUC(scope='pooled')"
+    ev = rk.evaluate(qrels, run, ["RR", "R@3", "AUC", every], order="given").per_query
+
+    shown = bool(last)
+    # By places 0, -1, ...: w beats y, c, d and ties with a; x beats d and ties with c;
+    # b beats c and d and ties with y.
+    pooled = (3.5 + 1.5 + 2.5) / (3 * 4) if shown else 1 / 2
+    assert ev[every].to_list() == [pooled] * 2
+    assert ev["RR"].to_list() == [1, 1 / 2 if shown else 0]
+    assert ev["R@3"].to_list() == [1, 1 / 2 if shown else 0]
+    assert ev["AUC"].to_list() == [1 / 2, pytest.approx(2 / 3) if shown else None]
 
 
 @pytest.mark.parametrize("metrics", [["P@1", "RR@10"], ["Success@1", "RR@3"]])

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SPREAD = frozenset({"average", "best", "worst"})
 """Ways to look at all orders of tied items."""
 _OPPOSITE = ({"id_desc", "id_asc"}, {"input", "input_rev"})
+_LITTLE = 5000
+"""Rows that are looked up and not joined."""
 _RISES = 5
 """Steps upwards after which scores look like distances."""
 
@@ -108,19 +110,31 @@ def served(
         return aligned if tie == wish else _turned(aligned)
     if many:
         return None
-    some = _some(truth, run, aligned, touched)
+    some = _some(truth, run, aligned, touched, repeats)
     if some is None:
         return None
     again = join(*some, rule, depth=depth).table
-    kept = rows_of(table, ~np.isin(table.query, touched))
-    columns: dict[str, Any] = {
-        name: np.concatenate((getattr(kept, name), getattr(again, name)))
-        for name in ("rank", "grade", "above", "tied", "score")
+    return replace(aligned, table=_exchanged(table, touched, again), pair=None)
+
+
+def _exchanged(table: Judged, touched: Ints, again: Judged) -> Judged:
+    """Return a table in which other rows stand for some of its queries."""
+    names = ("query", "rank", "grade", "above", "tied", "score")
+    again = replace(again, query=touched[again.query])
+    inside = np.zeros(table.n_queries, dtype=np.bool_)
+    inside[touched] = True
+    rows = np.flatnonzero(inside[table.query])
+    if np.array_equal(table.query[rows], again.query):
+        columns = {name: getattr(table, name).copy() for name in names}
+        for name, column in columns.items():
+            column[rows] = getattr(again, name)
+        return replace(table, memo={}, **columns)
+    columns = {
+        name: np.concatenate((np.delete(getattr(table, name), rows), one))
+        for name, one in ((name, getattr(again, name)) for name in names)
     }
-    query = np.concatenate((kept.query, touched[again.query]))
-    order = _by_query_and_rank(query, columns["rank"])
-    joined = rows_of(replace(table, query=query, **columns), order)
-    return replace(aligned, table=joined, pair=None)
+    order = _by_query_and_rank(columns["query"], columns["rank"])
+    return rows_of(replace(table, **columns), order)
 
 
 def _turned(aligned: Aligned) -> Aligned:
@@ -137,9 +151,12 @@ def _turned(aligned: Aligned) -> Aligned:
 
 
 def _some(
-    truth: Truth, run: Source, aligned: Aligned, touched: Ints
+    truth: Truth, run: Source, aligned: Aligned, touched: Ints, repeats: str
 ) -> tuple[Truth, Source] | None:
-    """Return the judgements and the run of some queries, if they are easily taken."""
+    """Return the judgements and the run of some queries, if they are easily taken.
+
+    Few rows are looked up sooner than joined, where no item may repeat.
+    """
     source = truth.source
     ids = [aligned.ids[int(at)] for at in touched]
     if isinstance(source, Lists) and isinstance(run, Lists):
@@ -151,20 +168,44 @@ def _some(
     queries = truth.judgements.queries
     if isinstance(source, Dense) or run.frame["query"].dtype != queries.dtype:
         return None
-    chosen = pl.col("query").is_in(pl.Series(ids, dtype=queries.dtype).implode())
-    judged = source.frame.filter(chosen)
+    of_ids = pl.Series(ids, dtype=queries.dtype)
     if aligned.spans is None:
-        shown = run.frame.filter(chosen)
+        shown = run.frame.filter(run.frame["query"].is_in(of_ids))
     else:
         starts, number = aligned.spans
         lists = np.flatnonzero(np.isin(number, touched))
         rows, _ = expand(starts[lists], np.diff(starts)[lists])
         shown = run.frame[rows]
+    text = truth.judgements.items.dtype == shown["item"].dtype == pl.String
+    if text and repeats == "error" and len(shown) <= _LITTLE:
+        return _few(truth, run, ids, touched, shown)
+    judged = source.frame.filter(source.frame["query"].is_in(of_ids))
     sources = [
         replace(one, frame=frame, line=None, lines=None, number=None)
         for one, frame in ((source, judged), (run, shown))
     ]
     return type(truth)(sources[0]), sources[1]
+
+
+def _few(
+    truth: Truth, run: Rows, ids: list[Any], touched: Ints, shown: pl.DataFrame
+) -> tuple[Truth, Source]:
+    """Return the judgements and the rows of few queries as mappings."""
+    judged = truth.judgements
+    starts = judged.pool.starts
+    pairs, owner = expand(starts[touched], np.diff(starts)[touched])
+    grades: dict[Any, dict[str, float]] = {one: {} for one in ids}
+    entries: dict[Any, dict[str, float]] = {one: {} for one in ids}
+    for at, item, grade in zip(
+        owner.tolist(),
+        judged.items.gather(pairs).to_list(),
+        judged.pool.grade[pairs].tolist(),
+        strict=True,
+    ):
+        grades[ids[at]][item] = grade
+    for query, item, score in shown.select("query", "item", "value").iter_rows():
+        entries[query][item] = score
+    return type(truth)(Lists(grades, truth.source.name)), Lists(entries, run.name)
 
 
 def join(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain, compress, repeat
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,10 +102,34 @@ class Probed:
         self.score: Floats
         self._values: Floats | None = None
         self._raw: Floats | None = None
-        if rule.order == "given":
-            self._take_places(truth, scored)
-        else:
+        if rule.order != "given":
             self._take_scores(truth, pool, scored, rule, name)
+        elif not self._take_falling(truth, pool, scored, rule, name):
+            self._take_places(truth, scored)
+
+    def _take_falling(
+        self,
+        truth: Mapping[Any, Mapping[Any, float]],
+        pool: Pool,
+        scored: Sequence[Mapping[Any, float]],
+        rule: Convention,
+        name: str,
+    ) -> bool:
+        """Rank by scores that fall along every list, and say whether they do.
+
+        Then places are found as ranks, by looking at the judged items alone.
+        """
+        if not _falls(next(filter(None, scored), _EMPTY)):
+            return False
+        try:
+            self._take_scores(truth, pool, scored, rule.replace(score_bits=64), name)
+            falls = self.is_strict()
+        except DataError:  # scores that are no numbers, where the order is what counts
+            falls = False
+        self._values = self._raw = None
+        if falls:
+            self.score = -self.above.astype(np.float64)
+        return falls
 
     def _take_places(
         self,
@@ -238,6 +263,15 @@ def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
 
 
 _EMPTY: dict[Any, float] = {}
+
+
+def _falls(entry: Mapping[Any, Any]) -> bool:
+    """Say whether the scores of a list fall."""
+    values = [*entry.values()]
+    try:
+        return all(map(gt, values, values[1:]))
+    except (TypeError, ValueError, ArithmeticError):
+        return False  # no numbers
 
 
 def _refuse_none(run: Mapping[Any, Any]) -> None:

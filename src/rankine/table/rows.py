@@ -351,7 +351,11 @@ class _Matcher:
             rank = above + 1
         else:
             ordered = scores if falling else sort_descending(scores, starts)
-            above, tied = above_and_tied(ordered, starts, group, scores[row])
+            above, tied = (
+                _in_falling(scores, starts, row, group)
+                if falling
+                else above_and_tied(ordered, starts, group, scores[row])
+            )
             rank = above + 1
             open_ = np.flatnonzero(tied > 1)
             if len(open_):
@@ -547,6 +551,23 @@ def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:
     if rising.any():
         return False, False
     return True, not ((scores[1:] == scores[:-1]) & inside).any()
+
+
+def _in_falling(
+    scores: Floats, starts: Ints, row: Ints, group: Ints
+) -> tuple[Ints, Ints]:
+    """Count the scores above some rows and those equal to them, in falling lists.
+
+    Only where a neighbour is equal is there anything to search; one in another list
+    costs a search, and changes nothing.
+    """
+    own = scores[row]
+    above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
+    equal = scores[np.maximum(row - 1, 0)] == own
+    equal |= scores[np.minimum(row + 1, len(scores) - 1)] == own
+    at = np.flatnonzero(equal)
+    above[at], tied[at] = above_and_tied(scores, starts, group[at], own[at])
+    return above, tied
 
 
 def _longest_tie(scores: Floats | None, starts: Ints) -> int:
