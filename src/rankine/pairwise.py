@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.alike.measures import Measure, parse_measure
-from rankine.alike.runs import Joined, join, lists_of
-from rankine.alike.runs import Lists as Ranked
+from rankine.alike.runs import Joined, join
 from rankine.conventions.presets import convention
 from rankine.errors import DataError, ParameterError, UsageError
 from rankine.evaluation import Evaluation, Group, Plan, source_of
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Lists
 from rankine.stats.summary import summarize
+from rankine.table.lists import Lists as Ranked
+from rankine.table.lists import lists_of
 from rankine.words import count
 
 if TYPE_CHECKING:

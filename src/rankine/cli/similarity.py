@@ -42,9 +42,9 @@ def command(
     rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
     rankine similarity *.run -m "tau(on=intersection)"
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.alike.runs import lists_of  # noqa: PLC0415
     from rankine.evaluation import source_of  # noqa: PLC0415 - --help stays fast
     from rankine.pairwise import compare, matrix_of, plan_of  # noqa: PLC0415
+    from rankine.table.lists import lists_of  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = "two runs at least are needed, got one"
