@@ -29,7 +29,7 @@ from typing import Any
 from unittest import mock
 
 from rankine.cli import main
-from rankine.data import FOLDER, QRELS, RUNS
+from rankine.data import FILMS, FOLDER, QRELS, RUNS
 
 FENCE = re.compile(
     r"^```(?P<info>[^`\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -163,6 +163,7 @@ def workplace() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         for path in (QRELS, *RUNS):
             shutil.copy(path, name)
+        shutil.copytree(FILMS, Path(name, FILMS.name))
         plain = {key: value for key, value in os.environ.items() if key not in _COLOURS}
         plain |= {"COLUMNS": _WIDTH, "NO_COLOR": "1"}
         with mock.patch.dict(os.environ, plain, clear=True), contextlib.chdir(name):

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-import rankine.names  # noqa: F401 - fills the registry
 from rankine.cli import cli
 from rankine.cli.metrics import sections, signature
-from rankine.metric import REGISTRY
+from rankine.names import metrics
 
 if TYPE_CHECKING:
     from rankine.metric import Fact
@@ -25,6 +24,7 @@ _SUMMARY = {
     "sum": "the sum over queries",
     "geometric": "the geometric mean over queries",
     "ratio": "pooled over queries",
+    "run": "one number for all lists together",
 }
 
 
@@ -45,7 +45,7 @@ def _arguments(text: str) -> dict[str, str]:
 
 def metric_reference(name: str) -> str:
     """Return signature, parameters, values and reference of a metric."""
-    fact = REGISTRY[name]
+    fact = metrics()[name].fact
     text = sections(fact)
     lines = [f"`{signature(fact)}`", ""]
     if fact.aliases:
@@ -81,7 +81,8 @@ def _facts(fact: Fact) -> str:
 def metric_table(pages: Mapping[str, str]) -> str:
     """Return a table of all metrics, each linked to the page that explains it."""
     lines = ["| metric | what it says | also read as |", "|---|---|---|"]
-    for name, fact in REGISTRY.items():
+    for name, metric in metrics().items():
+        fact = metric.fact
         summary = _prose(sections(fact)["summary"].splitlines()[0])
         aliases = ", ".join(f"`{alias}`" for alias in fact.aliases)
         lines.append(f"| [{name}]({pages[name]}#{name}) | {summary} | {aliases} |")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine.table.judged import Judged
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from rankine.conventions.tools import Tool
     from rankine.io.sources import Lists
     from rankine.metric import Metric
-    from rankine.table.judged import Judged
 
 _BY_SET = frozenset({"P", "R", "F", "Success"})
 """Metrics that do not ask where above the cutoff an item stands."""
@@ -77,7 +77,7 @@ def _rises(entry: object) -> bool:
 
 def _n_open(metric: Metric, table: Judged, shortest: int) -> int:
     """Count the queries in which the order of tied items can matter."""
-    if not metric.fact.ordered:
+    if not metric.fact.ordered or not isinstance(table, Judged):
         return 0
     k = metric.depth
     open_ = (table.tied > 1) & (table.n_retrieved[table.query] >= shortest)

@@ -102,3 +102,16 @@ def check_number(
     wanted = "a number " + " and ".join(bounds) if bounds else "a finite number"
     msg = f"{name} must be {wanted}, got {value!r}"
     raise ParameterError(msg)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Accept True and False.
+
+    >>> check_flag("share", 2)
+    Traceback (most recent call last):
+    ...
+    rankine.errors.ParameterError: share must be True or False, got 2
+    """
+    if value is not True and value is not False:
+        msg = f"{name} must be True or False, got {value!r}"
+        raise ParameterError(msg)

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine import io
 from rankine.cautions import cautions_of, n_unsorted
-from rankine.checks import check_choice, check_count, check_k, check_number
-from rankine.conventions.bind import bind
-from rankine.conventions.convention import WITH_CUTOFF
+from rankine.checks import check_choice, check_k
 from rankine.conventions.presets import convention as named
 from rankine.conventions.tools import TOOLS
 from rankine.errors import (
     DataError,
     MetricSyntaxError,
     ParameterError,
-    UsageError,
-    nearest,
 )
+from rankine.io.features import read_features
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import NO_COLUMN, as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Dense, Lists, Rows, Source, Stream
-from rankine.metric import REGISTRY, Metric
-from rankine.names import parse, parse_all
-from rankine.notes import notes_of
+from rankine.metric import Metric
+from rankine.names import parse
+from rankine.notes import notes_of, undefined
+from rankine.plan import Group, Plan, check_needs, check_options, plan_of
+from rankine.recommend.listed import ListMetric
 from rankine.stats.intervals import Interval, interval
 from rankine.stats.summary import Summary, summarize
 from rankine.table.align import join, key_of, served
+from rankine.table.known import Known, Listed, catalog_of, know
+from rankine.table.lists import lists_of
 from rankine.table.policy import Aligned, apply, cut
 from rankine.table.truth import Truth
 from rankine.words import count
@@ -41,48 +42,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankine.conventions.convention import Convention
+    from rankine.table.recommended import Recommended
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
-# Fields that decide the table; metrics for which they agree share one.
-_OF_TABLE = (
-    "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
-    "negative", "queries", "missing_run",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Group:
-    """Metrics that are computed on the same table."""
-
-    rule: Convention
-    members: tuple[tuple[int, Metric, Convention], ...]
-    depth: int | None
-    keep_scores: bool
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What will be computed, checked before any data is read.
-
-    Attributes:
-        asked: the metrics as they were asked for.
-        labels: their texts, under which they are found.
-        bound: the metrics with what the convention says filled in.
-        groups: the same, by the table they need.
-        rule: the convention.
-        untold: the metrics that nobody told which grades are relevant.
-        catalog: the number of items in the catalogue, if it was told.
-        preset: the name of the convention, if it was given by name.
-    """
-
-    asked: tuple[Metric, ...]
-    labels: tuple[str, ...]
-    bound: tuple[Metric, ...]
-    groups: tuple[Group, ...]
-    rule: Convention
-    untold: tuple[Metric, ...]
-    catalog: int | None = None
-    preset: str | None = None
 
 
 class Evaluation:
@@ -215,9 +177,14 @@ class Evaluation:
         """
         label = self._label(metric)
         found = self.summaries[label]
-        how = self._plan.asked[self._plan.labels.index(label)].fact.summary
+        fact = self._plan.asked[self._plan.labels.index(label)].fact
+        how, values = fact.summary, found.values
+        if fact.pairs is not None:
+            # A query has a part in the pairs of all others too, which makes its own
+            # deviation count twice (Hoeffding 1948).
+            values = found.value + 2 * (values - found.value)
         return interval(
-            found.values,
+            values,
             confidence=confidence,
             method=method,
             how=how,
@@ -229,13 +196,19 @@ class Evaluation:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        return notes_of(self._tables, self.summaries, self._plan.bound)
+        judged = [one for one in self._tables if isinstance(one, Aligned)]
+        metrics = [m for m in self._plan.bound if not isinstance(m, ListMetric)]
+        listed = [one for one in self._tables if isinstance(one, Listed)]
+        said = [note for one in listed for note in one.notes]
+        first = undefined(self.summaries)
+        if judged:
+            first = list(notes_of(judged, self.summaries, metrics))
+        return tuple(dict.fromkeys([*first, *said]))
 
     @property
-    def table(self) -> Aligned:
+    def table(self) -> Any:
         """The joined table, for those who want to look below the numbers."""
-        table: Aligned = self._tables[0]
-        return table
+        return self._tables[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the values per query, ready for JSON."""
@@ -292,7 +265,9 @@ def evaluate(
     convention: str | Convention = "rankine",
     ties: str | None = None,
     rel: float | None = None,
-    catalog: int | None = None,
+    catalog: Any = None,
+    items: Any = None,
+    train: Any = None,
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     depth: int | None = None,
@@ -305,7 +280,8 @@ def evaluate(
 
     Args:
         qrels: the judgements: a path, {query: {item: grade}}, {query: {items}}, a
-            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns.
+            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns; None
+            where no metric needs any.
         run: the retrieved items: a path, {query: {item: score}}, {query: [items in
             order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, or what
             `read_run` returns.
@@ -314,7 +290,12 @@ def evaluate(
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
             convention's order.
         rel: the smallest relevant grade, instead of the convention's.
-        catalog: number of items in the catalogue, for the metrics that need it.
+        catalog: number of items in the catalogue, or the items, for the metrics that
+            need it.
+        items: what is known of items, for the metrics that need it: {item: numbers},
+            {item: topics}, a frame or a file with a column of items, a matrix whose row
+            i is item i, or a function that is the distance of two items.
+        train: the interactions that users had before, in any form of judgements.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
             "score": ...}; recognised by their names if not given.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
@@ -344,11 +325,15 @@ def evaluate(
     _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
     if not isinstance(convention, str):
         convention = named(convention)
-    check_options(rel, catalog, ties)
+    known = Known(catalog=None if catalog is None else catalog_of(catalog))
+    size = known.catalog if known.catalog is None else _size(known.catalog)
+    check_options(rel, size, ties)
     if order is not None:
         check_choice("order", order, ("score", "rank", "given"))
         convention = named(convention).replace(order=order)
-    plan = plan_of(asked, convention, ties, rel, catalog)
+    plan = plan_of(asked, convention, ties, rel, size)
+    given = {"qrels": qrels, "train": train, "items": items, "catalog": catalog}
+    check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
     of_qrels = of_run = PLAIN
     if columns is not None or grades is not None or lenient:
@@ -360,9 +345,19 @@ def evaluate(
             lenient=lenient,
             lower_is_better=lower_is_better,
         )
-    truth = truth_of(qrels, of_qrels)
+    truth = None if qrels is None else truth_of(qrels, of_qrels)
+    if train is not None:
+        known = replace(known, train=train_of(train, of_qrels))
+    if items is not None:
+        known = replace(known, features=read_features(items, columns))
     source = source_of(run, of_run, order)
-    return evaluate_source(plan, truth, source, name or source.name, depth=depth)
+    return evaluate_source(
+        plan, truth, source, name or source.name, depth=depth, known=known
+    )
+
+
+def _size(catalog: Any) -> int:
+    return catalog if isinstance(catalog, int) else len(catalog)
 
 
 def _check_words(name: object, **flags: object) -> None:
@@ -373,16 +368,6 @@ def _check_words(name: object, **flags: object) -> None:
         if value is not True and value is not False:
             msg = f"{flag} must be True or False, got {value!r}"
             raise ParameterError(msg)
-
-
-def check_options(rel: object, catalog: object, ties: object = None) -> None:
-    """Check what is said of all metrics."""
-    if ties is not None:
-        check_choice("ties", ties, ("average", "best", "worst"))
-    if rel is not None:
-        check_number("rel", rel)
-    if catalog is not None:
-        check_count("catalog", catalog, least=1)
 
 
 def _listed(metrics: Any) -> tuple[str | Metric, ...]:
@@ -421,6 +406,17 @@ def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
     return Truth(source)
 
 
+def train_of(train: Any, how: Reading = PLAIN) -> Rows:
+    """Read the interactions that users had before."""
+    source = io.read(train, "qrels", how)
+    name = "train" if source.name == "qrels" else source.name
+    rows = as_rows(source, "qrels", lenient=how.lenient)
+    if rows.frame.height == 0:
+        msg = f"{name}: no interactions in it"
+        raise DataError(msg)
+    return replace(rows, name=name)
+
+
 def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
     """Read a run; refuse one without the rank column if that was asked for."""
     source = io.read(run, "run", how)
@@ -432,12 +428,13 @@ def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Sourc
 
 def evaluate_source(
     plan: Plan,
-    truth: Truth,
+    truth: Truth | None,
     source: Source,
     name: str,
     *,
     depth: int | None = None,
     joins: dict[Any, Aligned] | None = None,
+    known: Known | None = None,
 ) -> Evaluation:
     """Evaluate a run that has been read, by a plan that has been checked.
 
@@ -448,14 +445,23 @@ def evaluate_source(
         name: what to call the run.
         depth: the number of items of each list that are kept.
         joins: where joined tables are kept, for further plans on the same data.
+        known: what is known of items and users, for metrics of lists.
     """
-    _refuse_fractions(plan, truth)
-    if plan.catalog is not None:
+    if truth is not None:
+        _refuse_fractions(plan, truth)
+    if plan.catalog is not None and plan.judged:
         _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
-    tables = []
-    joined = _joins(plan, truth, source, joins)
-    for group, one in zip(plan.groups, joined, strict=True):
+    tables: list[Any] = []
+    joined = iter(() if truth is None else _joins(plan, truth, source, joins))
+    for group in plan.groups:
+        if group.lists:
+            listed = _listed_for(group, truth, source, known or Known(), depth)
+            tables.append(listed)
+            for number, metric, own in group.members:
+                found[number] = summarize(metric, listed.table, own, listed.ids)  # type: ignore[arg-type]
+            continue
+        one = next(joined)
         rule = _ranked(group.rule, source)
         aligned = apply(one, rule)
         if rule.order != group.rule.order:
@@ -470,21 +476,67 @@ def evaluate_source(
         tables.append(aligned)
         for number, metric, own in group.members:
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
-    unsorted: Callable[[], int] = int
-    if plan.preset and any(group.rule.order == "given" for group in plan.groups):
-        n = max(aligned.unsorted for aligned in tables)
-        unsorted = n_unsorted(source) if isinstance(source, Lists) else lambda: n
+    unsorted = _unsorted(plan, source, tables)
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
+
+
+def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> Callable[[], int]:
+    """Return what counts the lists that are not in the order of their scores."""
+    if not plan.preset or all(group.rule.order != "given" for group in plan.judged):
+        return int
+    n = max(one.unsorted for one in tables)
+    return n_unsorted(source) if isinstance(source, Lists) else lambda: n
+
+
+def _listed_for(
+    group: Group,
+    truth: Truth | None,
+    source: Source,
+    known: Known,
+    depth: int | None,
+) -> Listed:
+    """Return the lists that a group of metrics reads, with all that is known."""
+    rule = _ranked(group.rule, source)
+    lists = lists_of(source, rule)
+    depths = [one for one in (group.depth, depth) if one is not None]
+    if truth is not None:
+        known = replace(known, judgements=truth.judgements)
+    needs = {
+        need: metric
+        for _, metric, _ in group.members
+        if isinstance(metric, ListMetric)
+        for need in metric.needs
+    }
+    listed = know(
+        lists,
+        known,
+        min(depths, default=None),
+        rule.duplicates,
+        users=rule.queries if "judgements" in needs else None,
+    )
+    _refuse_items(listed.table, needs)
+    strange = listed.strange if "catalog" in needs else ()
+    return replace(listed, notes=(*listed.notes, *strange))
+
+
+def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
+    """Refuse items= that does not have what metrics need of it."""
+    if "topics" in needs and table.topics is None:
+        msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
+        raise DataError(msg)
 
 
 def _joins(
     plan: Plan, truth: Truth, source: Source, joins: dict[Any, Aligned] | None
 ) -> list[Aligned]:
     """Join the data for each group of a plan, as seldom as can be."""
-    rules = [_ranked(group.rule, source) for group in plan.groups]
+    groups = plan.judged
+    if not groups:
+        return []
+    rules = [_ranked(group.rule, source) for group in groups]
     keys = [key_of(rule, plan.rule) for rule in rules]
     needs: dict[Any, bool] = {}
-    for group, key in zip(plan.groups, keys, strict=True):
+    for group, key in zip(groups, keys, strict=True):
         needs[key] = needs.get(key, False) or group.keep_scores
     floors = {
         key
@@ -492,8 +544,8 @@ def _joins(
         if rule.score_floor is not None
     }
     # As deep as any of them needs, since one may serve for another.
-    depths = [group.depth for group in plan.groups if group.depth is not None]
-    whole = joins is not None or len(depths) < len(plan.groups)
+    depths = [group.depth for group in groups if group.depth is not None]
+    whole = joins is not None or len(depths) < len(groups)
     deepest = None if whole else max(depths)
     made = {} if joins is None else joins
     # By scores first, and by the less precise ones: these may serve for others.
@@ -524,113 +576,6 @@ def _ranked(rule: Convention, source: Source) -> Convention:
     if rule.order == "rank" and not _is_ranked(source):
         return rule.replace(order="score")
     return rule
-
-
-@lru_cache(maxsize=256)
-def plan_of(
-    asked: tuple[str | Metric, ...],
-    convention: str | Convention,
-    ties: str | None,
-    rel: float | None,
-    catalog: int | None,
-) -> Plan:
-    """Check everything that can be checked without data."""
-    rule = named(convention)
-    told = rel is not None or rule.threshold != 1
-    if ties is not None:
-        rule = rule.replace(tie=ties)
-    if rel is not None:
-        check_number("rel", rel)
-        rule = rule.replace(threshold=rel)
-    metrics: dict[Metric, None] = {}
-    for entry in asked:
-        if isinstance(entry, Metric):
-            metrics[entry] = None
-        else:
-            metrics.update(dict.fromkeys(parse_all(entry)))
-    if not metrics:
-        msg = "no metrics were asked for; name at least one, such as nDCG@10"
-        raise UsageError(msg)
-    _check_rule(rule, tuple(metrics))
-    bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
-    groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
-    for number, metric in enumerate(bound):
-        own = rule.for_metric(metric.name, cut=metric.depth is not None)
-        key = tuple(getattr(own, field) for field in _OF_TABLE)
-        groups.setdefault(key, []).append((number, metric, own))
-    return Plan(
-        tuple(metrics),
-        tuple(str(metric) for metric in metrics),
-        bound,
-        tuple(_group(members) for members in groups.values()),
-        rule,
-        () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
-        catalog,
-        convention if isinstance(convention, str) else None,
-    )
-
-
-def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
-    """Refuse what a convention asks for and nobody can do."""
-    for name, own in rule.overrides.items():
-        if name.removesuffix(WITH_CUTOFF) not in REGISTRY:
-            msg = (
-                f"the convention overrides {name!r}, which is no metric"
-                f"{nearest(name, REGISTRY)}"
-            )
-            raise ParameterError(msg)
-        orders = {own.get("order", rule.order), rule.order}
-        if len(orders) > 1 and "rank" in orders:
-            msg = f"{name} alone cannot be read by its rank column, or not by it"
-            raise ParameterError(msg)
-    for metric in metrics:
-        for_it = rule.for_metric(metric.name, cut=metric.depth is not None)
-        pooled = for_it.aggregate == "micro"
-        if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
-            msg = f"{metric} cannot be pooled over queries, as aggregate='micro' asks"
-            raise ParameterError(msg)
-
-
-def _needs_threshold(metric: Metric, rule: Convention) -> bool:
-    """Say whether a metric has a threshold that was not given."""
-    by_threshold = metric.fact.binary or metric.get("gain") == "binary"
-    own = rule.own(metric.name, cut=metric.depth is not None)
-    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(own)
-    return by_threshold and metric.takes("rel") and not told
-
-
-def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
-    depths = [
-        None if metric.get("ideal") == "retrieved" else metric.depth
-        for _, metric, _ in members
-    ]
-    needs_scores = any(
-        "scores" in metric.fact.needs or metric.get("min_score") is not None
-        for _, metric, _ in members
-    )
-    deepest = None if None in depths else max(depth for depth in depths if depth)
-    rule = members[0][2]
-    # What is removed or pooled by the list itself depends on all of the list.
-    if rule.unjudged == "removed" or rule.pool != "qrels":
-        deepest = None
-    return Group(rule, tuple(members), deepest, needs_scores)
-
-
-def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
-    if not metric.takes("catalog") or metric.get("catalog") is not None:
-        return metric
-    if catalog is not None:
-        return metric(catalog=catalog)
-    optional = metric.name == "Utility" or (
-        metric.name == "AUC" and metric.get("universe") != "catalogue"
-    )
-    if not optional:
-        msg = (
-            f"{metric} needs the size of the catalogue; give catalog=, or "
-            f"write {metric(catalog=1000)}"
-        )
-        raise ParameterError(msg)
-    return metric
 
 
 def _is_ranked(source: Source) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Kernel: TypeAlias = "Callable[..., Floats]"
 Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
-Summary = Literal["mean", "sum", "geometric", "ratio"]
+Summary = Literal["mean", "sum", "geometric", "ratio", "run"]
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,16 @@ class Fact:
         bounds: the smallest and the largest value.
         higher_is_better: the direction, None where there is none.
         summary: how the values of the queries become one: their mean, their sum,
-            their geometric mean, or pooled numerators over pooled denominators.
+            their geometric mean, or pooled numerators over pooled denominators; or
+            ``run``, where the kernel gives one number for all of them.
         parts: numerator and denominator per query, for metrics that can be pooled.
+        pairs: the number itself, where it is a mean over pairs of queries, and the
+            kernel gives each query's part in it.
         empty: what a query without relevant items is worth to the summary: what the
             convention says; nothing, where there is no value (``skip``); or its own
             value, which does not need relevant items (``keep``).
-        needs: what else must be in the table: "scores" of all retrieved items.
+        needs: what else must be in the table: "scores" of all retrieved items; for
+            lists, "judgements", "train", "catalog", "vectors" or "topics".
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
     """
@@ -57,6 +61,7 @@ class Fact:
     higher_is_better: bool | None = True
     summary: Summary = "mean"
     parts: Parts | None = None
+    pairs: Callable[..., float] | None = None
     empty: Literal["convention", "skip", "keep"] = "convention"
     needs: frozenset[str] = frozenset()
     binary: bool = True
@@ -160,13 +165,20 @@ class Metric:
         """Return the expression that makes this metric, like ``P(rel=2)@5``."""
         at = self.fact.at
         inside = ",".join(
-            f"{key}={_plain(value)!r}" for key, value in self.params if key != at
+            f"{key}={_shown(value)}" for key, value in self.params if key != at
         )
         text = f"{self.name}({inside})" if inside else self.name
         cut = self._bound.get(at) if at else None
         return text if cut is None else f"{text}@{_plain(cut)}"
 
     __repr__ = __str__
+
+
+def _shown(value: Any) -> str:
+    """Return a parameter as text; a function has its name."""
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return repr(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import rankine.ranking  # noqa: F401 - fills the registry
 from rankine.errors import MetricSyntaxError, UnknownMetricError, nearest
 from rankine.metric import REGISTRY, Metric
+from rankine.recommend import LISTED, ListMetric
 from rankine.trec_names import FAMILIES, NICKNAMES, Family
 
 M = TypeVar("M", bound=Metric)
@@ -34,7 +35,8 @@ def metrics() -> dict[str, Metric]:
     >>> metrics()["nDCG"].fact.parameters["gain"]
     'linear'
     """
-    return {name: Metric(name) for name in REGISTRY}
+    every = {name: Metric(name) for name in REGISTRY}
+    return every | {name: ListMetric(name) for name in LISTED}
 
 
 @lru_cache(maxsize=4096)
@@ -109,8 +111,9 @@ def _text(value: object) -> str:
 
 
 def _known() -> list[str]:
-    aliases = [alias for fact in REGISTRY.values() for alias in fact.aliases]
-    return [*REGISTRY, *aliases, *FAMILIES, *_RANX_NAMES]
+    facts = (*REGISTRY.values(), *LISTED.values())
+    aliases = [alias for fact in facts for alias in fact.aliases]
+    return [*REGISTRY, *LISTED, *aliases, *FAMILIES, *_RANX_NAMES]
 
 
 @lru_cache(maxsize=8)
@@ -132,7 +135,7 @@ def _lookup(name: str, kind: type[Metric]) -> str | None:
 
 
 def _canonical(text: str) -> Metric | None:
-    return canonical(text, Metric)
+    return canonical(text, Metric) or canonical(text, ListMetric)
 
 
 def canonical(text: str, kind: type[M]) -> M | None:

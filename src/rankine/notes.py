@@ -36,7 +36,7 @@ def notes_of(
         *_unmatched(aligned),
         *_unreachable(table, metrics),
         *_empty(summaries, n_metrics),
-        *_undefined(summaries),
+        *undefined(summaries),
         *_unjudged(aligned, depths),
         *_short(table, depths),
         *_tied(table, depths),
@@ -81,7 +81,8 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
     ]
 
 
-def _undefined(summaries: Mapping[str, Summary]) -> list[str]:
+def undefined(summaries: Mapping[str, Summary]) -> list[str]:
+    """Say for how many queries metrics have no value."""
     return [
         f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
         for label, found in summaries.items()

@@ -190,7 +190,7 @@ def brier(y: Any, p: Any) -> Loss:
     return Loss(math.fsum(squares.tolist()) / len(squares), len(squares))
 
 
-class Calibration(float):
+class CalibrationError(float):
     """Expected calibration error, with the bins that it is made of.
 
     Attributes:
@@ -217,7 +217,7 @@ class Calibration(float):
 
 def expected_calibration_error(
     y: Any, p: Any, *, bins: int = 10, by: str = "width"
-) -> Calibration:
+) -> CalibrationError:
     """Expected calibration error: how far probabilities are from rates, bin by bin.
 
     Formula:
@@ -271,7 +271,7 @@ def expected_calibration_error(
         }
     )
     value = math.fsum((n[has] / len(truth) * gap).tolist())
-    return Calibration(value, len(truth), frame, float(gap.max()))
+    return CalibrationError(value, len(truth), frame, float(gap.max()))
 
 
 def rmse(y: Any, predicted: Any) -> Loss:

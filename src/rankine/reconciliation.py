@@ -14,12 +14,14 @@ from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import ParameterError, RankineError
-from rankine.evaluation import check_options, evaluate_source, plan_of, truth_of
+from rankine.evaluation import evaluate_source, truth_of
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Rows, Stream
 from rankine.metric import Metric
 from rankine.names import parse
+from rankine.plan import check_options, plan_of
+from rankine.recommend.listed import ListMetric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -378,6 +380,7 @@ def reconcile(
     if not isinstance(asked, Metric):
         msg = f"a metric is a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
+    refuse_lists(asked)
     check_options(rel, catalog)
     names = list(PRESETS)
     if conventions is not None:
@@ -393,6 +396,16 @@ def reconcile(
         of_run = Reading(columns=columns)
     data = data_of(qrels, run, of_qrels, of_run, rel=rel, catalog=catalog)
     return Reconciliation(asked, data, names)
+
+
+def refuse_lists(metric: Metric) -> None:
+    """Refuse metrics of lists, which read more than judgements and a run."""
+    if isinstance(metric, ListMetric):
+        msg = (
+            f"reconcile compares metrics of judged items, and {metric} is one of "
+            "lists; evaluate it with convention= instead"
+        )
+        raise ParameterError(msg)
 
 
 def _check_name(name: Any) -> None:

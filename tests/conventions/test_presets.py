@@ -22,7 +22,6 @@ from rankine.errors import (
     ParameterError,
     UnknownConventionError,
 )
-from rankine.metric import REGISTRY
 
 QRELS = {"q1": {"a": 1, "b": 2, "d": 1, "z": 0}, "q2": {"c": 1}}
 RUN = {"q1": {"b": 0.9, "a": 0.5, "z": 0.1}, "q2": {"x": 0.9, "c": 0.5}}
@@ -49,7 +48,7 @@ def test_what_is_said_of_a_tool(name: str) -> None:
     assert tool.does.count(". ") == 0
     assert tool.checked
     assert f"{name} " in str(rk.conventions())
-    unknown = set(tool.calls or ()) - REGISTRY.keys()
+    unknown = set(tool.calls or ()) - rk.metrics().keys()
     assert not unknown
 
 

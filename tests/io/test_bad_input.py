@@ -897,14 +897,17 @@ def test_69_none_is_no_list(query: str) -> None:
     assert "None" in text
 
 
-@pytest.mark.parametrize("role", ["qrels", "run"])
-def test_69_none_is_no_data(role: str) -> None:
-    pair = (None, {"q": ["a"]}) if role == "qrels" else ({"q": {"a"}}, None)
+def test_69_none_is_no_run() -> None:
+    text = complaint(errors.FormatError, {"q": {"a"}}, None)
 
-    text = complaint(errors.FormatError, *pair)
-
-    assert text.startswith(f"cannot read {role} from ")
+    assert text.startswith("cannot read run from ")
     assert "a path, a mapping by query, a frame" in text
+
+
+def test_69_none_is_no_judgements() -> None:
+    text = complaint(errors.ParameterError, None, {"q": ["a"]})
+
+    assert text.endswith(" needs judgements, but qrels is None")
 
 
 def test_71_no_metrics_is_refused() -> None:

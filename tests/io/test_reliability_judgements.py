@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rankine as rk
-from rankine.errors import DataError, DuplicateItemError, UnknownMetricError
+from rankine.errors import DataError, DuplicateItemError, ParameterError
 from tests.refusals import command, files, refusal, refused, told
 
 ZEROS = "q1 0 a 0\nq2 0 c 0\n"
@@ -177,11 +177,11 @@ def test_61_a_threshold_above_all_grades_is_told(
     assert "no grade is at least 3, the largest is 2: nothing is relevant" in out
 
 
-def test_62_metrics_of_subtopics_are_refused_by_name(tmp_path: Path) -> None:
-    # There are none yet; an item judged for two subtopics is an item judged twice.
+def test_62_metrics_of_subtopics_need_to_be_told_them(tmp_path: Path) -> None:
+    # They belong to items here; an item judged for two is an item judged twice.
     qrels, run = files(tmp_path, "q1 1 a 1\nq1 2 a 1\n")
 
-    text = refusal(UnknownMetricError, qrels, run, "alpha_nDCG@10")
+    text = refusal(ParameterError, qrels, run, "alpha_nDCG@10")
 
-    assert text.startswith("unknown metric 'alpha_nDCG'")
+    assert text.startswith("alpha_nDCG@10 needs topics or groups of the items; give ")
     assert refused(DuplicateItemError, qrels, {"q1": ["a"]}).startswith("item 'a' is ")

@@ -11,9 +11,9 @@ import polars as pl
 
 from rankine.alike.matched import Matched, Side
 from rankine.alike.matching import common
-from rankine.errors import DataError, DuplicateItemError
+from rankine.errors import DataError
 from rankine.table.judgements import item_keys, numbers
-from rankine.table.lists import Lists, TextIds
+from rankine.table.lists import Lists, TextIds, refuse_twice
 from rankine.table.segments import expand, runs, starts_of
 from rankine.words import count
 
@@ -77,7 +77,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
                 Matched(x, y, *found), first.queries.gather(kept), tuple(notes)
             )
         for lists, _ in both:
-            _refuse_twice(lists)
+            refuse_twice(lists)
     msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
     raise DataError(msg)
 
@@ -148,23 +148,3 @@ def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]
-
-
-def _refuse_twice(lists: Lists) -> None:
-    """Raise if an item stands twice in a list."""
-    number = np.repeat(np.arange(len(lists.queries)), np.diff(lists.starts))
-    items = lists.items
-    pairs = pl.DataFrame({"number": number, "item": items})
-    twice = pairs.is_duplicated().arg_true()
-    if len(twice) == 0:
-        return
-    at = int(twice[0])
-    same = (pairs["number"] == number[at]) & (pairs["item"] == items[at])
-    rows = same.arg_true().to_numpy()[:2]
-    rows = rows if lists.order is None else lists.order[rows]
-    places = " and ".join(lists.ids.place(int(row)) for row in sorted(rows))
-    msg = (
-        f"item {items[at]!r} appears twice for query "
-        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places})"
-    )
-    raise DuplicateItemError(msg)

@@ -14,9 +14,10 @@ def command() -> None:
     from rankine import io  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
+    from rankine.plan import plan_of  # noqa: PLC0415
     from rankine.report.text import table_of  # noqa: PLC0415
 
-    plan = ev.plan_of(_METRICS, "rankine", None, None, None)
+    plan = plan_of(_METRICS, "rankine", None, None, None)
     truth = ev.truth_of(QRELS)
     results = [
         ev.evaluate_source(plan, truth, io.read(path, "run"), path.stem)

@@ -26,9 +26,12 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
     "runs",
     type=click.Path(path_type=Path),
     nargs=-1,
-    required=True,
     metavar="RUN [RUN ...]",
 )
+@click.option(
+    "--no-qrels", is_flag=True,
+    help="There are no judgements: QRELS is a run too. For metrics of lists alone.",
+)  # fmt: skip
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="A metric: nDCG@10, 'P(rel=2)@5', ndcg_cut.10, all_trec, ...; repeatable.",
@@ -54,6 +57,14 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
     help="Number of items in the catalogue, for metrics that need it.",
 )  # fmt: skip
 @click.option(
+    "--train", type=click.Path(path_type=Path), metavar="FILE",
+    help="Interactions that users had before, for novelty and the like.",
+)  # fmt: skip
+@click.option(
+    "--items", type=click.Path(path_type=Path), metavar="FILE",
+    help="Features or topics of items: CSV, TSV, Parquet, NDJSON or Arrow.",
+)  # fmt: skip
+@click.option(
     "--order", type=click.Choice(["score", "rank", "given"]),
     help="What the ranking follows: the score, a rank column, or the order of rows.",
 )  # fmt: skip
@@ -75,6 +86,7 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
 def command(
     qrels: Path,
     runs: tuple[Path, ...],
+    no_qrels: bool,  # noqa: FBT001
     metrics: tuple[str, ...],
     per_query: bool,  # noqa: FBT001 - a flag
     convention: str,
@@ -82,6 +94,8 @@ def command(
     ties: str | None,
     depth: int | None,
     catalog: int | None,
+    train: Path | None,
+    items: Path | None,
     order: str | None,
     lenient: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
@@ -100,10 +114,14 @@ def command(
     \b
     rankine evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m AP
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
+    rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
+    from rankine.io.features import read_features  # noqa: PLC0415
+    from rankine.plan import check_needs, plan_of  # noqa: PLC0415
+    from rankine.table.known import Known  # noqa: PLC0415
 
-    refuse_stdin_twice(qrels, *runs)
+    judged, runs = _sorted_out(qrels, runs, no_qrels=no_qrels)
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style exclude each other"
         raise click.UsageError(msg)
@@ -120,17 +138,24 @@ def command(
 
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
-    plan = ev.plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)
+    plan = plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)
+    given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
+    check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
     told = reader(lenient=lenient, by_rank=by_rank, **how)
-    truth = ev.truth_of(qrels, told("qrels"))
+    truth = None if judged is None else ev.truth_of(judged, told("qrels"))
     sources = [ev.source_of(path, told("run"), order) for path in runs]
     if verbose:
-        say_how([truth.source, *sources])
+        say_how([*([] if truth is None else [truth.source]), *sources])
+    known = Known(
+        None if train is None else ev.train_of(train, told("qrels")),
+        None if items is None else read_features(items),
+        catalog,
+    )
     results = []
     for path, source in zip(runs, sources, strict=True):
         name = source.name if str(path) == "-" else path.name
-        found = ev.evaluate_source(plan, truth, source, name, depth=depth)
+        found = ev.evaluate_source(plan, truth, source, name, depth=depth, known=known)
         results.append(found)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)
@@ -148,6 +173,20 @@ def command(
     elif style is None:
         _print_table(results, per_query=per_query)
     return _below(results, limits)
+
+
+def _sorted_out(
+    qrels: Path, runs: tuple[Path, ...], *, no_qrels: bool
+) -> tuple[Path | None, tuple[Path, ...]]:
+    """Say which of the files hold judgements, if one does, and which hold runs."""
+    files = (qrels, *runs)
+    refuse_stdin_twice(*files)
+    if no_qrels:
+        return None, files
+    if not runs:
+        msg = "Missing argument 'RUN [RUN ...]'."
+        raise click.UsageError(msg)
+    return qrels, runs
 
 
 def _rule(convention: str, order: str | None) -> str | Convention:

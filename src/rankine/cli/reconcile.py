@@ -46,8 +46,8 @@ def command(
     rankine reconcile qrels.txt bm25.run -m AP@10 --explain ranx jurity
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine.conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
-    from rankine.evaluation import check_options  # noqa: PLC0415
     from rankine.names import parse_all  # noqa: PLC0415
+    from rankine.plan import check_options  # noqa: PLC0415
     from rankine.reconciliation import Reconciliation, data_of  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)

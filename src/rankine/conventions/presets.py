@@ -20,10 +20,31 @@ ABOVE_ZERO = math.nextafter(0, 1)
 
 _CUT_UP = {"IPrec": {"cut": "up"}, "11pt": {"cut": "up"}}
 _BY_ORDER: dict[str, Any] = {"order": "given", "duplicates": "count"}
+_ALL_SHOWN = {"share": False, "outside": "counted"}
+_OF_RANKSYS: dict[str, Any] = {
+    "Coverage": _ALL_SHOWN,
+    "Gini": {"complement": True},
+    "Entropy": {"weight": "list"},
+    "GiniSimpson": {"weight": "list"},
+    "ILD": {"short": "zero"},
+    "SubtopicRecall": {"of": "all"},
+}
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
 _RANKSYS = Convention(
-    **_BY_ORDER, gain="exp2_thr", gain_below_threshold=False, ap_den="min_k_R"
+    **_BY_ORDER,
+    gain="exp2_thr",
+    gain_below_threshold=False,
+    ap_den="min_k_R",
+    overrides=_OF_RANKSYS,
 )
+_OF_ELLIOT: dict[str, Any] = {
+    **_OF_RANKSYS,
+    "UserCoverage": {"share": False},
+    "EPC": {"weight": "log2", "rel": 1},
+    "EFD": {"weight": "log2", "rel": 1},
+    "Popularity": {"by": "users"},
+    "LongTail": {"cold": "head"},
+}
 PRESETS: dict[str, Convention] = {
     "rankine": Convention(),
     # trec_eval 10.0 -c, whose numbers are rankine's own.
@@ -66,12 +87,17 @@ PRESETS: dict[str, Convention] = {
             "R": {"duplicates": "set"},
             "AP": {"queries": "both"},
             "AUC": _POOLED_AUC,
+            "InterListDiversity": {"sample": 10_000, "runs": 10, "seed": 1},
         },
     ),
     "ranksys": _RANKSYS,
     "relison": _RANKSYS.replace(ap_den="R", overrides={"nDCG": {"threshold": 0.5}}),
     "elliot": _RANKSYS.replace(
-        ap_den="k", ap_terms="all_ranks", queries="both", empty_truth="skip"
+        ap_den="k",
+        ap_terms="all_ranks",
+        queries="both",
+        empty_truth="skip",
+        overrides=_OF_ELLIOT,
     ),
     "recommenders": Convention(
         tie="input",
@@ -86,6 +112,10 @@ PRESETS: dict[str, Convention] = {
             "nDCG": {"queries": "qrels"},
             "Rprec": {"misses": "undefined", "nothing": "nan"},
             "AUC": {**_POOLED_AUC, "nothing": "nan"},
+            "Coverage": {"outside": "counted"},
+            "Novelty": {"by": "records", "cold": "zero", "aggregate": "micro"},
+            "ILD": {"by": "users"},
+            "Serendipity": {"method": "users", "queries": "run"},
         },
     ),
     "rectools": Convention(
@@ -96,6 +126,12 @@ PRESETS: dict[str, Convention] = {
         gain="binary",
         ideal="k_ones",
         empty_truth="skip",
+        overrides={
+            "Coverage": _ALL_SHOWN,
+            "UserCoverage": {"least": 1},
+            "ILD": {"short": "zero"},
+            "Serendipity": {"queries": "run"},
+        },
     ),
     "replay": Convention(
         duplicates="count",
@@ -109,6 +145,7 @@ PRESETS: dict[str, Convention] = {
             "R": {"duplicates": "set"},
             "Success": {"duplicates": "set"},
             "AUC": {"tied": "order", "single": "by_kind"},
+            "Novelty": {"by": "own"},
         },
     ),
     "lenskit": Convention(
@@ -121,7 +158,11 @@ PRESETS: dict[str, Convention] = {
         discount="log2(max(r,b))",
         queries="run",
         empty_truth="skip",
-        overrides={"P": {"empty_truth": "zero"}},
+        overrides={
+            "P": {"empty_truth": "zero"},
+            "Coverage": _ALL_SHOWN,
+            "Gini": {"divisor": "n", "outside": "counted"},
+        },
     ),
     "torchmetrics": Convention(
         tie="input",
@@ -166,6 +207,10 @@ PRESETS: dict[str, Convention] = {
         overrides={
             "R": {"empty_truth": "nan"},
             "AUC": {"scope": "pooled", "order": "score"},
+            "Coverage": {"outside": "counted", "padding": 1},
+            "Gini": {"divisor": "n", "outside": "counted", "padding": 1},
+            "Entropy": {"base": math.e, "scale": "items"},
+            "LongTail": {"of": "items", "tail": 0.1, "cold": "head"},
         },
     ),
     "implicit": Convention(
@@ -197,7 +242,10 @@ PRESETS: dict[str, Convention] = {
         threshold=ABOVE_ZERO,
         p_den="list",
         ap_den="hits",
-        overrides={"AR": {"variant": "recmetrics", "duplicates": "set"}},
+        overrides={
+            "AR": {"variant": "recmetrics", "duplicates": "set"},
+            "Novelty": {"divisor": "k"},
+        },
     ),
     "surprise": Convention(overrides={"FCP": {"weighing": "users"}}),
     "notebook": Convention(

@@ -106,6 +106,8 @@ TOOLS: dict[str, Tool] = {
         checked="2.1.0 on pandas 2.3",
         calls={
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "AUC": "AUC",
+            "InterListDiversity": "InterListDiversity",
+            "ILD": "IntraListDiversity",
         },
         open_ties=2,
     ),
@@ -117,6 +119,15 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "F": "FScore", "AP": "AveragePrecision",
             "nDCG": "NDCG", "RR": "ReciprocalRank",
+            "EPC": "EPC",
+            "EFD": "EFD",
+            "Unexpectedness": "EPD",
+            "ILD": "EILD",
+            "Gini": "GiniIndex",
+            "Entropy": "Entropy",
+            "GiniSimpson": "GiniSimpsonIndex",
+            "Coverage": "AggregateDiversityMetric",
+            "SubtopicRecall": "SRecall",
         },
     ),
     "relison": Tool(
@@ -134,6 +145,15 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "F": "F1", "AP": "MAP", "nDCG": "nDCG",
             "RR": "MRR", "Success": "HR",
+            "Gini": "Gini",
+            "Entropy": "SEntropy",
+            "Coverage": "ItemCoverage",
+            "UserCoverage": "UserCoverage",
+            "EPC": "EPC",
+            "EFD": "EFD",
+            "Popularity": "ARP",
+            "LongTail": "APLT",
+            "SubtopicRecall": "SRecall",
         },
     ),
     "recommenders": Tool(
@@ -144,6 +164,11 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "precision_at_k", "R": "recall_at_k", "AP": "map_at_k",
             "nDCG": "ndcg_at_k", "Rprec": "r_precision_at_k", "AUC": "auc",
+            "Coverage": "catalog_coverage",
+            "Entropy": "distributional_coverage",
+            "Novelty": "novelty",
+            "ILD": "diversity",
+            "Serendipity": "serendipity",
         },
     ),
     "rectools": Tool(
@@ -154,6 +179,12 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",
             "nDCG": "NDCG", "RR": "MRR", "Success": "HitRate",
+            "Coverage": "CatalogCoverage",
+            "UserCoverage": "CoveredUsers",
+            "ILD": "IntraListDiversity",
+            "Novelty": "MeanInvUserFreq",
+            "Popularity": "AvgRecPopularity",
+            "Serendipity": "Serendipity",
         },
     ),
     "replay": Tool(
@@ -164,6 +195,8 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
             "Success": "HitRate", "AUC": "RocAuc",
+            "Coverage": "Coverage",
+            "Novelty": "Novelty",
         },
     ),
     "lenskit": Tool(
@@ -174,6 +207,8 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "AP": "AveragePrecision",
             "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit",
+            "Gini": "ListGini",
+            "Coverage": "UniqueItemCount",
         },
     ),
     "torchmetrics": Tool(
@@ -219,6 +254,11 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
             "Success": "Hit", "AUC": "AUC",
+            "Coverage": "ItemCoverage",
+            "Gini": "GiniIndex",
+            "Entropy": "ShannonEntropy",
+            "Popularity": "AveragePopularity",
+            "LongTail": "TailPercentage",
         },
     ),
     "implicit": Tool(
@@ -249,6 +289,8 @@ TOOLS: dict[str, Tool] = {
         checked="0.1.5",
         calls={
             "P": "recommender_precision", "R": "recommender_recall", "AR": "mark",
+            "InterListDiversity": "personalization",
+            "Novelty": "novelty",
         },
     ),
     "surprise": Tool(

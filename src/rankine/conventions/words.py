@@ -100,6 +100,49 @@ _WORDS: dict[tuple[str, Any], str] = {
     "discordant pairs per user that has one",
     ("misses", "zero"): "counts queries without a hit as 0",
     ("misses", "undefined"): "skips queries without a hit",
+    ("share", True): "gives a share",
+    ("share", False): "gives a count",
+    ("outside", "left_out"): "leaves out items that are not in the catalogue",
+    ("outside", "counted"): "counts items that are not in the catalogue",
+    ("complement", True): "gives 1 less the Gini index",
+    ("complement", False): "gives the Gini index",
+    ("divisor", "n"): "divides by the number of items",
+    ("divisor", "n-1"): "divides by the number of items less one",
+    ("divisor", "k"): "divides by k also for shorter lists",
+    ("divisor", "list"): "divides by the length of the list",
+    ("weight", "row"): "counts every row alike",
+    ("weight", "list"): "counts every list alike",
+    ("weight", "none"): "counts all ranks alike",
+    ("weight", "log2"): "weighs ranks by 1 / log2(rank + 1)",
+    ("short", "undefined"): "has no value for lists of one item",
+    ("short", "zero"): "counts lists of one item as 0",
+    ("of", "wanted"): "divides by the topics of the relevant items",
+    ("of", "all"): "divides by all topics",
+    ("of", "items"): "takes a share of the items for the tail",
+    ("of", "interactions"): "takes a share of the interactions for the tail",
+    ("cold", "one"): "counts new items as if one user had them",
+    ("cold", "zero"): "counts new items as nothing",
+    ("cold", "tail"): "takes new items for part of the tail",
+    ("cold", "head"): "does not take new items for part of the tail",
+    ("by", "users"): "counts the users who had an item",
+    ("by", "records"): "counts the records of an item",
+    ("by", "features"): "compares the features of items",
+    ("by", "own"): "counts items that the user did not have",
+    ("scale", "none"): "does not scale",
+    ("scale", "items"): "divides by the number of items shown",
+    ("method", "popularity"): "expects popular items",
+    ("method", "users"): "expects items that had the same users",
+    ("least", 1): "asks for one item in a list",
+    ("least", None): "asks for k items in a list",
+}
+
+_NUMBERS = {
+    "padding": "takes the catalogue to be {} larger",
+    "base": "takes logarithms to the base {:.4g}",
+    "tail": "takes {:g} for the tail",
+    "sample": "samples {} users where there are more",
+    "runs": "takes {} samples",
+    "seed": "begins its random numbers with {}",
 }
 
 
@@ -117,6 +160,8 @@ def in_words(field: str, value: Any) -> str:
         return f"takes grades from {value:g} on for relevant"
     if field == "score_floor" and value is not None:
         return f"never takes an item with a score of {value:g} or less for relevant"
+    if field in _NUMBERS and value is not None:
+        return _NUMBERS[field].format(value)
     if field == "decimals" and value is not None:
         return f"rounds to {value} decimals"
     key = (field, value if isinstance(value, (str, int, bool, type(None))) else None)

@@ -86,7 +86,7 @@ def read_log(
     _check_columns(columns)
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.fsdecode(data))
-        data, title = _read_path(path), str(path)
+        data, title = read_table(path), str(path)
     elif not is_frame(data):
         msg = (
             f"{title} is of type {type(data).__name__}; expected a path, or a frame of "
@@ -174,7 +174,8 @@ def _check_columns(columns: Any) -> None:
             raise ParameterError(msg)
 
 
-def _read_path(path: Path) -> pl.DataFrame:
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a file with named columns, by the name of the file; CSV as text."""
     suffixes = [suffix.casefold() for suffix in path.suffixes]
     kind = next((one for one in reversed(suffixes) if one in _READERS), None)
     if not path.exists():

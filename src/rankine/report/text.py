@@ -64,10 +64,19 @@ def _values(row: Sequence[Cell]) -> list[Text]:
 
 def _footer(evaluations: Sequence[Evaluation]) -> list[RenderableType]:
     n = len(evaluations[0].table.ids)
+    whole = [metric.fact.summary == "run" for metric in evaluations[0].metrics]
     said = "Below each number stands its 95 % interval, by bootstrap over queries."
     if n < 2:  # noqa: PLR2004 - one query
         said = "A single query has no interval."
-    lines: list[RenderableType] = [Text(f"{count(n, 'query')}. {said}", style="dim")]
+    elif any(whole):
+        alone = "These numbers are" if all(whole) else "A number without interval is"
+        said = "" if all(whole) else said
+        said = f"{said} {alone} of all lists together.".strip()
+    sizes = {len(evaluation.table.ids) for evaluation in evaluations}
+    who = count(n, "query")
+    if len(sizes) > 1:
+        who = f"{min(sizes)} to {max(sizes)} queries"
+    lines: list[RenderableType] = [Text(f"{who}. {said}", style="dim")]
     for evaluation in evaluations:
         told = evaluation.notes or evaluation.warnings
         if told and len(evaluations) > 1:

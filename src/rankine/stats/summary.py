@@ -81,6 +81,8 @@ def summarize(
     """
     fact = metric.fact
     values = metric.values(table)
+    if fact.summary == "run":
+        return _of_run(float(values[0]), metric, table, rule)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     value = reduce(values, fact.summary)
@@ -97,6 +99,8 @@ def summarize(
             value = math.nan
     n = len(values) - n_undefined
     parts = None
+    if fact.pairs is not None:
+        value = fact.pairs(table, **dict(metric.params))
     pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
     if n == 0:
         value = _nothing(metric, rule)
@@ -108,8 +112,16 @@ def summarize(
     return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
 
 
+def _of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Summary:
+    """Return a number that all lists have together, and none has alone."""
+    if rule.decimals is not None and math.isfinite(value):
+        value = round(value, rule.decimals)
+    n = table.n_queries
+    return Summary(value, np.full(n, np.nan), n, 0, None, None, metric, table)
+
+
 def _needs_relevant(metric: Metric) -> bool:
-    return metric.fact.summary != "sum" and metric.fact.empty != "keep"
+    return metric.fact.summary not in {"sum", "run"} and metric.fact.empty != "keep"
 
 
 def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankine.conventions.convention import Convention
-from rankine.errors import DataError
+from rankine.errors import DataError, DuplicateItemError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
@@ -244,3 +244,23 @@ def _refuse_nan(rows: Rows, scores: Floats) -> None:
             "numbers that can be ordered"
         )
         raise DataError(msg)
+
+
+def refuse_twice(lists: Lists) -> None:
+    """Raise if an item stands twice in a list."""
+    number = np.repeat(np.arange(len(lists.queries)), np.diff(lists.starts))
+    items = lists.items
+    pairs = pl.DataFrame({"number": number, "item": items})
+    twice = pairs.is_duplicated().arg_true()
+    if len(twice) == 0:
+        return
+    at = int(twice[0])
+    same = (pairs["number"] == number[at]) & (pairs["item"] == items[at])
+    rows = same.arg_true().to_numpy()[:2]
+    rows = rows if lists.order is None else lists.order[rows]
+    places = " and ".join(lists.ids.place(int(row)) for row in sorted(rows))
+    msg = (
+        f"item {items[at]!r} appears twice for query "
+        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places})"
+    )
+    raise DuplicateItemError(msg)

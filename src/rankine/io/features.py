@@ -1,0 +1,256 @@
+"""What is known of items: features as numbers, topics as words, or a distance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import ColumnNotFoundError, DataError, FormatError
+from rankine.io.frames import at_hand, column_of, columns_of, ids, is_frame
+from rankine.io.logs import PARTS, read_table
+from rankine.io.sources import Rows
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats, Ints
+
+_SEPARATOR = "|"
+"""Between the topics of one item, where they stand in one text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What is known of items.
+
+    Attributes:
+        items: their ids, each once.
+        vectors: a row of numbers per item.
+        topic_item: the number of an item.
+        topic: the name of a topic that it has.
+        weight: how much of it the topic has.
+        distance: a function of two ids.
+    """
+
+    items: pl.Series
+    vectors: Floats | None = None
+    topic_item: Ints | None = None
+    topic: pl.Series | None = None
+    weight: Floats | None = None
+    distance: Callable[[Any, Any], float] | None = None
+
+
+def read_features(data: Any, columns: Mapping[str, Any] | None = None) -> Features:
+    """Read features of items from anything that is accepted for them.
+
+    Args:
+        data: {item: numbers}, {item: topic or topics}, {item: {topic: weight}}; a frame
+            or a file with a column of items, in which further columns are numbers or
+            texts; a matrix whose row i is item i; or a function of two items.
+        columns: the column of items, as {"item": ...}, if it has an odd name.
+    """
+    if isinstance(data, Features):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(os.fsdecode(data))
+        return _of_frame(read_table(path), columns, str(path))
+    if isinstance(data, Mapping):
+        return _of_mapping(data)
+    if is_frame(data):
+        return _of_frame(data, columns, "items")
+    if type(data).__module__.startswith("scipy.sparse"):
+        data = data.toarray()
+    if isinstance(data, np.ndarray):
+        return _of_matrix(data)
+    if callable(data):
+        return Features(pl.Series("item", [], dtype=pl.String), distance=data)
+    msg = (
+        f"items is a {type(data).__name__}; expected {{item: numbers}}, {{item: "
+        "topics}, a frame or a file with a column of items, a matrix, or a function of "
+        "two items"
+    )
+    raise FormatError(msg)
+
+
+def _of_matrix(data: np.ndarray[Any, Any]) -> Features:
+    matrix = 2
+    if data.ndim != matrix or data.dtype.kind not in "biuf":
+        msg = f"items is an array of shape {data.shape}; expected items x features"
+        raise FormatError(msg)
+    vectors = _finite(data.astype(np.float64), lambda row: f"item {row}")
+    return Features(pl.Series("item", np.arange(len(data))), vectors)
+
+
+def _finite(vectors: Floats, word: Callable[[int], str]) -> Floats:
+    """Refuse infinities; an item with a nan among its features has none."""
+    odd = np.isinf(vectors).any(axis=1)
+    if odd.any():
+        msg = f"the features of {word(int(np.flatnonzero(odd)[0]))} are not finite"
+        raise DataError(msg)
+    return vectors
+
+
+def _of_mapping(data: Mapping[Any, Any]) -> Features:
+    if not data:
+        msg = "items is empty; give at least one item with its features"
+        raise DataError(msg)
+    items = ids(pl.Series("item", list(data)), "item", Rows(pl.DataFrame(), "items"))[0]
+    first = next(iter(data.values()))
+    if _is_numbers(first):
+        return Features(items, _vectors(data))
+    owner: list[int] = []
+    names: list[str] = []
+    weights: list[float] = []
+    for at, (item, entry) in enumerate(data.items()):
+        for name, weight in _topics(item, entry):
+            owner.append(at)
+            names.append(name)
+            weights.append(weight)
+    return Features(
+        items,
+        topic_item=np.array(owner, dtype=np.int64),
+        topic=pl.Series("topic", names, dtype=pl.String),
+        weight=np.array(weights),
+    )
+
+
+def _is_numbers(entry: Any) -> bool:
+    if isinstance(entry, np.ndarray):
+        return entry.dtype.kind in "biuf"
+    plain = isinstance(entry, Collection) and not isinstance(entry, (str, Mapping, set))
+    return plain and bool(entry) and not any(isinstance(one, str) for one in entry)
+
+
+def _vectors(data: Mapping[Any, Any]) -> Floats:
+    made: list[Floats] = []
+    for item, entry in data.items():
+        try:
+            row = np.asarray(entry, dtype=np.float64)
+        except (TypeError, ValueError):
+            msg = f"the features of item {item!r} are {entry!r}; expected numbers"
+            raise DataError(msg) from None
+        if row.ndim != 1 or (made and len(row) != len(made[0])):
+            have = len(made[0]) if made else 1
+            msg = (
+                f"item {item!r} has features of shape {row.shape}; those of the items "
+                f"before have {have} numbers"
+            )
+            raise DataError(msg)
+        made.append(row)
+    names = list(data)
+    return _finite(np.stack(made), lambda row: f"item {names[row]!r}")
+
+
+def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
+    if isinstance(entry, str):
+        return [(entry, 1.0)]
+    if isinstance(entry, Mapping):
+        weighed = list(entry.items())
+    elif isinstance(entry, Iterable):
+        weighed = [(name, 1.0) for name in entry]
+    else:
+        weighed = [(None, entry)]
+    for name, weight in weighed:
+        number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        if not isinstance(name, str) or not number or not 0 <= weight < np.inf:
+            msg = (
+                f"the topics of item {item!r} are {entry!r}; expected a text, several, "
+                "or {text: weight} with weights from 0"
+            )
+            raise DataError(msg)
+    return [(name, float(weight)) for name, weight in weighed if weight > 0]
+
+
+def _of_frame(data: Any, columns: Mapping[str, Any] | None, title: str) -> Features:
+    table = at_hand(data, title)
+    names = columns_of(table)
+    told = (columns or {}).get("item")
+    known = [name for name in PARTS["item"] if name in names]
+    name = told if told in names else known[0] if known else None
+    if name is None:
+        msg = (
+            f"{title} has no column of items; known are "
+            f"{', '.join(PARTS['item'][:3])}, it has {', '.join(names)}; say which "
+            "with columns={'item': ...}"
+        )
+        raise ColumnNotFoundError(msg)
+    origin = Rows(pl.DataFrame(), title)
+    item = ids(column_of(table, names[name]), "item", origin)[0]
+    rest = {
+        other: column_of(table, own) for other, own in names.items() if other != name
+    }
+    if not rest:
+        msg = f"{title} has no columns besides {name!r}; features are expected there"
+        raise DataError(msg)
+    return _of_columns(item, rest, title)
+
+
+def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Features:
+    numbers: dict[str, pl.Series] = {}
+    words: dict[str, pl.Series] = {}
+    for name, column in rest.items():
+        if column.dtype == pl.String:
+            number = column.cast(pl.Float64, strict=False)
+            plain = number.null_count() == column.null_count() < len(column)
+            (numbers if plain else words)[name] = number if plain else column
+        elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            numbers[name] = column.cast(pl.Float64)
+        else:
+            words[name] = column
+    known = item.unique(maintain_order=True)
+    owner = _places(item, known)
+    topics = [_topic_rows(owner, column, name) for name, column in words.items()]
+    vectors = None
+    if numbers:
+        if len(known) < len(item):
+            twice = item.filter(item.is_duplicated())[0]
+            msg = f"{title}: item {twice!r} stands twice; its features must be one row"
+            raise DataError(msg)
+        vectors = _finite(
+            np.stack([column.to_numpy() for column in numbers.values()], axis=1),
+            lambda row: f"item {item[row]!r}",
+        )
+        if not topics and bool(np.isin(vectors, (0.0, 1.0)).all()):
+            # Columns of yes and no are topics with the names of the columns.
+            at, which = np.nonzero(vectors)
+            flags = pl.Series(list(numbers))[which]
+            topics = [pl.DataFrame({"at": at, "topic": flags})]
+    if not topics:
+        return Features(known, vectors)
+    every = pl.concat(topics).unique(maintain_order=True)
+    return Features(
+        known,
+        vectors,
+        every["at"].to_numpy(),
+        every["topic"],
+        np.ones(every.height),
+    )
+
+
+def _places(item: pl.Series, known: pl.Series) -> Ints:
+    table = pl.DataFrame({"id": known, "at": np.arange(len(known), dtype=np.int64)})
+    joined = pl.DataFrame({"id": item}).join(
+        table, on="id", how="left", maintain_order="left"
+    )
+    found: Ints = joined["at"].to_numpy()
+    return found
+
+
+def _topic_rows(owner: Ints, column: pl.Series, name: str) -> pl.DataFrame:
+    """Return an item and a topic per row; texts hold one, or several with | between."""
+    frame = pl.DataFrame({"at": owner, "topic": column})
+    if not isinstance(column.dtype, (pl.List, pl.Array)):
+        try:
+            frame = frame.with_columns(pl.col("topic").cast(pl.String))
+        except pl.exceptions.PolarsError:
+            msg = f"column {name!r} holds {column.dtype}; expected numbers or texts"
+            raise DataError(msg) from None
+        frame = frame.with_columns(pl.col("topic").str.split(_SEPARATOR))
+    frame = frame.explode("topic").drop_nulls()
+    return frame.with_columns(pl.col("topic").cast(pl.String)).filter(
+        pl.col("topic") != ""
+    )

@@ -1,0 +1,435 @@
+"""How well known the items of a list are: self-information, popularity, long tail."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rankine.checks import check_choice, check_flag, check_k, check_number
+from rankine.recommend.listed import listed, mean_of, share
+
+if TYPE_CHECKING:
+    from rankine.arrays import Bools, Floats, Ints
+    from rankine.table.recommended import Recommended, Top, Train
+
+By = Literal["users", "records", "own"]
+Cold = Literal["one", "most", "zero", "skip"]
+Divisor = Literal["list", "k"]
+Weight = Literal["none", "log2", "reciprocal"]
+Of = Literal["interactions", "items"]
+TailCold = Literal["tail", "head"]
+Aggregate = Literal["mean_of_ratios", "ratio_of_sums"]
+_BY = ("users", "records", "own")
+_COLD = ("one", "most", "zero", "skip")
+_WEIGHT = ("none", "log2", "reciprocal")
+_AGGREGATE = ("mean_of_ratios", "ratio_of_sums")
+
+
+def discounts(rank: Ints, discount: str) -> Floats:
+    """Return what each rank weighs."""
+    made: Floats = np.ones(len(rank))
+    if discount == "log2":
+        made /= np.log2(rank + 1.0)
+    elif discount == "reciprocal":
+        made /= rank
+    return made
+
+
+def _counts(train: Train, by: str) -> tuple[Ints, int]:
+    if by == "records":
+        return train.records, train.n_records
+    return train.users, train.n_users
+
+
+def _information(train: Train, by: str, cold: str, *, scaled: bool) -> Floats:
+    """Return -log2 of each item's share; nan for new items that are skipped."""
+    count, total = _counts(train, by)
+    known = count > 0
+    share = np.maximum(count, 1) / total
+    info = -np.log2(share)
+    if cold == "most":
+        info[~known] = info[known].max(initial=0.0)
+    elif cold != "one":
+        info[~known] = 0.0 if cold == "zero" else np.nan
+    # Among one user everything is as new as it can be.
+    return info / math.log2(total) if scaled and total > 1 else info
+
+
+def _not_had(table: Recommended, top: Top) -> Floats:
+    """Return 1 for the items that the user did not have before."""
+    train = table.train
+    if train is None:
+        return np.zeros(len(top.item))
+    width = max(table.n_items, 1)
+    had = np.unique(train.profile.owner * width + train.profile.member)
+    return (~np.isin(top.user * width + top.item, had)).astype(np.float64)
+
+
+def _novelty_parts(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    by: By = "users",
+    cold: Cold = "one",
+    divisor: Divisor = "list",
+    scaled: bool = False,
+    aggregate: Aggregate = "mean_of_ratios",
+) -> tuple[Floats, Floats]:
+    """Return the information of each list and the number of its items."""
+    del aggregate
+    top = table.top(k)
+    if table.train is None:
+        return np.zeros(table.n_queries), np.zeros(table.n_queries)
+    if by == "own":
+        info = _not_had(table, top)
+    else:
+        info = _information(table.train, by, cold, scaled=scaled)[top.item]
+    kept = ~np.isnan(info)
+    user = top.user[kept]
+    down = table.per_user(user)
+    if divisor == "k" and k is not None:
+        down = np.where(down > 0, float(k), 0.0)
+    return table.per_user(user, info[kept]), down
+
+
+def novelty(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    by: By = "users",
+    cold: Cold = "one",
+    divisor: Divisor = "list",
+    scaled: bool = False,
+    aggregate: Aggregate = "mean_of_ratios",
+) -> Floats:
+    """How surprising the items of a list are to people: mean self-information, in bits.
+
+    Formula:
+        Novelty@k = 1/n sum_i -log2(n_i / U), where n_i of U users had item i before
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        by: how many users had an item, how many records there are of it among all of
+            them, or whether the user has not had it (1) or has (0).
+        cold: an item that nobody had counts as if one had it, as much as the most
+            novel known one, nothing, or is left out.
+        divisor: the length of the list, or k also for shorter lists.
+        scaled: divide by log2 of the number of users, so that 1 is an item of one user.
+        aggregate: the mean of all lists, or all information over all items shown.
+
+    Returns:
+        One value per user, from 0; nan without a list.
+
+    References:
+        T. Zhou et al.: Solving the apparent diversity-accuracy dilemma of recommender
+        systems. PNAS 2010. https://doi.org/10.1073/pnas.1000488107
+        As RecTools' MeanInvUserFreq. recommenders counts records, takes all lists
+        together and gives new items nothing; RePlay's Surprisal is
+        ``Novelty(divisor='k', scaled=True)``, its Novelty ``Novelty(by='own')``.
+
+    Examples:
+        Of four users two had a and one had b: (1 + 2) / 2.
+
+        >>> import rankine as rk
+        >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"], "x": ["c"]}
+        >>> rk.evaluate(None, {"w": ["a", "b"]}, "Novelty", train=train).mean
+        {'Novelty': 1.5}
+    """
+    check_k(k)
+    check_choice("by", by, _BY)
+    check_choice("cold", cold, _COLD)
+    check_choice("divisor", divisor, ("list", "k"))
+    check_flag("scaled", scaled)
+    check_choice("aggregate", aggregate, _AGGREGATE)
+    total, down = _novelty_parts(
+        table, k=k, by=by, cold=cold, divisor=divisor, scaled=scaled
+    )
+    return share(total, down)
+
+
+Novelty = listed(
+    "Novelty",
+    novelty,
+    aliases=("MIUF", "MeanInvUserFreq", "SelfInformation", "mean_inv_user_freq"),
+    bounds=(0, math.inf),
+    parts=_novelty_parts,
+    needs=("train",),
+    ordered=False,
+)
+
+
+def _expected(
+    table: Recommended, k: int | None, info: Floats, by_rank: str, rel: float | None
+) -> Floats:
+    """Return the mean of what items are worth, by rank, and of relevant ones only."""
+    top = table.top(k)
+    weight = discounts(top.rank, by_rank)
+    new = np.isnan(info[top.item])
+    weight = np.where(new, 0.0, weight)
+    worth = np.where(new, 0.0, info[top.item])
+    if rel is None:
+        return mean_of(table, top.user, worth, weight)
+    worth = np.where(table.grades(k) >= rel, worth, 0.0)
+    values = mean_of(table, top.user, worth, weight)
+    values = np.where(top.length > 0, values, 0.0)
+    return np.where(_wanting(table, rel), values, np.nan)
+
+
+def _wanting(table: Recommended, rel: float) -> Bools:
+    """Mark the users who have a relevant item."""
+    judged = table.judged
+    if judged is None:
+        return np.zeros(table.n_queries, dtype=np.bool_)
+    return table.per_user(judged.owner[judged.value >= rel]) > 0
+
+
+def _check_expected(k: object, weight: object, rel: object) -> None:
+    check_k(k)
+    check_choice("weight", weight, _WEIGHT)
+    if rel is not None:
+        check_number("rel", rel)
+
+
+def expected_popularity_complement(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    weight: Weight = "none",
+    rel: float | None = None,
+) -> Floats:
+    """Chance that a user has not met an item of the list: one less its popularity.
+
+    Formula:
+        EPC@k = sum_r d(r) (1 - n_i / U) / sum_r d(r), where n_i of U users had the item
+        i at rank r
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        weight: what a rank weighs: 1, 1 / log2(r + 1), or 1 / r.
+        rel: only items of this grade at least are worth anything.
+
+    Returns:
+        One value per user, 0 to 1; nan without a list, and with `rel` for users
+        without a relevant item. An item that nobody had is 1.
+
+    References:
+        S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for
+        recommender systems. RecSys 2011. https://doi.org/10.1145/2043932.2043955
+        As RankSys. Elliot discounts by log2 and counts relevant items only.
+
+    Examples:
+        Two of four users had a, one had b: (1/2 + 3/4) / 2.
+
+        >>> import rankine as rk
+        >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"], "x": ["c"]}
+        >>> rk.evaluate(None, {"w": ["a", "b"]}, "EPC", train=train).mean
+        {'EPC': 0.625}
+    """
+    _check_expected(k, weight, rel)
+    if table.train is None:
+        return np.full(table.n_queries, np.nan)
+    info = 1 - table.train.users / table.train.n_users
+    return _expected(table, k, info, weight, rel)
+
+
+EPC = listed(
+    "EPC",
+    expected_popularity_complement,
+    aliases=("PopularityComplement",),
+    needs=("train", "judgements:rel"),
+)
+
+
+def expected_free_discovery(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    weight: Weight = "none",
+    rel: float | None = None,
+    cold: Cold = "most",
+) -> Floats:
+    """How surprising it is to come upon the items of a list freely, in bits.
+
+    Formula:
+        EFD@k = sum_r d(r) (-log2 (n_i / n)) / sum_r d(r), where n_i of all n records
+        are of the item i at rank r
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        weight: what a rank weighs: 1, 1 / log2(r + 1), or 1 / r.
+        rel: only items of this grade at least are worth anything.
+        cold: an item that nobody had counts as the most novel known one, as if it had
+            one record, nothing, or is left out.
+
+    Returns:
+        One value per user, from 0; nan without a list, and with `rel` for users without
+        a relevant item.
+
+    References:
+        S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for
+        recommender systems. RecSys 2011. https://doi.org/10.1145/2043932.2043955
+        As RankSys. Elliot discounts by log2 and counts relevant items only.
+
+    Examples:
+        Four records, two of a and one of b: (1 + 2) / 2.
+
+        >>> import rankine as rk
+        >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"]}
+        >>> rk.evaluate(None, {"w": ["a", "b"]}, "EFD", train=train).mean
+        {'EFD': 1.5}
+    """
+    _check_expected(k, weight, rel)
+    check_choice("cold", cold, _COLD)
+    if table.train is None:
+        return np.full(table.n_queries, np.nan)
+    info = _information(table.train, "records", cold, scaled=False)
+    return _expected(table, k, info, weight, rel)
+
+
+EFD = listed(
+    "EFD",
+    expected_free_discovery,
+    aliases=("FreeDiscovery",),
+    bounds=(0, math.inf),
+    needs=("train", "judgements:rel"),
+)
+
+
+def popularity(
+    table: Recommended, *, k: int | None = None, by: By = "records", share: bool = False
+) -> Floats:
+    """How popular the items of a list are on average.
+
+    Formula:
+        Popularity@k = 1/n sum_i n_i, where n_i records are of item i
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        by: records of an item, or users who had it.
+        share: of all records, or of all users, instead of a count.
+
+    Returns:
+        One value per user, from 0; nan without a list. An item that nobody had is 0.
+
+    References:
+        H. Yin et al.: Challenging the long tail recommendation. VLDB 2012, as average
+        recommendation popularity (ARP). As RecTools' AvgRecPopularity, Elliot's ARP and
+        RecBole's AveragePopularity.
+
+    Examples:
+        Two records of a, one of b.
+
+        >>> import rankine as rk
+        >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"]}
+        >>> rk.evaluate(None, {"w": ["a", "b"]}, "Popularity", train=train).mean
+        {'Popularity': 1.5}
+    """
+    check_k(k)
+    check_choice("by", by, _BY[:2])
+    check_flag("share", share)
+    if table.train is None:
+        return np.full(table.n_queries, np.nan)
+    top = table.top(k)
+    count, total = _counts(table.train, by)
+    worth = count[top.item] / (total if share else 1.0)
+    return mean_of(table, top.user, worth)
+
+
+Popularity = listed(
+    "Popularity",
+    popularity,
+    aliases=("ARP", "AvgRecPopularity", "AveragePopularity"),
+    bounds=(0, math.inf),
+    higher_is_better=None,
+    needs=("train",),
+    ordered=False,
+)
+
+
+def _in_tail(train: Train, tail: float, of: str) -> Bools:
+    """Mark the items of the long tail, new ones too."""
+    count = train.records
+    order = np.argsort(count, kind="stable")
+    known = order[count[order] > 0]
+    if of == "items":
+        n = max(int(len(known) * tail), 1)
+        # Items as popular as the last of the tail are in it as well.
+        last = int(count[known[n - 1]])
+        return np.asarray(count <= last)
+    upto = np.cumsum(count[known])
+    # Items that are equally popular are all in the tail, or none is.
+    full = np.flatnonzero(upto <= tail * train.n_records)
+    last = 0
+    for at in full[::-1].tolist():
+        if at + 1 == len(known) or count[known[at + 1]] > count[known[at]]:
+            last = int(count[known[at]])
+            break
+    return np.asarray(count <= last)
+
+
+def long_tail(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    tail: float = 0.2,
+    of: Of = "interactions",
+    cold: TailCold = "tail",
+) -> Floats:
+    """Share of a list that comes from the long tail of seldom items.
+
+    Formula:
+        LongTail@k = |R_u@k in T| / |R_u@k|, where T are the least popular items
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        tail: the size of the tail.
+        of: the least popular items that together have at most this share of all
+            interactions; or this share of all items, one at least. Items that are as
+            popular as each other are in the tail together or not at all; of items,
+            together.
+        cold: items that nobody had are in the tail, or not.
+
+    Returns:
+        One value per user, 0 to 1; nan without a list.
+
+    References:
+        H. Abdollahpouri, R. Burke, B. Mobasher: Managing popularity bias in recommender
+        systems with personalized re-ranking. FLAIRS 2019, as APLT. As Elliot's APLT
+        but for equally popular items, which it cuts as they come, and new ones, which
+        are not in its tail. RecBole's TailPercentage takes a tenth of the items.
+
+    Examples:
+        Of ten records eight are of a, so that b and c, with one each, are the tail.
+
+        >>> import rankine as rk
+        >>> train = {n: ["a"] for n in range(8)} | {8: ["b"], 9: ["c"]}
+        >>> rk.evaluate(None, {0: ["a", "b", "c", "a2"]}, "LongTail", train=train).mean
+        {'LongTail': 0.75}
+    """
+    check_k(k)
+    check_number("tail", tail, above=0, below=1)
+    check_choice("of", of, ("interactions", "items"))
+    check_choice("cold", cold, ("tail", "head"))
+    if table.train is None:
+        return np.full(table.n_queries, np.nan)
+    top = table.top(k)
+    inside = _in_tail(table.train, tail, of)
+    if cold == "head":
+        inside &= table.train.records > 0
+    return mean_of(table, top.user, inside[top.item].astype(np.float64))
+
+
+LongTail = listed(
+    "LongTail",
+    long_tail,
+    aliases=("APLT", "TailPercentage"),
+    needs=("train",),
+    ordered=False,
+)

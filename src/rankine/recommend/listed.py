@@ -1,0 +1,95 @@
+"""ListMetric: a metric of lists, which reads every item shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankine.metric import Fact, Kernel, Metric, register
+from rankine.table.recommended import Recommended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine.arrays import Floats
+
+LISTED: dict[str, Fact] = {}
+WORDS = {
+    "judgements": "judgements; give qrels",
+    "train": "the interactions that users had before; give train= or --train",
+    "catalog": "the catalogue; give catalog= or --catalog, or else train= or items=",
+    "users": "to know which users should have a list; give qrels or train=",
+    "vectors": "features of the items; give items= or --items",
+    "topics": "topics or groups of the items; give items= or --items",
+}
+"""What a metric may need, and how it is given."""
+
+
+@dataclass(frozen=True, repr=False)
+class ListMetric(Metric):
+    """A metric of lists, with some of its parameters bound.
+
+    >>> from rankine.recommend import Coverage
+    >>> Coverage @ 10
+    Coverage@10
+    """
+
+    facts: ClassVar[dict[str, Fact]] = LISTED
+    blank: ClassVar[Callable[[], Any]] = Recommended.empty
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must be known besides the lists."""
+        asked = set()
+        for need in self.fact.needs:
+            what, _, condition = need.partition(":")
+            parameter, _, value = condition.partition("=")
+            own = self.get(parameter)
+            if str(own) == value if value else not condition or own is not None:
+                asked.add(what)
+        return frozenset(asked)
+
+
+def listed(name: str, kernel: Kernel, **facts: Any) -> ListMetric:
+    """Register a metric of lists.
+
+    A need such as ``vectors:method=distance`` holds for that value of a parameter, one
+    such as ``judgements:rel`` if the parameter has any.
+    """
+    facts.setdefault("empty", "keep")
+    facts.setdefault("binary", False)
+    return register(name, kernel, kind=ListMetric, **facts)  # type: ignore[return-value]
+
+
+def one(value: float) -> Floats:
+    """Return the number that all lists have together."""
+    return np.array([value])
+
+
+def mean_of(
+    table: Recommended,
+    user: Any,
+    values: Floats,
+    weights: Floats | None = None,
+    *,
+    divisor: int | None = None,
+) -> Floats:
+    """Return the mean of values by user, nan for users without any.
+
+    With a divisor, lists are taken to have that many items.
+    """
+    weights = np.ones(len(values)) if weights is None else weights
+    total = table.per_user(user, values * weights)
+    down = table.per_user(user, weights)
+    if divisor is not None:
+        down = np.where(down > 0, float(divisor), 0.0)
+    return share(total, down)
+
+
+def share(part: Floats, whole: Floats) -> Floats:
+    """Divide, and return nan where there is nothing to divide by."""
+    nothing = np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan)
+    found: Floats = np.divide(part, whole, out=nothing, where=whole > 0)
+    return found

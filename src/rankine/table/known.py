@@ -1,0 +1,381 @@
+"""Joining the lists of a run with what is known of their items and users.
+
+Items get numbers, the same for all that speaks of them: lists, training data, features,
+catalogue and judgements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import DataError, ParameterError
+from rankine.io.frames import ids
+from rankine.io.sources import Rows
+from rankine.table.judgements import may_repeat, numbers
+from rankine.table.lists import refuse_twice
+from rankine.table.recommended import Groups, Recommended, Topics, Train
+from rankine.table.segments import expand, starts_of
+from rankine.words import count
+
+if TYPE_CHECKING:
+    from rankine.arrays import Ints
+    from rankine.io.features import Features
+    from rankine.table.judgements import Judgements
+    from rankine.table.lists import Lists
+
+_SPARSE = 4
+"""How many numbers there may be for each different id, to take ints as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known besides the lists.
+
+    Attributes:
+        train: the interactions that users had before, as rows of query and item.
+        features: of items.
+        catalog: how many items there are, or which.
+        judgements: of items for users.
+    """
+
+    train: Rows | None = None
+    features: Features | None = None
+    catalog: int | pl.Series | None = None
+    judgements: Judgements | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A table of lists, the ids of its users, and what was seen on the way.
+
+    Attributes:
+        table: the lists.
+        ids: of their users.
+        notes: what was left out or changed.
+        strange: what is said of items that are not in the catalogue.
+    """
+
+    table: Recommended
+    ids: pl.Series
+    notes: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    unsorted: int = 0
+
+
+def catalog_of(catalog: Any) -> int | pl.Series:
+    """Read a catalogue: a number, or the ids of its items."""
+    if isinstance(catalog, (int, np.integer)) and not isinstance(catalog, bool):
+        return int(catalog)
+    origin = Rows(pl.DataFrame(), "catalog")
+    if isinstance(catalog, np.ndarray):
+        catalog = catalog.tolist()
+    plain = isinstance(catalog, (Collection, pl.Series)) or hasattr(catalog, "to_list")
+    if not plain or isinstance(catalog, (str, bytes, Mapping)):
+        msg = (
+            f"catalog must be a number of items or the items, got a "
+            f"{type(catalog).__name__}"
+        )
+        raise ParameterError(msg)
+    if not isinstance(catalog, pl.Series):
+        listed = catalog.to_list() if hasattr(catalog, "to_list") else list(catalog)
+        try:
+            catalog = pl.Series("item", listed)
+        except (TypeError, pl.exceptions.PolarsError):
+            msg = "catalog holds what is no id; expected text or ints"
+            raise DataError(msg) from None
+    if len(catalog) == 0:
+        msg = "the catalogue is empty"
+        raise DataError(msg)
+    return ids(catalog, "item", origin)[0].unique()
+
+
+def know(
+    lists: Lists,
+    known: Known,
+    depth: int | None,
+    duplicates: str,
+    *,
+    users: str | None = None,
+) -> Listed:
+    """Join lists with what is known.
+
+    Args:
+        lists: of the run.
+        known: what is known besides.
+        depth: how many items of each list matter; None for all.
+        duplicates: what becomes of an item that stands twice in a list: ``error``,
+            ``count``, or its first place (``set``, ``last``).
+        users: whose lists: all, or as in a convention those of judged users, who have
+            an empty one if they have none (``qrels``), or not (``both``).
+    """
+    shown, starts = _first(lists, depth)
+    notes = list(lists.notes)
+    train, features, judged = known.train, known.features, known.judgements
+    columns = {
+        "run": shown,
+        "train": None if train is None else train.frame["item"],
+        "items": None if features is None else features.items,
+        "catalog": known.catalog if isinstance(known.catalog, pl.Series) else None,
+        "qrels": None if judged is None else judged.items,
+    }
+    codes, n_items, every = _numbered(columns, "items", notes)
+    of_users = {
+        "run": lists.queries,
+        "train": None if train is None else train.frame["query"],
+        "qrels": None if judged is None else judged.queries,
+    }
+    user, n_users, named = _numbered(of_users, "queries", notes)
+    item, starts = _once(lists, codes["run"], starts, duplicates, notes)
+    own, chosen = _chosen(user, n_users, users, notes)
+    length = np.diff(starts)
+    rows, _ = expand(starts[chosen], np.where(chosen < 0, 0, length[chosen]))
+    table = Recommended(
+        starts_of(np.where(chosen < 0, 0, length[chosen])),
+        item[rows],
+        np.where(chosen < 0, 0, np.diff(lists.starts)[chosen]),
+        n_items,
+    )
+    row_of = np.full(n_users, -1)
+    row_of[own] = np.arange(len(own))
+    strange: list[str] = []
+    table = replace(table, **_catalogue(known, codes, n_items, table, strange))
+    if train is not None:
+        made = _train(codes["train"], row_of[user["train"]], user["train"], table)
+        table = replace(table, train=made)
+    if judged is not None:
+        table = replace(
+            table, judged=_judged(judged, codes, row_of[user["qrels"]], table)
+        )
+    if features is not None:
+        table = _with_features(table, features, codes["items"], every, notes)
+    awaited = user.get("qrels", user.get("train"))
+    if awaited is not None:
+        there = np.zeros(n_users, dtype=np.bool_)
+        there[awaited] = True
+        table = replace(table, awaited=int(np.count_nonzero(there)), covered=there[own])
+    queries = lists.queries
+    if users is not None and judged is not None:
+        queries = named.gather(own).cast(judged.queries.dtype).alias("query")
+    return Listed(table, queries, tuple(notes), tuple(strange))
+
+
+def _chosen(
+    user: Mapping[str, Ints], n_users: int, users: str | None, notes: list[str]
+) -> tuple[Ints, Ints]:
+    """Return whose lists are taken, and which these are, -1 for users without one."""
+    run = user["run"]
+    if users in {None, "run"} or "qrels" not in user:
+        return run, np.arange(len(run))
+    place = np.full(n_users, -1)
+    place[run] = np.arange(len(run))
+    own = user["qrels"]
+    if users == "both":
+        own = own[place[own] >= 0]
+    missing = int(np.count_nonzero(place[own] < 0))
+    if missing:
+        notes.append(f"{count(missing, 'judged query')} without a list: counted 0")
+    return own, place[own]
+
+
+def _first(lists: Lists, depth: int | None) -> tuple[pl.Series, Ints]:
+    """Return the first items of each list."""
+    length = np.diff(lists.starts)
+    items = lists.ids.series
+    if depth is None or int(length.max(initial=0)) <= depth:
+        return lists.items, lists.starts
+    shown = np.minimum(length, depth)
+    rows, _ = expand(lists.starts[:-1], shown)
+    rows = rows if lists.order is None else lists.order[rows]
+    return items.gather(rows), starts_of(shown)
+
+
+def _numbered(
+    columns: Mapping[str, pl.Series | None], what: str, notes: list[str]
+) -> tuple[dict[str, Ints], int, pl.Series]:
+    """Give ids numbers, the same to the same; return these and the ids by number."""
+    given = {name: one for name, one in columns.items() if one is not None}
+    kinds = {one.dtype for one in given.values() if len(one)}
+    if len(kinds) > 1:
+        words = {name: str(one.dtype) for name, one in given.items() if len(one)}
+        said = ", ".join(f"{kind} in {name}" for name, kind in words.items())
+        notes.append(f"{what} are {said}: compared by their text")
+        given = {name: one.cast(pl.String) for name, one in given.items()}
+        kinds = {pl.String()}
+    kind = next(iter(kinds), pl.String())
+    given = {name: one.cast(kind) for name, one in given.items()}
+    if kind.is_integer():
+        plain = _as_they_are(given)
+        if plain is not None:
+            return plain
+    # Sorted, so that sums over items do not depend on the order of users.
+    every = pl.concat([one.alias("id").unique() for one in given.values()])
+    every = every.unique().sort()
+    return {name: numbers(one, every) for name, one in given.items()}, len(every), every
+
+
+def _as_they_are(
+    given: Mapping[str, pl.Series],
+) -> tuple[dict[str, Ints], int, pl.Series] | None:
+    """Take ints that lie close together for their own numbers."""
+    filled = [one for one in given.values() if len(one)]
+    if not filled:
+        return None
+    least = min(int(one.min()) for one in filled)  # type: ignore[arg-type]
+    most = max(int(one.max()) for one in filled)  # type: ignore[arg-type]
+    width = most - least + 1
+    if width > _SPARSE * sum(len(one) for one in filled):
+        return None
+    codes = {
+        name: (one - least).cast(pl.Int64).to_numpy() for name, one in given.items()
+    }
+    return codes, width, pl.Series("id", np.arange(least, most + 1))
+
+
+def _once(
+    lists: Lists, item: Ints, starts: Ints, duplicates: str, notes: list[str]
+) -> tuple[Ints, Ints]:
+    """See to items that stand twice in a list."""
+    if duplicates == "count" or len(item) == 0:
+        return item, starts
+    n = len(starts) - 1
+    if not may_repeat(item.astype(np.uint64), np.arange(n), starts):
+        return item, starts
+    if duplicates == "error":
+        refuse_twice(lists)
+    user = np.repeat(np.arange(n), np.diff(starts))
+    pairs = pl.DataFrame({"user": user, "item": item})
+    kept = pairs.select(pl.struct("user", "item").is_first_distinct())["user"]
+    first = kept.to_numpy()
+    if not first.all():
+        n_twice = int(np.count_nonzero(~first))
+        notes.append(f"{count(n_twice, 'row')} of the run repeating an item: left out")
+    return item[first], starts_of(np.bincount(user[first], minlength=n))
+
+
+def _catalogue(
+    known: Known,
+    codes: Mapping[str, Ints],
+    n_items: int,
+    table: Recommended,
+    notes: list[str],
+) -> dict[str, Any]:
+    """Return the catalogue: as told, or the items of the training data, or all known.
+
+    A number that is smaller than what is shown is refused.
+    """
+    shown = np.zeros(n_items, dtype=np.bool_)
+    shown[table.item] = True
+    seen = int(np.count_nonzero(shown))
+    if isinstance(known.catalog, int):
+        if seen > known.catalog:
+            msg = (
+                f"the catalogue has {count(known.catalog, 'item')}, but the lists show "
+                f"{count(seen, 'different one')}"
+            )
+            raise DataError(msg)
+        return {"catalog": known.catalog, "offered": None}
+    source = next(
+        (name for name in ("catalog", "train", "items") if name in codes), None
+    )
+    if source is None or (source == "items" and len(codes["items"]) == 0):
+        return {}
+    offered = np.zeros(n_items, dtype=np.bool_)
+    offered[codes[source]] = True
+    strange = int(np.count_nonzero(shown & ~offered))
+    if strange:
+        where = {"catalog": "the catalogue", "train": "train", "items": "items"}[source]
+        notes.append(f"{count(strange, 'recommended item')} not in {where}")
+    return {"catalog": int(np.count_nonzero(offered)), "offered": offered}
+
+
+def _train(item: Ints, row: Ints, user: Ints, table: Recommended) -> Train:
+    """Count who had what, and keep what the users of the lists had."""
+    n_items = table.n_items
+    pair = pl.Series(user * max(n_items, 1) + item).unique().to_numpy()
+    users = np.bincount(pair % max(n_items, 1), minlength=n_items)
+    mine = np.flatnonzero(row >= 0)
+    own = np.unique(row[mine] * max(n_items, 1) + item[mine])
+    owner = own // max(n_items, 1)
+    starts = starts_of(np.bincount(owner, minlength=table.n_queries))
+    member = own % max(n_items, 1)
+    return Train(
+        users=users,
+        records=np.bincount(item, minlength=n_items),
+        n_users=int(np.count_nonzero(np.bincount(user))),
+        n_records=len(item),
+        user=pair // max(n_items, 1),
+        item=pair % max(n_items, 1),
+        profile=Groups(starts, member, np.ones(len(member))),
+    )
+
+
+def _judged(
+    judged: Judgements, codes: Mapping[str, Ints], row: Ints, table: Recommended
+) -> Groups:
+    """Return the judged items of the users who have lists."""
+    owner = row[judged.pool.query]
+    kept = np.flatnonzero(owner >= 0)
+    kept = kept[np.argsort(owner[kept], kind="stable")]
+    starts = starts_of(np.bincount(owner[kept], minlength=table.n_queries))
+    return Groups(starts, codes["qrels"][kept], judged.pool.grade[kept])
+
+
+def _with_features(
+    table: Recommended,
+    features: Features,
+    codes: Ints,
+    every: pl.Series,
+    notes: list[str],
+) -> Recommended:
+    """Add features, topics or a distance, by the numbers of items."""
+    if features.distance is not None:
+        own, named = features.distance, every.to_list()
+
+        @lru_cache(maxsize=1 << 20)
+        def distance(first: int, second: int) -> float:
+            return float(own(named[first], named[second]))
+
+        return replace(table, distance=distance)
+    n = table.n_items
+    if features.topic is not None and features.topic_item is not None:
+        table = replace(table, topics=_topics(features, codes, n))
+    vectors = features.vectors
+    if vectors is None and table.topics is not None:
+        of_item = table.topics.of_item
+        made = np.full((n, table.topics.n), np.nan)
+        made[codes] = 0.0
+        made[of_item.owner, of_item.member] = 1.0
+    elif vectors is not None:
+        made = np.full((n, vectors.shape[1]), np.nan)
+        made[codes] = vectors
+    else:
+        made = np.full((n, 0), np.nan)
+    table = replace(table, vectors=made)
+    bare = np.ones(n, dtype=np.bool_)
+    bare[codes] = False
+    shown = np.zeros(n, dtype=np.bool_)
+    shown[table.item] = True
+    n_bare = int(np.count_nonzero(shown & bare))
+    if n_bare:
+        notes.append(f"{count(n_bare, 'recommended item')} without features: left out")
+    return table
+
+
+def _topics(features: Features, codes: Ints, n_items: int) -> Topics:
+    topic = features.topic
+    if topic is None or features.topic_item is None or features.weight is None:
+        raise TypeError
+    named = topic.unique().sort()
+    item = codes[features.topic_item]
+    order = np.argsort(item, kind="stable")
+    starts = starts_of(np.bincount(item, minlength=n_items))
+    total = np.bincount(item, weights=features.weight, minlength=n_items)
+    weight = features.weight / total[item]
+    member = numbers(topic, named)
+    return Topics(Groups(starts, member[order], weight[order]), tuple(named.to_list()))

@@ -1,0 +1,204 @@
+"""Recommended: the lists of a run, and what is known of their items and users.
+
+Metrics beyond accuracy read this table: they need every item shown, not the judged ones
+alone. Items are numbers here; what a number stands for matters to nobody below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankine.table.segments import expand, position, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine.arrays import Bools, Floats, Ints
+
+
+class Top(NamedTuple):
+    """The first items of every list.
+
+    Attributes:
+        starts: where each list begins.
+        item: the items, list by list, best first.
+        user: the number of the list of each.
+        rank: 1-based.
+    """
+
+    starts: Ints
+    item: Ints
+    user: Ints
+    rank: Ints
+
+    @property
+    def length(self) -> Ints:
+        """The number of items of each list."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows that belong to numbered owners: the items of users, the topics of items.
+
+    Attributes:
+        starts: where the rows of each owner begin.
+        member: what each row holds.
+        value: a number for each row: a grade, or a weight.
+    """
+
+    starts: Ints
+    member: Ints
+    value: Floats
+
+    @cached_property
+    def owner(self) -> Ints:
+        """The number of the owner of each row."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def of(self, owners: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of some owners, and which of these each belongs to."""
+        return expand(self.starts[owners], np.diff(self.starts)[owners])
+
+
+@dataclass(frozen=True, eq=False)
+class Train:
+    """What users did before.
+
+    Attributes:
+        users: item -> how many users had it.
+        records: item -> how many times it was had.
+        n_users: how many users there are.
+        n_records: how many rows there are.
+        user, item: who had what, each pair once.
+        profile: the items of each user of the table, each once.
+    """
+
+    users: Ints
+    records: Ints
+    n_users: int
+    n_records: int
+    user: Ints
+    item: Ints
+    profile: Groups
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """What items are about, or to which groups they belong.
+
+    Attributes:
+        of_item: the topics of each item; their weights add up to 1.
+        names: the names of the topics.
+    """
+
+    of_item: Groups
+    names: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of topics."""
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Recommended:
+    """The lists of a run, item by item, and what else is known.
+
+    Attributes:
+        starts: where the list of each user begins.
+        item: the number of each item, best first, as far as any metric looks.
+        length: the length of each whole list.
+        n_items: how many numbers of items there are.
+        catalog: how many items could have been recommended, None if nobody said.
+        offered: which items are in the catalogue, None if only their number is known.
+        awaited: how many users should have a list, None if nobody said.
+        covered: which of the lists are of such users.
+        train: what users did before.
+        vectors: a row of features per item, nan if it has none.
+        topics: the topics or groups of items.
+        distance: a function of two items.
+        judged: the judged items of each user, with their grades.
+    """
+
+    starts: Ints
+    item: Ints
+    length: Ints
+    n_items: int
+    catalog: int | None = None
+    offered: Bools | None = None
+    awaited: int | None = None
+    covered: Bools | None = None
+    train: Train | None = None
+    vectors: Floats | None = None
+    topics: Topics | None = None
+    distance: Callable[[int, int], float] | None = None
+    judged: Groups | None = None
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def empty() -> Recommended:
+        """Return a table without lists, on which parameters are checked."""
+        return _EMPTY
+
+    @property
+    def n_queries(self) -> int:
+        """How many lists there are."""
+        return len(self.starts) - 1
+
+    def top(self, k: int | None) -> Top:
+        """Return the first k items of every list, or all."""
+        if ("top", k) not in self.memo:
+            length = np.diff(self.starts)
+            if k is None or int(length.max(initial=0)) <= k:
+                starts, item = self.starts, self.item
+            else:
+                shown = np.minimum(length, k)
+                rows, _ = expand(self.starts[:-1], shown)
+                starts, item = starts_of(shown), self.item[rows]
+            user = np.repeat(np.arange(len(length)), np.diff(starts))
+            self.memo["top", k] = Top(starts, item, user, position(user) + 1)
+        found: Top = self.memo["top", k]
+        return found
+
+    def exposure(self, k: int | None) -> Ints:
+        """Return how often each item is shown among the first k."""
+        if ("exposure", k) not in self.memo:
+            shown = np.bincount(self.top(k).item, minlength=self.n_items)
+            self.memo["exposure", k] = shown
+        found: Ints = self.memo["exposure", k]
+        return found
+
+    def grades(self, k: int | None) -> Floats:
+        """Return the grade of each item shown, nan where it is not judged."""
+        if ("grades", k) not in self.memo:
+            top, judged = self.top(k), self.judged
+            grade = np.full(len(top.item), np.nan)
+            if judged is not None and len(judged.member):
+                width = max(self.n_items, 1)
+                known = judged.owner * width + judged.member
+                order = np.argsort(known)
+                asked = top.user * width + top.item
+                at = np.searchsorted(known, asked, sorter=order)
+                at = order[np.minimum(at, len(known) - 1)]
+                grade = np.where(known[at] == asked, judged.value[at], np.nan)
+            self.memo["grades", k] = grade
+        found: Floats = self.memo["grades", k]
+        return found
+
+    def per_user(self, user: Ints, values: Floats | None = None) -> Floats:
+        """Add up values, or count rows, by user."""
+        n = self.n_queries
+        return np.bincount(user, weights=values, minlength=n).astype(np.float64)
+
+
+_EMPTY = Recommended(
+    starts=np.zeros(1, dtype=np.int64),
+    item=np.zeros(0, dtype=np.int64),
+    length=np.zeros(0, dtype=np.int64),
+    n_items=0,
+)
