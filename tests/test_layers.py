@@ -20,7 +20,7 @@ LAYERS = (
     ("stats", "notes", "cautions", "alike", "probability"),
     ("plan",),
     ("evaluation", "checkup", "offpolicy"),
-    ("reconciliation", "pairwise"),
+    ("reconciliation", "pairwise", "accumulate"),
     ("report", "data"),
     ("cli",),
 )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rankine.conventions import Convention, conventions
 
 if TYPE_CHECKING:
+    from rankine.accumulate import Accumulated, Accumulator
     from rankine.alike.functions import (
         RBO,
         average_overlap,
@@ -141,6 +142,8 @@ _LISTED = (
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(_LISTED, "rankine.recommend"),
+    "Accumulated": "rankine.accumulate",
+    "Accumulator": "rankine.accumulate",
     "Estimate": "rankine.offpolicy.ctr",
     "ctr": "rankine.offpolicy.ctr",
     "CalibrationError": "rankine.probability",
@@ -208,6 +211,8 @@ __all__ = [
     "RBO",
     "RBP",
     "RR",
+    "Accumulated",
+    "Accumulator",
     "Accuracy",
     "Bpref",
     "Calibration",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
     from rankine.table.recommended import Recommended
 
-_DEFAULT = ("nDCG@10", "AP", "RR@10")
+DEFAULT = ("nDCG@10", "AP", "RR@10")
 
 
 class Evaluation:
@@ -260,7 +260,7 @@ class Evaluation:
 def evaluate(
     qrels: Any,
     run: Any,
-    metrics: str | Metric | Iterable[str | Metric] = _DEFAULT,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     convention: str | Convention = "rankine",
     ties: str | None = None,
@@ -320,6 +320,84 @@ def evaluate(
     >>> rk.evaluate(qrels, run, ["AP", "RR"]).mean
     {'AP': 0.6666666666666666, 'RR': 0.75}
     """
+    job = prepare(
+        metrics,
+        convention=convention,
+        ties=ties,
+        rel=rel,
+        catalog=catalog,
+        items=items,
+        train=train,
+        columns=columns,
+        grades=grades,
+        depth=depth,
+        name=name,
+        order=order,
+        lower_is_better=lower_is_better,
+        lenient=lenient,
+    )
+    return job.evaluate(qrels, run)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is to be computed, how data are to be read, and what is known already.
+
+    Attributes:
+        plan: what is to be computed.
+        given: the names of the arguments that were given.
+        read: reads what else is known, when the metrics were checked.
+        of_qrels, of_run: how judgements and runs are to be read.
+        order: what the ranking follows, if that was said.
+        depth: how many items of each list count.
+        name: what to call the run.
+    """
+
+    plan: Plan
+    given: frozenset[str]
+    read: Callable[[], Known]
+    of_qrels: Reading
+    of_run: Reading
+    order: str | None
+    depth: int | None
+    name: str | None
+
+    @cached_property
+    def known(self) -> Known:
+        """What is known of items and users, read once."""
+        return self.read()
+
+    def evaluate(self, qrels: Any, run: Any) -> Evaluation:
+        """Evaluate a run against judgements, if there are any."""
+        given = self.given if qrels is None else self.given | {"qrels"}
+        check_needs(self.plan, given)
+        truth = None if qrels is None else truth_of(qrels, self.of_qrels)
+        known = self.known
+        source = source_of(run, self.of_run, self.order)
+        name = self.name or source.name
+        return evaluate_source(
+            self.plan, truth, source, name, depth=self.depth, known=known
+        )
+
+
+def prepare(
+    metrics: Any = DEFAULT,
+    *,
+    convention: str | Convention = "rankine",
+    ties: str | None = None,
+    rel: float | None = None,
+    catalog: Any = None,
+    items: Any = None,
+    train: Any = None,
+    columns: Mapping[str, Any] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    depth: int | None = None,
+    name: str | None = None,
+    order: str | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
+) -> Job:
+    """Check everything that can be checked without data; arguments as in `evaluate`."""
     asked = _listed(metrics)
     check_k(depth, "depth")
     _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
@@ -332,8 +410,6 @@ def evaluate(
         check_choice("order", order, ("score", "rank", "given"))
         convention = named(convention).replace(order=order)
     plan = plan_of(asked, convention, ties, rel, size)
-    given = {"qrels": qrels, "train": train, "items": items, "catalog": catalog}
-    check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
     of_qrels = of_run = PLAIN
     if columns is not None or grades is not None or lenient:
@@ -345,15 +421,17 @@ def evaluate(
             lenient=lenient,
             lower_is_better=lower_is_better,
         )
-    truth = None if qrels is None else truth_of(qrels, of_qrels)
-    if train is not None:
-        known = replace(known, train=train_of(train, of_qrels))
-    if items is not None:
-        known = replace(known, features=read_features(items, columns))
-    source = source_of(run, of_run, order)
-    return evaluate_source(
-        plan, truth, source, name or source.name, depth=depth, known=known
-    )
+
+    def read() -> Known:
+        return replace(
+            known,
+            train=None if train is None else train_of(train, of_qrels),
+            features=None if items is None else read_features(items, columns),
+        )
+
+    others = {"train": train, "items": items, "catalog": catalog}
+    given = frozenset(key for key, one in others.items() if one is not None)
+    return Job(plan, given, read, of_qrels, of_run, order, depth, name)
 
 
 def _size(catalog: Any) -> int:

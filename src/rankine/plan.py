@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -135,7 +136,7 @@ def check_options(rel: object, catalog: object, ties: object = None) -> None:
         check_count("catalog", catalog, least=1)
 
 
-def check_needs(plan: Plan, given: set[str]) -> None:
+def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     """Refuse metrics that lack what they need, before any data is read."""
     for metric, bound in zip(plan.asked, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,13 +13,13 @@ from rankine.checks import check_choice, check_count, check_k
 from rankine.errors import ParameterError
 from rankine.recommend.directions import directions, dots
 from rankine.recommend.listed import listed
-from rankine.table.segments import starts_of
+from rankine.table.segments import expand, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine.arrays import Bools, Floats, Ints
-    from rankine.table.recommended import Recommended, Top
+    from rankine.arrays import Floats, Ints
+    from rankine.table.recommended import Recommended, Tally
 
 Distance = Literal[
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",
@@ -33,37 +34,16 @@ _NAMED = (
 _BINARY = frozenset({"jaccard", "dice"})
 
 
-def _directions(table: Recommended, top: Top, kept: Bools | None) -> tuple[Floats, Any]:
-    """Add up, for every item, the lists that have it, each as a vector of length 1.
-
-    The vectors of one length are counted in whole numbers and put together from the
-    shortest to the longest, so that the order of users does not matter.
-    """
-    length = top.length
-    used = length > 0 if kept is None else kept & (length > 0)
-    of_row = length[top.user]
-    inside = used[top.user]
-    total = np.zeros(table.n_items)
-    for n in np.unique(length[used]):
-        rows = inside & (of_row == n)
-        total += np.bincount(top.item[rows], minlength=table.n_items) / math.sqrt(n)
-    return total, used
-
-
-def _mean_distance(table: Recommended, top: Top, kept: Bools | None = None) -> float:
+def _mean_distance(tally: Tally) -> float:
     """Return the mean cosine distance of all pairs of lists."""
-    length = top.length
-    used = length > 0 if kept is None else kept & (length > 0)
-    n = int(np.count_nonzero(used))
+    n = tally.n_lists
     if n < 2:  # noqa: PLR2004 - a pair
         return math.nan
-    lengths = np.unique(length[used])
-    if len(lengths) == 1:
-        inside = used[top.user]
-        shown = np.bincount(top.item[inside], minlength=table.n_items)
-        squared = float((shown * shown).sum()) / int(lengths[0])
+    if len(tally.by_length) == 1:
+        (length,) = tally.by_length
+        squared = float((tally.rows * tally.rows).sum()) / length
     else:
-        total, _ = _directions(table, top, kept)
+        total = tally.weighed(lambda length: 1 / math.sqrt(length))
         squared = math.fsum((total * total).tolist())
     value = 1 - (squared - n) / (n * (n - 1))
     return min(max(value, 0.0), 1.0)  # beyond which only rounding leads
@@ -73,16 +53,20 @@ def _between(
     table: Recommended, *, k: int | None, sample: int | None, runs: int, seed: int
 ) -> float:
     """Return the mean over all pairs of users, or of samples of them."""
-    top = table.top(k)
     if sample is None or sample >= table.n_queries:
-        return _mean_distance(table, top)
+        return _mean_distance(table.tally(k))
+    top = table.top(k)
     found = []
     # A seed for each sample, drawn as Jurity draws them.
     for own in np.random.default_rng(seed).integers(0, runs * 10, runs):
         rng = np.random.default_rng(own)
-        kept = np.zeros(table.n_queries, dtype=np.bool_)
-        kept[rng.choice(table.n_queries, sample, replace=False)] = True
-        found.append(_mean_distance(table, top, kept))
+        kept = np.sort(rng.choice(table.n_queries, sample, replace=False))
+        length = top.length[kept]
+        rows, _ = expand(top.starts[kept], length)
+        some = replace(
+            table, starts=starts_of(length), item=top.item[rows], length=length, memo={}
+        )
+        found.append(_mean_distance(some.tally(None)))
     return float(np.mean(found))
 
 
@@ -134,12 +118,12 @@ def inter_list_diversity(
         [0.75, 0.75, 0.5]
     """
     _check_sample(k, sample, runs, seed)
-    top = table.top(k)
-    total, used = _directions(table, top, None)
-    n = int(np.count_nonzero(used))
+    top, tally = table.top(k), table.tally(k)
+    used, n = top.length > 0, tally.n_lists
     values = np.full(table.n_queries, np.nan)
     if n < 2:  # noqa: PLR2004 - a pair
         return values
+    total = tally.weighed(lambda length: 1 / math.sqrt(length))
     shared = table.per_user(top.user, total[top.item])[used]
     cosines = shared / np.sqrt(top.length[used]) - 1
     values[used] = np.clip(1 - cosines / (n - 1), 0, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rankine.checks import (
 from rankine.recommend.listed import listed, one
 
 if TYPE_CHECKING:
-    from rankine.arrays import Floats, Ints
+    from rankine.arrays import AnyArray, Floats, Ints
     from rankine.table.recommended import Recommended
 
 Outside = Literal["left_out", "counted"]
@@ -27,12 +27,17 @@ Scale = Literal["none", "items", "max"]
 _OUTSIDE = ("left_out", "counted")
 
 
-def _shown(table: Recommended, k: int | None, outside: str) -> Ints:
-    """Return how often each item is shown, without those that the catalogue lacks."""
-    shown = table.exposure(k)
-    if outside == "left_out" and table.offered is not None:
+def _offered(table: Recommended, shown: AnyArray, outside: str) -> Any:
+    """Leave out the items that the catalogue does not have."""
+    if outside == "left_out" and table.offered is not None and len(shown):
         return shown[table.offered]
     return shown
+
+
+def _shown(table: Recommended, k: int | None, outside: str) -> Ints:
+    """Return how often each item is shown."""
+    found: Ints = _offered(table, table.tally(k).rows, outside)
+    return found
 
 
 def coverage(
@@ -134,10 +139,7 @@ def user_coverage(
     check_flag("share", share)
     if least is not None:
         check_count("least", least, least=1)
-    enough = table.top(k).length >= (least or k or 1)
-    if share and table.covered is not None:
-        enough = enough & table.covered
-    found = int(np.count_nonzero(enough))
+    found = table.n_served(k, least or k or 1, awaited=share)
     if not share:
         return one(float(found))
     return one(found / table.awaited if table.awaited else math.nan)
@@ -232,16 +234,9 @@ def _shares(
     share = shown / int(shown.sum())
     if weight == "row":
         return share[shown > 0], share[shown > 0]
-    top = table.top(k)
-    # By the length of lists, in whole numbers, so that their order does not matter.
-    length = top.length[top.user]
-    by_list = np.zeros(table.n_items)
-    for n in np.unique(length):
-        own = np.bincount(top.item[length == n], minlength=table.n_items)
-        by_list += own / float(n)
-    if outside == "left_out" and table.offered is not None:
-        by_list = by_list[table.offered]
-    by_list /= int(np.count_nonzero(top.length))
+    tally = table.tally(k)
+    by_list = _offered(table, tally.weighed(lambda n: 1 / n), outside)
+    by_list = by_list / tally.n_lists
     return share[shown > 0], by_list[shown > 0]
 
 
@@ -357,8 +352,8 @@ def gini_simpson(
     alike = math.fsum((weighs * share).tolist())
     if weight == "list":
         # As if all lists were full: shares are of users times k.
-        top = table.top(k)
-        full = int(np.count_nonzero(top.length)) * int(k or top.length.max())
+        tally = table.tally(k)
+        full = tally.n_lists * (k or len(tally.lists) - 1)
         alike *= int(_shown(table, k, outside).sum()) / full
     return one(1 - alike)
 

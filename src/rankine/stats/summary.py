@@ -46,12 +46,12 @@ class Summary:
     gaps: Bools | None
     parts: tuple[Floats, Floats] | None
     metric: Metric
-    table: Judged
+    table: Judged | None
 
     @cached_property
     def empty(self) -> Bools:
         """Which queries have nothing to find or to gain, if that matters here."""
-        if not _needs_relevant(self.metric):
+        if self.table is None or not _needs_relevant(self.metric):
             return np.zeros(len(self.values), dtype=np.bool_)
         return _empty(self.metric, self.table, self.gaps)
 
@@ -82,7 +82,7 @@ def summarize(
     fact = metric.fact
     values = metric.values(table)
     if fact.summary == "run":
-        return _of_run(float(values[0]), metric, table, rule)
+        return of_run(float(values[0]), metric, table, rule)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     value = reduce(values, fact.summary)
@@ -102,22 +102,51 @@ def summarize(
     if fact.pairs is not None:
         value = fact.pairs(table, **dict(metric.params))
     pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
-    if n == 0:
-        value = _nothing(metric, rule)
-    elif pooled and fact.parts is not None:
+    if n and pooled and fact.parts is not None:
         parts = _parts(fact.parts, metric, table, values)
         value = _ratio(*parts)
-    if rule.decimals is not None and math.isfinite(value):
-        value = round(value, rule.decimals)
+    value = _told(value if n else _nothing(metric, rule), rule)
     return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
 
 
-def _of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Summary:
-    """Return a number that all lists have together, and none has alone."""
+def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summary:
+    """Put summaries of other queries each together, as if all were one table.
+
+    Sums are exact, so that the order does not matter.
+    """
+    fact = metric.fact
+    values = np.concatenate([one.values for one in found] or [np.zeros(0)])
+    known = ~np.isnan(values)
+    n = int(np.count_nonzero(known))
+    value = reduce(values[known], fact.summary)
+    if rule.empty_truth == "nan" and fact.empty == "convention" and n < len(values):
+        value = math.nan
+    parts = None
+    pairs = [one.parts for one in found if one.parts is not None]
+    if n and pairs:
+        up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        parts, value = (up, down), _ratio(up, down)
+    value = _told(value if n else _nothing(metric, rule), rule)
+    empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
+    made = Summary(value, values, n, len(values) - n, None, parts, metric, None)
+    made.__dict__["empty"] = empty  # which has no table to be found from
+    return made
+
+
+def _told(value: float, rule: Convention) -> float:
+    """Round as the convention does."""
     if rule.decimals is not None and math.isfinite(value):
-        value = round(value, rule.decimals)
+        return round(value, rule.decimals)
+    return value
+
+
+def of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Summary:
+    """Return a number that all lists have together, and none has alone."""
+    if metric.fact.pairs is not None and math.isnan(value):
+        value = _nothing(metric, rule)
     n = table.n_queries
-    return Summary(value, np.full(n, np.nan), n, 0, None, None, metric, table)
+    none = np.full(n, np.nan)
+    return Summary(_told(value, rule), none, n, 0, None, None, metric, table)
 
 
 def _needs_relevant(metric: Metric) -> bool:

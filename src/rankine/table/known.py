@@ -59,6 +59,7 @@ class Listed:
         ids: of their users.
         notes: what was left out or changed.
         strange: what is said of items that are not in the catalogue.
+        items: the ids of items by number.
     """
 
     table: Recommended
@@ -66,6 +67,7 @@ class Listed:
     notes: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     unsorted: int = 0
+    items: pl.Series | None = None
 
 
 def catalog_of(catalog: Any) -> int | pl.Series:
@@ -162,7 +164,7 @@ def know(
     queries = lists.queries
     if users is not None and judged is not None:
         queries = named.gather(own).cast(judged.queries.dtype).alias("query")
-    return Listed(table, queries, tuple(notes), tuple(strange))
+    return Listed(table, queries, tuple(notes), tuple(strange), items=every)
 
 
 def _chosen(
@@ -200,6 +202,8 @@ def _numbered(
 ) -> tuple[dict[str, Ints], int, pl.Series]:
     """Give ids numbers, the same to the same; return these and the ids by number."""
     given = {name: one for name, one in columns.items() if one is not None}
+    if not given:
+        return {}, 0, pl.Series("id", [], dtype=pl.String)
     kinds = {one.dtype for one in given.values() if len(one)}
     if len(kinds) > 1:
         words = {name: str(one.dtype) for name, one in given.items() if len(one)}
@@ -292,6 +296,27 @@ def _catalogue(
         where = {"catalog": "the catalogue", "train": "train", "items": "items"}[source]
         notes.append(f"{count(strange, 'recommended item')} not in {where}")
     return {"catalog": int(np.count_nonzero(offered)), "offered": offered}
+
+
+def counted(
+    shown: list[pl.Series], known: Known
+) -> tuple[list[Ints], int, dict[str, Any]]:
+    """Number items of which only counts are left, and say what the catalogue is."""
+    train, features, catalog = known.train, known.features, known.catalog
+    columns: dict[str, pl.Series | None] = {
+        f"run {at}": one for at, one in enumerate(shown)
+    }
+    columns |= {
+        "train": None if train is None else train.frame["item"],
+        "items": None if features is None else features.items,
+        "catalog": catalog if isinstance(catalog, pl.Series) else None,
+    }
+    codes, n_items, _ = _numbered(columns, "items", [])
+    own = [codes[f"run {at}"] for at in range(len(shown))]
+    every = np.concatenate([*own, np.zeros(0, dtype=np.int64)])
+    none = np.zeros(1, dtype=np.int64)
+    table = Recommended(none, every, none, n_items)
+    return own, n_items, _catalogue(known, codes, n_items, table, [])
 
 
 def _train(item: Ints, row: Ints, user: Ints, table: Recommended) -> Train:

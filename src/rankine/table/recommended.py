@@ -42,6 +42,42 @@ class Top(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Tally:
+    """How often items are shown, in whole numbers, by the length of the lists.
+
+    Attributes:
+        by_length: length of lists -> how often each item is in lists of it.
+        lists: how many lists there are of each length, from 0; empty ones not counted.
+    """
+
+    by_length: dict[int, Ints]
+    lists: Ints
+
+    @property
+    def n_lists(self) -> int:
+        """How many lists have an item."""
+        return int(self.lists.sum())
+
+    @cached_property
+    def rows(self) -> Ints:
+        """How often each item is shown."""
+        if not self.by_length:
+            return np.zeros(0, dtype=np.int64)
+        total: Ints = np.sum(list(self.by_length.values()), axis=0)
+        return total
+
+    def weighed(self, weight: Callable[[int], float]) -> Floats:
+        """Add up what every list gives to each of its items, by its length.
+
+        From the shortest lists to the longest, so that their order does not matter.
+        """
+        made = np.zeros(len(self.rows))
+        for n, shown in sorted(self.by_length.items()):
+            made += shown * weight(n)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Rows that belong to numbered owners: the items of users, the topics of items.
 
@@ -165,13 +201,35 @@ class Recommended:
         found: Top = self.memo["top", k]
         return found
 
-    def exposure(self, k: int | None) -> Ints:
+    def tally(self, k: int | None) -> Tally:
         """Return how often each item is shown among the first k."""
-        if ("exposure", k) not in self.memo:
-            shown = np.bincount(self.top(k).item, minlength=self.n_items)
-            self.memo["exposure", k] = shown
-        found: Ints = self.memo["exposure", k]
+        if ("tally", k) not in self.memo:
+            top = self.top(k)
+            length = top.length
+            lists = np.bincount(length, minlength=1)
+            lists[0] = 0
+            kinds = np.flatnonzero(lists)
+            if len(kinds) <= 1:
+                rows = np.bincount(top.item, minlength=self.n_items)
+                by_length = {int(n): rows for n in kinds}
+            else:
+                of_row = length[top.user]
+                by_length = {
+                    int(n): np.bincount(top.item[of_row == n], minlength=self.n_items)
+                    for n in kinds
+                }
+            self.memo["tally", k] = Tally(by_length, lists)
+        found: Tally = self.memo["tally", k]
         return found
+
+    def n_served(self, k: int | None, least: int, *, awaited: bool) -> int:
+        """Count the lists with so many items, of all users or of those awaited."""
+        if ("served", k, least, awaited) in self.memo:
+            return int(self.memo["served", k, least, awaited])
+        enough = self.top(k).length >= least
+        if awaited and self.covered is not None:
+            enough = enough & self.covered
+        return int(np.count_nonzero(enough))
 
     def grades(self, k: int | None) -> Floats:
         """Return the grade of each item shown, nan where it is not judged."""

@@ -1,0 +1,360 @@
+"""Accumulator: an evaluation that comes in batches, or from several machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.errors import DataError, ParameterError
+from rankine.evaluation import DEFAULT, Evaluation, Job, prepare
+from rankine.notes import undefined
+from rankine.plan import check_needs
+from rankine.recommend.listed import ListMetric
+from rankine.stats.summary import of_run, summarize, together
+from rankine.table.known import Listed, counted
+from rankine.table.recommended import Recommended, Tally
+from rankine.words import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankine.conventions.convention import Convention
+    from rankine.metric import Metric
+    from rankine.plan import Group, Plan
+    from rankine.stats.summary import Summary
+
+_ALONE = object()
+_SHOWN = 5
+"""Notes of batches that are repeated."""
+
+
+@dataclass(eq=False)
+class _Shown:
+    """What all lists of a group show, in whole numbers.
+
+    Attributes:
+        tallies: cutoff -> frames of item, length of the list, and how often.
+        lists: cutoff -> how many lists there are of each length.
+        served: how many lists are long enough, by cutoff, length and whose they are.
+        n_lists: how many lists there are.
+        judged: how many users have judgements, if any has.
+        trained: how many users the training data have.
+    """
+
+    tallies: dict[int | None, list[pl.DataFrame]] = field(default_factory=dict)
+    lists: dict[int | None, list[Any]] = field(default_factory=dict)
+    served: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    n_lists: int = 0
+    judged: int | None = None
+    trained: int | None = None
+
+    def add(self, other: _Shown) -> None:
+        """Add what other lists show."""
+        for k, frames in other.tallies.items():
+            self.tallies.setdefault(k, []).extend(frames)
+            if len(self.tallies[k]) > _SHOWN:
+                self.tallies[k] = [_added(self.tallies[k])]
+        for k, lists in other.lists.items():
+            self.lists.setdefault(k, []).extend(lists)
+        for key, n in other.served.items():
+            self.served[key] = self.served.get(key, 0) + n
+        self.n_lists += other.n_lists
+        if other.judged is not None:
+            self.judged = (self.judged or 0) + other.judged
+        self.trained = other.trained or self.trained
+
+
+def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    kinds = {frame["item"].dtype for frame in frames}
+    if len(kinds) > 1:
+        text = pl.col("item").cast(pl.String)
+        frames = [frame.with_columns(text) for frame in frames]
+    return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Ids:
+    """The ids of all queries, where the joined table would be."""
+
+    ids: list[Any]
+    table: Any = None
+    unsorted: int = 0
+
+
+class Accumulated(Evaluation):
+    """The result of an `Accumulator`, read like any `Evaluation`.
+
+    A mean over pairs of queries, such as InterListDiversity, has no values per query
+    here, and no interval: they would need all lists.
+    """
+
+    said: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or undefined, and what was said of the batches."""
+        return (*undefined(self.summaries), *self.said)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Where a number may not be the one that the tool itself would give."""
+        return self.warned
+
+
+class Accumulator:
+    """Evaluates batch by batch; what comes out is as if all had come at once.
+
+    A batch has some queries with all of their judgements and their whole lists. Values
+    per query are kept, data are not. Sums are exact, so that neither the order of
+    batches nor how they are cut changes a bit of the result.
+
+    >>> import rankine as rk
+    >>> total = rk.Accumulator(["RR", "Coverage"], catalog=4)
+    >>> total.update({"q1": {"a"}}, {"q1": ["b", "a"]})
+    Accumulator(1 query in 1 batch)
+    >>> other = rk.Accumulator(["RR", "Coverage"], catalog=4)
+    >>> total.merge(other.update({"q2": {"c"}}, {"q2": ["c"]}))
+    Accumulator(2 queries in 2 batches)
+    >>> total.result().mean
+    {'RR': 0.75, 'Coverage': 0.75}
+    """
+
+    def __init__(self, metrics: Any = DEFAULT, **options: Any) -> None:
+        """Check the metrics and options, which are those of `evaluate`.
+
+        Args:
+            metrics: names or metrics.
+            options: convention, ties, rel, catalog, items, train, columns, grades,
+                depth, name, order, lower_is_better, lenient, as in `evaluate`.
+        """
+        self._job = prepare(metrics, **options)
+        plan = self._job.plan
+        check_needs(plan, self._job.given | {"qrels"})
+        for metric, bound in zip(plan.asked, plan.bound, strict=True):
+            _refuse(metric, bound)
+        self._batch = replace(self._job, plan=_open(plan))
+        self._found: list[list[Summary]] = [[] for _ in plan.asked]
+        self._shown: list[_Shown] = [_Shown() for _ in plan.groups]
+        self._ids: list[list[Any]] = [[] for _ in plan.groups]
+        self._seen: list[set[Any]] = [set() for _ in plan.groups]
+        self._notes: list[str] = []
+        self._warnings: list[str] = []
+        self._name: str | None = None
+        self._n = 0
+
+    def update(self, qrels: Any, run: Any = _ALONE) -> Accumulator:
+        """Add a batch.
+
+        Args:
+            qrels: the judgements of some queries, or None; or a pair of judgements and
+                run; or the run, where no metric needs judgements.
+            run: their lists.
+
+        Raises:
+            DataError: the batch cannot be used, or has a query that came before.
+        """
+        if run is _ALONE:
+            pair = isinstance(qrels, tuple) and len(qrels) == 2  # noqa: PLR2004
+            qrels, run = qrels if pair else (None, qrels)
+        found = self._batch.evaluate(qrels, run)
+        tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
+        self._refuse_again([list(one.ids) for one in tables])
+        for at, (group, table) in enumerate(
+            zip(self._job.plan.groups, tables, strict=True)
+        ):
+            ids = list(table.ids)
+            self._ids[at] += ids
+            self._seen[at].update(ids)
+            if isinstance(table, Listed):
+                shown = _shown(group, table, judged=qrels is not None)
+                self._shown[at].add(shown)
+        for kept, summary in zip(self._found, found.summaries.values(), strict=True):
+            kept.append(_without_table(summary))
+        self._n += 1
+        self._name = self._name or found.name
+        self._notes += [f"batch {self._n}: {note}" for note in found.notes]
+        self._warnings += found.warnings
+        return self
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Add what another accumulator of the same metrics has; it stays as it is."""
+        if type(other) is not Accumulator:
+            msg = f"an Accumulator merges with another one, got {other!r}"
+            raise ParameterError(msg)
+        if other._job.plan != self._job.plan or other._job.depth != self._job.depth:
+            msg = "the two have other metrics, or other options"
+            raise ParameterError(msg)
+        self._refuse_again(other._ids)
+        for at, shown in enumerate(other._shown):
+            self._shown[at].add(shown)
+            self._ids[at] += other._ids[at]
+            self._seen[at] |= other._seen[at]
+        for at, more in enumerate(other._found):
+            self._found[at] += more
+        self._n += other._n
+        self._name = self._name or other._name
+        self._notes += other._notes
+        self._warnings += other._warnings
+        return self
+
+    def _refuse_again(self, groups: Iterable[list[Any]]) -> None:
+        for seen, ids in zip(self._seen, groups, strict=True):
+            again = [one for one in ids if one in seen]
+            if again:
+                msg = (
+                    f"{count(len(again), 'query')} came in a batch before, such as "
+                    f"{again[0]!r}; a query and its list belong into one batch"
+                )
+                raise DataError(msg)
+
+    def result(self) -> Accumulated:
+        """Return the evaluation of all batches so far."""
+        plan, job = self._job.plan, self._job
+        found: list[Summary | None] = [None] * len(plan.asked)
+        for at, group in enumerate(plan.groups):
+            for number, metric, own in group.members:
+                if group.lists and _is_tallied(metric):
+                    found[number] = _whole(metric, own, _table(self._shown[at], job))
+                else:
+                    found[number] = together(metric, own, self._found[number])
+        tables = tuple(_Ids(ids) for ids in self._ids)
+        name = job.name or self._name or "run"
+        made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
+        more = len(self._notes) - _SHOWN
+        rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
+        made.said = (*self._notes[:_SHOWN], *rest)
+        made.warned = tuple(dict.fromkeys(self._warnings))
+        return made
+
+    def __repr__(self) -> str:
+        """Return how much has come."""
+        n = max(map(len, self._ids))
+        return f"Accumulator({count(n, 'query')} in {count(self._n, 'batch')})"
+
+
+def _refuse(metric: Metric, bound: Metric) -> None:
+    """Refuse metrics that need all queries at once."""
+    if bound.get("scope") in {"pooled", "weighted"}:
+        msg = f"{metric} compares all queries with each other, and takes no batches"
+        raise ParameterError(msg)
+    if bound.name == "ERR" and bound.get("max_grade") is None:
+        msg = (
+            f"{metric} takes the highest grade of all judgements, which a batch does "
+            f"not know; write {bound(max_grade=4)}"
+        )
+        raise ParameterError(msg)
+
+
+def _whole(metric: Metric, rule: Convention, table: Any) -> Summary:
+    """Return a number of all lists together, from their tallies."""
+    _refuse_sample(metric, table)
+    if metric.fact.pairs is None:
+        return summarize(metric, table, rule)
+    value = metric.fact.pairs(table, **dict(metric.params))
+    return of_run(value, metric, table, rule)
+
+
+def _refuse_sample(metric: Metric, table: Recommended) -> None:
+    sample = metric.get("sample")
+    if sample is not None and table.n_queries > sample:
+        msg = f"{metric} draws from all lists, of which batches keep none"
+        raise ParameterError(msg)
+
+
+def _open(plan: Plan) -> Plan:
+    """Return a plan for a part of the data: nothing is rounded, or missed, yet."""
+    groups = tuple(
+        replace(
+            group,
+            members=tuple(
+                (number, metric, own.replace(nothing="nan", decimals=None))
+                for number, metric, own in group.members
+            ),
+        )
+        for group in plan.groups
+    )
+    return replace(plan, groups=groups)
+
+
+def _is_tallied(metric: Metric) -> bool:
+    """Say whether a metric is a number of all lists together."""
+    return metric.fact.summary == "run" or metric.fact.pairs is not None
+
+
+def _without_table(summary: Summary) -> Summary:
+    """Keep the values of a batch, and let go of its data."""
+    kept = replace(summary, table=None)
+    kept.__dict__["empty"] = summary.empty
+    return kept
+
+
+def _shown(group: Group, listed: Listed, *, judged: bool) -> _Shown:
+    """Count what the lists of a batch show, as far as any metric asks."""
+    table, items = listed.table, listed.items
+    made = _Shown(n_lists=table.n_queries)
+    if judged:
+        made.judged = table.awaited
+    else:
+        made.trained = table.awaited
+    if items is None:
+        return made
+    for _, metric, _ in group.members:
+        if not isinstance(metric, ListMetric) or not _is_tallied(metric):
+            continue
+        k = metric.depth
+        if metric.takes("least"):
+            least = metric.get("least") or k or 1
+            for awaited in (True, False):
+                n = table.n_served(k, least, awaited=awaited)
+                made.served["served", k, least, awaited] = n
+        elif k not in made.tallies:
+            tally = table.tally(k)
+            made.lists[k] = [tally.lists]
+            made.tallies[k] = [
+                pl.DataFrame(
+                    {
+                        "item": items.gather(at := np.flatnonzero(own)).alias("item"),
+                        "length": np.full(len(at), length),
+                        "n": own[at],
+                    }
+                )
+                for length, own in tally.by_length.items()
+            ]
+    return made
+
+
+def _table(shown: _Shown, job: Job) -> Recommended:
+    """Return a table of lists of which only the tallies are known."""
+    starts = np.zeros(shown.n_lists + 1, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    memo: dict[Any, Any] = dict(shown.served)
+    frames = {k: _added(own) for k, own in shown.tallies.items() if own}
+    ids = [frame["item"] for frame in frames.values()]
+    codes, n_items, catalogue = counted(ids, job.known)
+    for (k, frame), code in zip(frames.items(), codes, strict=True):
+        length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
+        by_length: dict[int, Any] = {}
+        for own in np.unique(length):
+            made = np.zeros(n_items, dtype=np.int64)
+            rows = length == own
+            made[code[rows]] = n[rows]
+            by_length[int(own)] = made
+        memo["tally", k] = Tally(by_length, _sum(shown.lists[k]))
+    for k, lists in shown.lists.items():
+        memo.setdefault(("tally", k), Tally({}, _sum(lists)))
+    awaited = shown.trained if shown.judged is None else shown.judged
+    return Recommended(
+        starts, none, none, n_items, awaited=awaited, memo=memo, **catalogue
+    )
+
+
+def _sum(lists: Sequence[Any]) -> Any:
+    made = np.zeros(max(map(len, lists)), dtype=np.int64)
+    for own in lists:
+        made[: len(own)] += own
+    return made

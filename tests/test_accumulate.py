@@ -1,0 +1,235 @@
+"""Batches: what comes out is what one call gives, bit for bit."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import DataError, ParameterError, UsageError
+
+Data = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
+CATALOG = 40
+LISTED = [
+    "InterListDiversity@4", "InterListDiversity", "ILD@4", "Unexpectedness@4",
+    "Coverage@4", "Coverage@2", "UserCoverage", "UserCoverage@3", "Gini@4",
+    "Entropy@4", "Entropy(weight='list')@4", "GiniSimpson@4",
+    "GiniSimpson(weight='list')", "Novelty@4", "EPC@4", "EFD@4", "Popularity@4",
+    "LongTail@4", "Serendipity@4", "Calibration@4", "SubtopicRecall@4",
+    "alpha_nDCG@4", "ERR_IA@4", "AWRF@4", "EE@4",
+]  # fmt: skip
+
+
+def data(seed: int) -> Data:
+    """Make judgements, lists, training data and topics; some users lack some of it."""
+    rng = random.Random(seed)  # noqa: S311 - data, not secrets
+    items = [f"i{number}" for number in range(30)]
+    users = [f"u{number}" for number in range(40)]
+    qrels = {
+        user: {item: rng.randrange(4) for item in rng.sample(items, 6)}
+        for user in users[:35]
+    }
+    run = {
+        user: {item: rng.random() for item in rng.sample(items, rng.randrange(9))}
+        for user in users[3:]
+    }
+    train = {user: rng.sample(items[:25], 4) for user in users[::2]}
+    topics = {item: rng.sample(["a", "b", "c", "d", "e"], 3) for item in items}
+    return qrels, run, train, topics
+
+
+def parts(qrels: Any, run: Any, seed: int) -> list[tuple[Any, Any]]:
+    """Cut the users into batches, in random order; some batches are of one user."""
+    users = list(dict.fromkeys([*qrels, *run]))
+    rng = random.Random(seed)  # noqa: S311
+    rng.shuffle(users)
+    made = []
+    while users:
+        n = rng.choice([1, 3, 11])
+        own, users = users[:n], users[n:]
+        judged = {user: qrels[user] for user in own if user in qrels}
+        shown = {user: run[user] for user in own if user in run}
+        if judged and shown:
+            made.append((judged, shown))
+        elif users:  # neither judgements nor runs can be empty
+            users = [*users[:3], *own, *users[3:]]
+        else:
+            last, listed = made.pop()
+            made.append((last | judged, listed | shown))
+    return made
+
+
+def total(metrics: Any, batches: Any, **options: Any) -> rk.Accumulated:
+    accumulator = rk.Accumulator(metrics, **options)
+    for batch in batches:
+        accumulator.update(*batch)
+    return accumulator.result()
+
+
+def same(found: rk.Evaluation, wanted: rk.Evaluation) -> None:
+    for metric, value in wanted.mean.items():
+        got = found[metric]
+        assert got == value or (math.isnan(got) and math.isnan(value)), metric
+    ours = found.per_query.sort("query")
+    theirs = wanted.per_query.sort("query")
+    kept = [one for one in theirs.columns if "InterListDiversity" not in one]
+    assert ours.select(kept).equals(theirs.select(kept))
+
+
+def judged_metrics() -> list[str]:
+    return [
+        str(metric(max_grade=3)) if name == "ERR" else name
+        for name, metric in rk.metrics().items()
+        if not hasattr(metric, "needs") and not metric.takes("catalog")
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_metrics_of_judgements(seed: int) -> None:
+    qrels, run, _, _ = data(seed)
+    metrics = [*judged_metrics(), "nDCG@5", "P@3", "AP@5", "RR@2", "AUC(catalog=40)"]
+
+    found = total(metrics, parts(qrels, run, seed), catalog=CATALOG)
+
+    same(found, rk.evaluate(qrels, run, metrics, catalog=CATALOG))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_metrics_of_lists(seed: int) -> None:
+    qrels, run, train, topics = data(seed)
+    known = {"train": train, "items": topics}
+
+    found = total(LISTED, parts(qrels, run, seed), **known)
+
+    same(found, rk.evaluate(qrels, run, LISTED, **known))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", rk.conventions())
+def test_every_convention(name: str) -> None:
+    qrels, run, train, _ = data(7)
+    metrics = ["nDCG@3", "P@3", "AP@3", "RR@3"]
+    if name != "sklearn":  # which averages over ties, and has no lists
+        metrics += ["Coverage@3", "Novelty@3", "Gini@3", "InterListDiversity@3"]
+    if name == "torchmetrics":
+        metrics = [one for one in metrics if one != "nDCG@3"]
+
+    found = total(metrics, parts(qrels, run, 1), convention=name, train=train)
+
+    same(found, rk.evaluate(qrels, run, metrics, convention=name, train=train))
+
+
+@pytest.mark.parametrize("catalog", [None, 40, [f"i{n}" for n in range(3, 40)]])
+def test_lists_alone_and_a_catalogue(catalog: Any) -> None:
+    _, run, train, _ = data(3)
+    metrics = ["Coverage@4", "Gini@4", "UserCoverage@2", "InterListDiversity@4"]
+    rows = [(u, i, s) for u, own in run.items() for i, s in own.items()]
+    frame = pl.DataFrame(rows, ["user", "item", "score"], orient="row")
+    options = {"train": train, "catalog": catalog}
+    halves = rk.Accumulator(metrics, **options), rk.Accumulator(metrics, **options)
+    users = frame["user"].unique().sort()
+
+    for at, user in enumerate(users.to_list()):
+        halves[at % 2].update(frame.filter(pl.col("user") == user))
+    found = halves[0].merge(halves[1]).result()
+
+    same(found, rk.evaluate(None, frame, metrics, **options))
+
+
+def test_merging_leaves_the_other_as_it_is() -> None:
+    first, second = rk.Accumulator("RR"), rk.Accumulator("RR")
+    first.update({"q": {"a"}}, {"q": ["a"]})
+    second.update({"r": {"a"}}, {"r": ["b", "a"]})
+
+    assert first.merge(second).result()["RR"] == (1 + 1 / 2) / 2
+    assert second.result()["RR"] == 1 / 2
+    assert repr(first) == "Accumulator(2 queries in 2 batches)"
+
+
+def test_a_batch_is_two_things_a_pair_or_a_run() -> None:
+    pair = rk.Accumulator("RR").update(({"q": {"a"}}, {"q": ["a"]}))
+    alone = rk.Accumulator("GiniSimpson").update({"q": ["a", "b"]})
+
+    assert pair.result()["RR"] == 1
+    assert alone.result()["GiniSimpson"] == 1 / 2
+
+
+def test_a_result_in_between_changes_nothing() -> None:
+    total = rk.Accumulator(["RR", "GiniSimpson"]).update({"q": {"a"}}, {"q": ["a"]})
+    before = total.result().mean
+
+    total.update({"r": {"a"}}, {"r": ["b", "a"]})
+
+    assert before == {"RR": 1, "GiniSimpson": 0}
+    assert total.result().mean == {"RR": 3 / 4, "GiniSimpson": 1 - (4 + 1) / 9}
+
+
+def test_a_query_comes_once() -> None:
+    total = rk.Accumulator("RR").update({"q": {"a"}}, {"q": ["a"]})
+
+    with pytest.raises(DataError, match="1 query came in a batch before, such as 'q'"):
+        total.update({"q": {"a"}, "r": {"a"}}, {"q": ["a"], "r": ["a"]})
+    with pytest.raises(DataError, match="such as 'q'"):
+        total.merge(rk.Accumulator("RR").update({"q": {"a"}}, {"q": ["a"]}))
+    assert total.result()["RR"] == 1
+
+
+def test_nothing_has_come() -> None:
+    found = rk.Accumulator(["RR", "GiniSimpson", "NumQ"]).result()
+
+    assert math.isnan(found["RR"])
+    assert math.isnan(found["GiniSimpson"])
+    assert found.per_query.height == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("AUC(scope=pooled)", {}, "takes no batches"),
+        ("AUC", {"convention": "jurity"}, "takes no batches"),
+        ("ERR@10", {}, r"ERR\(max_grade=4\)@10"),
+        ("Novelty@10", {}, "give train="),
+        ("Coverage@10", {}, "the catalogue"),
+        ("nDGC@10", {}, "did you mean"),
+        ("RR", {"lenient": 2}, "True or False"),
+    ],
+)
+def test_what_cannot_be_done_is_told_at_once(
+    metric: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        rk.Accumulator(metric, **options)
+
+
+def test_judgements_are_asked_for_with_the_batch() -> None:
+    total = rk.Accumulator(["RR", "GiniSimpson"])
+
+    with pytest.raises(ParameterError, match="RR needs judgements"):
+        total.update({"q": ["a"]})
+
+
+def test_other_metrics_do_not_merge() -> None:
+    with pytest.raises(ParameterError, match="other metrics"):
+        rk.Accumulator("RR").merge(rk.Accumulator("AP"))
+    with pytest.raises(ParameterError, match="merges with another"):
+        rk.Accumulator("RR").merge(5)  # type: ignore[arg-type]
+
+
+def test_intervals_notes_and_outputs() -> None:
+    qrels, run, train, _ = data(2)
+    metrics = ["nDCG@3", "Coverage@3", "Novelty@3"]
+
+    found = total(metrics, parts(qrels, run, 3), train=train)
+    wanted = rk.evaluate(qrels, run, metrics, train=train)
+
+    low, high = found.interval("nDCG@3", method="t")
+    assert (low, high) == pytest.approx(wanted.interval("nDCG@3", method="t"))
+    ours, theirs = (one.to_dict()["metrics"]["nDCG@3"] for one in (found, wanted))
+    assert ours["without_relevant"] == theirs["without_relevant"]
+    assert ours["n"] == theirs["n"]
+    for drawn in (found.to_json(), found.to_markdown(), found.to_latex(), str(found)):
+        assert "nDCG@3" in drawn
+    assert any(note.startswith("batch ") for note in found.notes)
