@@ -329,6 +329,98 @@ def runs_rankine(form: str) -> dict[str, float]:
     }
 
 
+BEYOND = (
+    "InterListDiversity@100", "Coverage@100", "Gini@100", "Entropy@100",
+    "GiniSimpson@100", "Novelty@100", "EPC@100", "EFD@100", "Popularity@100",
+    "LongTail@100",
+)  # fmt: skip
+
+
+def beyond_rankine(*metrics: str) -> dict[str, float]:
+    """Measure lists, with all that the metrics need."""
+    import rankine as rk
+
+    lists, train, truth, features = work.beyond()
+    known = {"train": train, "items": features, "catalog": len(features)}
+    if metrics[0].startswith("ILD"):
+        known = {"items": features}
+    qrels = truth if metrics[0].startswith("Serendipity") else None
+    return {
+        "seconds": best(lambda: rk.evaluate(qrels, lists, list(metrics), **known), 3)
+    }
+
+
+def beyond_rectools(name: str) -> dict[str, float]:
+    from rectools import metrics
+    from rectools.metrics.distances import PairwiseHammingDistanceCalculator
+
+    lists, train, truth, features = work.beyond()
+    reco, before, after = (one.to_pandas() for one in (lists, train, truth))
+    catalog = range(len(features))
+    if name == "IntraListDiversity":
+        import pandas as pd
+
+        frame = pd.DataFrame(features)
+        frame.index.name = "item_id"
+        calculator = PairwiseHammingDistanceCalculator(frame)
+        metric: Any = metrics.IntraListDiversity(10, calculator)
+        return {"seconds": best(lambda: metric.calc(reco), 1)}
+    metric = getattr(metrics, name)(100)
+    arguments: dict[str, Any] = {
+        "CatalogCoverage": {"catalog": catalog},
+        "Serendipity": {
+            "interactions": after,
+            "prev_interactions": before,
+            "catalog": catalog,
+        },
+    }.get(name, {"prev_interactions": before})
+    return {"seconds": best(lambda: metric.calc(reco, **arguments), 1)}
+
+
+def beyond_jurity() -> dict[str, float]:
+    """Take inter-list diversity of 2,000 users, as all of them are too many."""
+    from jurity.recommenders import InterListDiversity
+
+    lists = work.beyond(2000)[0].rename({"score": "click"}).to_pandas()
+    metric = InterListDiversity(
+        click_column="click",
+        k=100,
+        user_id_column="user_id",
+        item_id_column="item_id",
+        user_sample_size=None,
+    )
+    return {"seconds": best(lambda: metric.get_score(lists, lists), 1)}
+
+
+def few_rankine() -> dict[str, float]:
+    import rankine as rk
+
+    lists = work.beyond(2000)[0]
+    metric = "InterListDiversity@100"
+    return {"seconds": best(lambda: rk.evaluate(None, lists, metric), 5)}
+
+
+def _beyond(recommenders: str) -> None:
+    print("\nBeyond accuracy, 100,000 users x 100 items, 3 M interactions before")
+    every = run_case("beyond_rankine", *BEYOND, python=recommenders)["seconds"]
+    row(f"rankine, {len(BEYOND)} metrics in one call", every)
+    for metric, name in (
+        ("Coverage@100", "CatalogCoverage"),
+        ("Novelty@100", "MeanInvUserFreq"),
+        ("Popularity@100", "AvgRecPopularity"),
+        ("Serendipity@100", "Serendipity"),
+        ("ILD@10", "IntraListDiversity"),
+    ):
+        ours = run_case("beyond_rankine", metric, python=recommenders)["seconds"]
+        row(f"rankine, {metric} alone", ours)
+        peer = run_case("beyond_rectools", name, python=recommenders)["seconds"]
+        row(f"RecTools {name}", peer, ours, "(20)")
+    ours = run_case("few_rankine", python=recommenders)["seconds"]
+    row("rankine, InterListDiversity of 2,000 users", ours)
+    peer = run_case("beyond_jurity", python=recommenders)["seconds"]
+    row("Jurity, the same", peer, ours, "(20)")
+
+
 def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") -> None:
     ratio = "" if ours is None else f"{seconds / ours:8.1f} x rankine's time"
     print(f"  {what:<44}{seconds:10.4f} s{ratio}{'  ' + wanted if wanted else ''}")
@@ -387,6 +479,7 @@ def main(recommenders: str) -> None:
     print(f"  the slowest preset {found['slowest']:.2f} x the default (at most 1.3)")
     print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
     _similarity(recommenders)
+    _beyond(recommenders)
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]

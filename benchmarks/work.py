@@ -207,6 +207,37 @@ def frames(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any]:
     return interactions, recommended
 
 
+def beyond(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any, Any, Any]:
+    """Make lists, training data, judgements and features, with int ids.
+
+    A few items have most of the interactions, as everywhere.
+    """
+    rng = np.random.default_rng(11)
+    n_items = 20_000
+    first = rng.integers(0, n_items, n_users)
+    step = rng.integers(0, n_items // 10, n_users) * 10 + 7  # prime to n_items
+    items = (first[:, None] + step[:, None] * np.arange(n_shown)[None, :]) % n_items
+    lists = pl.DataFrame(
+        {
+            "user_id": np.repeat(np.arange(n_users), n_shown),
+            "item_id": items.ravel(),
+            "score": np.tile(np.linspace(1, 0.01, n_shown), n_users),
+            "rank": np.tile(np.arange(1, n_shown + 1), n_users),
+        }
+    )
+    train = pl.DataFrame(
+        {
+            "user_id": rng.integers(0, n_users, 3_000_000),
+            "item_id": rng.zipf(1.2, 3_000_000) % n_items,
+        }
+    ).unique(maintain_order=True)
+    liked = items[:, :: n_shown // 5][:, :5]
+    truth = pl.DataFrame(
+        {"user_id": np.repeat(np.arange(n_users), 5), "item_id": liked.ravel()}
+    )
+    return lists, train, truth, rng.integers(0, 2, (n_items, 16)).astype(float)
+
+
 def dicts(
     n_queries: int, n_shown: int, n_judged: int
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:

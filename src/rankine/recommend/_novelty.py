@@ -63,8 +63,12 @@ def _not_had(table: Recommended, top: Top) -> Floats:
     if train is None:
         return np.zeros(len(top.item))
     width = max(table.n_items, 1)
-    had = np.unique(train.profile.owner * width + train.profile.member)
-    return (~np.isin(top.user * width + top.item, had)).astype(np.float64)
+    # In order, as the items of a profile are.
+    had = train.profile.owner * width + train.profile.member
+    asked = top.user * width + top.item
+    at = np.minimum(np.searchsorted(had, asked), max(len(had) - 1, 0))
+    known = had[at] == asked if len(had) else np.zeros(len(asked), dtype=np.bool_)
+    return (~known).astype(np.float64)
 
 
 def _novelty_parts(
@@ -86,12 +90,14 @@ def _novelty_parts(
         info = _not_had(table, top)
     else:
         info = _information(table.train, by, cold, scaled=scaled)[top.item]
-    kept = ~np.isnan(info)
-    user = top.user[kept]
-    down = table.per_user(user)
+    down = top.length.astype(np.float64)
+    new = np.isnan(info)
+    if new.any():
+        down -= top.sums(new.astype(np.float64))
+        info = np.where(new, 0.0, info)
     if divisor == "k" and k is not None:
         down = np.where(down > 0, float(k), 0.0)
-    return table.per_user(user, info[kept]), down
+    return top.sums(info), down
 
 
 def novelty(
@@ -166,14 +172,16 @@ def _expected(
 ) -> Floats:
     """Return the mean of what items are worth, by rank, and of relevant ones only."""
     top = table.top(k)
-    weight = discounts(top.rank, by_rank)
-    new = np.isnan(info[top.item])
-    weight = np.where(new, 0.0, weight)
-    worth = np.where(new, 0.0, info[top.item])
+    worth = info[top.item]
+    new = np.isnan(worth)
+    weight = None if by_rank == "none" else discounts(top.rank, by_rank)
+    if new.any():
+        weight = np.where(new, 0.0, 1.0 if weight is None else weight)
+        worth = np.where(new, 0.0, worth)
     if rel is None:
-        return mean_of(table, top.user, worth, weight)
+        return mean_of(top, worth, weight)
     worth = np.where(table.grades(k) >= rel, worth, 0.0)
-    values = mean_of(table, top.user, worth, weight)
+    values = mean_of(top, worth, weight)
     values = np.where(top.length > 0, values, 0.0)
     return np.where(_wanting(table, rel), values, np.nan)
 
@@ -338,7 +346,7 @@ def popularity(
     top = table.top(k)
     count, total = _counts(table.train, by)
     worth = count[top.item] / (total if share else 1.0)
-    return mean_of(table, top.user, worth)
+    return mean_of(top, worth)
 
 
 Popularity = listed(
@@ -423,7 +431,7 @@ def long_tail(
     inside = _in_tail(table.train, tail, of)
     if cold == "head":
         inside &= table.train.records > 0
-    return mean_of(table, top.user, inside[top.item].astype(np.float64))
+    return mean_of(top, inside[top.item].astype(np.float64))
 
 
 LongTail = listed(

@@ -116,7 +116,7 @@ def serendipity(
         unexpected = _unlike(table, top, train, by)
     worth = np.where(table.grades(k) >= rel, unexpected, unexpected * 0.0)
     kept = ~np.isnan(unexpected)
-    values = mean_of(table, top.user[kept], worth[kept])
+    values = mean_of(top, np.where(kept, worth, 0.0), kept.astype(np.float64))
     return np.where(top.length > 0, values, 0.0)
 
 

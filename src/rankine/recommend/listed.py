@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankine.arrays import Floats
+    from rankine.table.recommended import Top
 
 LISTED: dict[str, Fact] = {}
 WORDS = {
@@ -68,24 +69,11 @@ def one(value: float) -> Floats:
     return np.array([value])
 
 
-def mean_of(
-    table: Recommended,
-    user: Any,
-    values: Floats,
-    weights: Floats | None = None,
-    *,
-    divisor: int | None = None,
-) -> Floats:
-    """Return the mean of values by user, nan for users without any.
-
-    With a divisor, lists are taken to have that many items.
-    """
-    weights = np.ones(len(values)) if weights is None else weights
-    total = table.per_user(user, values * weights)
-    down = table.per_user(user, weights)
-    if divisor is not None:
-        down = np.where(down > 0, float(divisor), 0.0)
-    return share(total, down)
+def mean_of(top: Top, values: Floats, weights: Floats | None = None) -> Floats:
+    """Return the mean of values by list, nan for lists without any."""
+    if weights is None:
+        return share(top.sums(values), top.length.astype(np.float64))
+    return share(top.sums(values * weights), top.sums(weights))
 
 
 def share(part: Floats, whole: Floats) -> Floats:

@@ -135,14 +135,12 @@ def know(
     user, n_users, named = _numbered(of_users, "queries", notes)
     item, starts = _once(lists, codes["run"], starts, duplicates, notes)
     own, chosen = _chosen(user, n_users, users, notes)
-    length = np.diff(starts)
-    rows, _ = expand(starts[chosen], np.where(chosen < 0, 0, length[chosen]))
-    table = Recommended(
-        starts_of(np.where(chosen < 0, 0, length[chosen])),
-        item[rows],
-        np.where(chosen < 0, 0, np.diff(lists.starts)[chosen]),
-        n_items,
-    )
+    whole = np.diff(lists.starts)
+    if chosen is not None:
+        length = np.where(chosen < 0, 0, np.diff(starts)[chosen])
+        item = item[expand(starts[chosen], length)[0]]
+        starts, whole = starts_of(length), np.where(chosen < 0, 0, whole[chosen])
+    table = Recommended(starts, item, whole, n_items)
     row_of = np.full(n_users, -1)
     row_of[own] = np.arange(len(own))
     strange: list[str] = []
@@ -169,11 +167,14 @@ def know(
 
 def _chosen(
     user: Mapping[str, Ints], n_users: int, users: str | None, notes: list[str]
-) -> tuple[Ints, Ints]:
-    """Return whose lists are taken, and which these are, -1 for users without one."""
+) -> tuple[Ints, Ints | None]:
+    """Return whose lists are taken, and which these are, -1 for users without one.
+
+    None stands for all of them.
+    """
     run = user["run"]
     if users in {None, "run"} or "qrels" not in user:
-        return run, np.arange(len(run))
+        return run, None
     place = np.full(n_users, -1)
     place[run] = np.arange(len(run))
     own = user["qrels"]
@@ -235,8 +236,12 @@ def _as_they_are(
     width = most - least + 1
     if width > _SPARSE * sum(len(one) for one in filled):
         return None
+    if 0 < least < len(filled[0]):
+        least = 0  # a few numbers more, and nothing to subtract
+        width = most + 1
     codes = {
-        name: (one - least).cast(pl.Int64).to_numpy() for name, one in given.items()
+        name: (one - least if least else one).cast(pl.Int64).to_numpy()
+        for name, one in given.items()
     }
     return codes, width, pl.Series("id", np.arange(least, most + 1))
 
@@ -322,21 +327,25 @@ def counted(
 def _train(item: Ints, row: Ints, user: Ints, table: Recommended) -> Train:
     """Count who had what, and keep what the users of the lists had."""
     n_items = table.n_items
-    pair = pl.Series(user * max(n_items, 1) + item).unique().to_numpy()
-    users = np.bincount(pair % max(n_items, 1), minlength=n_items)
-    mine = np.flatnonzero(row >= 0)
-    own = np.unique(row[mine] * max(n_items, 1) + item[mine])
-    owner = own // max(n_items, 1)
-    starts = starts_of(np.bincount(owner, minlength=table.n_queries))
-    member = own % max(n_items, 1)
+    pair = np.sort(user * max(n_items, 1) + item)
+    new = np.ones(len(pair), dtype=np.bool_)
+    new[1:] = pair[1:] != pair[:-1]
+    had_by, had = np.divmod(pair[new], max(n_items, 1))
+    row_of = np.full(int(user.max(initial=-1)) + 1, -1)
+    row_of[user] = row
+    owner = row_of[had_by]
+    mine = np.flatnonzero(owner >= 0)
+    if (owner[mine][1:] < owner[mine][:-1]).any():
+        mine = mine[np.argsort(owner[mine], kind="stable")]
+    starts = starts_of(np.bincount(owner[mine], minlength=table.n_queries))
     return Train(
-        users=users,
+        users=np.bincount(had, minlength=n_items),
         records=np.bincount(item, minlength=n_items),
         n_users=int(np.count_nonzero(np.bincount(user))),
         n_records=len(item),
-        user=pair // max(n_items, 1),
-        item=pair % max(n_items, 1),
-        profile=Groups(starts, member, np.ones(len(member))),
+        user=had_by,
+        item=had,
+        profile=Groups(starts, had[mine], np.ones(len(mine))),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,25 +20,40 @@ if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats, Ints
 
 
-class Top(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Top:
     """The first items of every list.
 
     Attributes:
         starts: where each list begins.
         item: the items, list by list, best first.
-        user: the number of the list of each.
-        rank: 1-based.
     """
 
     starts: Ints
     item: Ints
-    user: Ints
-    rank: Ints
 
-    @property
+    @cached_property
     def length(self) -> Ints:
         """The number of items of each list."""
         return np.diff(self.starts)
+
+    @cached_property
+    def user(self) -> Ints:
+        """The number of the list of each item."""
+        return np.repeat(np.arange(len(self.length)), self.length)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each item, from 1."""
+        return position(self.user) + 1
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up values by list; each sum is of its own values alone."""
+        made = np.zeros(len(self.length))
+        filled = np.flatnonzero(self.length)
+        if len(filled):
+            made[filled] = np.add.reduceat(values, self.starts[filled])
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +211,7 @@ class Recommended:
                 shown = np.minimum(length, k)
                 rows, _ = expand(self.starts[:-1], shown)
                 starts, item = starts_of(shown), self.item[rows]
-            user = np.repeat(np.arange(len(length)), np.diff(starts))
-            self.memo["top", k] = Top(starts, item, user, position(user) + 1)
+            self.memo["top", k] = Top(starts, item)
         found: Top = self.memo["top", k]
         return found
 
