@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankine.plan import Group, Plan
     from rankine.stats.summary import Summary
 
+_Key: TypeAlias = tuple[int | None, bool]
 _ALONE = object()
 _SHOWN = 5
 """Notes of batches that are repeated."""
@@ -37,16 +38,17 @@ class _Shown:
     """What all lists of a group show, in whole numbers.
 
     Attributes:
-        tallies: cutoff -> frames of item, length of the list, and how often.
-        lists: cutoff -> how many lists there are of each length.
+        tallies: cutoff, and whether items that repeat count once -> frames of item,
+            length of the list, and how often.
+        lists: the same -> how many lists there are of each length.
         served: how many lists are long enough, by cutoff, length and whose they are.
         n_lists: how many lists there are.
         judged: how many users have judgements, if any has.
         trained: how many users the training data have.
     """
 
-    tallies: dict[int | None, list[pl.DataFrame]] = field(default_factory=dict)
-    lists: dict[int | None, list[Any]] = field(default_factory=dict)
+    tallies: dict[_Key, list[pl.DataFrame]] = field(default_factory=dict)
+    lists: dict[_Key, list[Any]] = field(default_factory=dict)
     served: dict[tuple[Any, ...], int] = field(default_factory=dict)
     n_lists: int = 0
     judged: int | None = None
@@ -312,10 +314,12 @@ def _shown(group: Group, listed: Listed, *, judged: bool) -> _Shown:
             for awaited in (True, False):
                 n = table.n_served(k, least, awaited=awaited)
                 made.served["served", k, least, awaited] = n
-        elif k not in made.tallies:
-            tally = table.tally(k)
-            made.lists[k] = [tally.lists]
-            made.tallies[k] = [
+            continue
+        once = metric.fact.pairs is not None and table.repeats
+        if (k, once) not in made.tallies:
+            tally = table.tally(k, once=once)
+            made.lists[k, once] = [tally.lists]
+            made.tallies[k, once] = [
                 pl.DataFrame(
                     {
                         "item": items.gather(at := np.flatnonzero(own)).alias("item"),
@@ -336,7 +340,7 @@ def _table(shown: _Shown, job: Job) -> Recommended:
     frames = {k: _added(own) for k, own in shown.tallies.items() if own}
     ids = [frame["item"] for frame in frames.values()]
     codes, n_items, catalogue = counted(ids, job.known)
-    for (k, frame), code in zip(frames.items(), codes, strict=True):
+    for (key, frame), code in zip(frames.items(), codes, strict=True):
         length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
         by_length: dict[int, Any] = {}
         for own in np.unique(length):
@@ -344,12 +348,19 @@ def _table(shown: _Shown, job: Job) -> Recommended:
             rows = length == own
             made[code[rows]] = n[rows]
             by_length[int(own)] = made
-        memo["tally", k] = Tally(by_length, _sum(shown.lists[k]))
-    for k, lists in shown.lists.items():
-        memo.setdefault(("tally", k), Tally({}, _sum(lists)))
+        memo["tally", *key] = Tally(by_length, _sum(shown.lists[key]))
+    for key, lists in shown.lists.items():
+        memo.setdefault(("tally", *key), Tally({}, _sum(lists)))
     awaited = shown.trained if shown.judged is None else shown.judged
     return Recommended(
-        starts, none, none, n_items, awaited=awaited, memo=memo, **catalogue
+        starts,
+        none,
+        none,
+        n_items,
+        awaited=awaited,
+        repeats=any(once for _, once in shown.tallies),
+        memo=memo,
+        **catalogue,
     )
 
 

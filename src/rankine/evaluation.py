@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from rankine.errors import (
     ParameterError,
 )
 from rankine.io.features import read_features
+from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import NO_COLUMN, as_rows
 from rankine.io.reading import PLAIN, Reading
@@ -77,6 +79,11 @@ class Evaluation:
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order asked."""
         return self._plan.asked
+
+    @property
+    def bound(self) -> tuple[Metric, ...]:
+        """The metrics with what the convention says filled in."""
+        return self._plan.bound
 
     @property
     def convention(self) -> Convention:
@@ -147,6 +154,10 @@ class Evaluation:
                 values = self.summaries[label].values
                 columns.append(pl.Series(label, values, nan_to_null=True))
             frames[at] = pl.DataFrame(columns)
+        kinds = {frame["query"].dtype for frame in frames.values() if frame.height}
+        if len(kinds) > 1:
+            text = pl.col("query").cast(pl.String)
+            frames = {at: frame.with_columns(text) for at, frame in frames.items()}
         joined = frames[0]
         for at in range(1, len(frames)):
             joined = joined.join(
@@ -182,8 +193,9 @@ class Evaluation:
         if fact.pairs is not None:
             # A query has a part in the pairs of all others too, which makes its own
             # deviation count twice (Hoeffding 1948).
-            values = found.value + 2 * (values - found.value)
-        return interval(
+            mean = float(np.nanmean(values)) if found.n else 0.0
+            values = mean + 2 * (values - mean)
+        bounds = interval(
             values,
             confidence=confidence,
             method=method,
@@ -192,6 +204,10 @@ class Evaluation:
             n_resamples=n_resamples,
             seed=seed,
         )
+        if fact.pairs is None:
+            return bounds
+        least, most = fact.bounds
+        return Interval(*(min(max(one, least), most) for one in bounds))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -429,7 +445,9 @@ def prepare(
             features=None if items is None else read_features(items, columns),
         )
 
-    others = {"train": train, "items": items, "catalog": catalog}
+    # A function of two items says nothing of how many there are.
+    of_items = "distance" if callable(items) else "items"
+    others = {"train": train, of_items: items, "catalog": catalog}
     given = frozenset(key for key, one in others.items() if one is not None)
     return Job(plan, given, read, of_qrels, of_run, order, depth, name)
 
@@ -485,14 +503,28 @@ def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
 
 
 def train_of(train: Any, how: Reading = PLAIN) -> Rows:
-    """Read the interactions that users had before."""
-    source = io.read(train, "qrels", how)
-    name = "train" if source.name == "qrels" else source.name
-    rows = as_rows(source, "qrels", lenient=how.lenient)
-    if rows.frame.height == 0:
+    """Read the interactions that users had before; each row is one, and may repeat."""
+    if isinstance(train, Mapping) and type(train).__module__.split(".")[0] != "scipy":
+        own = {
+            user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
+            for user, had in train.items()
+        }
+        rows = as_rows(Lists(own, "train"), "run", lenient=how.lenient)
+    elif is_frame(train):
+        rows = from_frame(train, "qrels", how, name="train")
+    else:
+        source = io.read(train, "qrels", how)
+        rows = as_rows(source, "qrels", lenient=how.lenient)
+        if isinstance(source, Dense):
+            rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
+    frame = rows.frame
+    if how.lenient:
+        frame = frame.drop_nulls(["query", "item"])
+    name = "train" if rows.name == "qrels" else rows.name
+    if frame.height == 0:
         msg = f"{name}: no interactions in it"
         raise DataError(msg)
-    return replace(rows, name=name)
+    return replace(rows, frame=frame, name=name)
 
 
 def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
@@ -594,7 +626,8 @@ def _listed_for(
     )
     _refuse_items(listed.table, needs)
     strange = listed.strange if "catalog" in needs else ()
-    return replace(listed, notes=(*listed.notes, *strange))
+    bare = listed.bare if not {"vectors", "topics"}.isdisjoint(needs) else ()
+    return replace(listed, notes=(*listed.notes, *strange, *bare))
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:

@@ -142,6 +142,13 @@ class Metric:
         k = self.get("k")
         return None if k is None else int(k)
 
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction, None where there is none."""
+        direction = self.fact.higher_is_better
+        turned = self.get("complement") is True and direction is not None
+        return not direction if turned else direction
+
     def values(self, table: Any) -> Floats:
         """Compute one number per query of the table; nan where undefined."""
         return self.fact.kernel(table, **self._bound)

@@ -31,7 +31,7 @@ _GIVEN_BY = {
     "train": ("train",),
     "catalog": ("catalog", "train", "items"),
     "users": ("qrels", "train"),
-    "vectors": ("items",),
+    "vectors": ("items", "distance"),
     "topics": ("items",),
 }
 """What a metric may need -> the arguments that give it."""
@@ -105,6 +105,7 @@ def plan_of(
         raise UsageError(msg)
     _check_rule(rule, tuple(metrics))
     _check_ties(rule, tuple(metrics))
+    _check_names(tuple(metrics))
     bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
@@ -141,7 +142,7 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     for metric, bound in zip(plan.asked, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):
             if "qrels" not in given:
-                msg = f"{metric} needs judgements, but qrels is None"
+                msg = f"{metric} needs judgements, and there are none"
                 raise ParameterError(msg)
             continue
         for need in sorted(bound.needs):
@@ -172,6 +173,17 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
             raise ParameterError(msg)
 
 
+def _check_names(metrics: tuple[Metric, ...]) -> None:
+    """Refuse two functions of one name, whose metrics nobody could tell apart."""
+    seen: set[str] = set()
+    for metric in metrics:
+        text = str(metric)
+        if text in seen:
+            msg = f"two metrics are called {text}; give their functions other names"
+            raise ParameterError(msg)
+        seen.add(text)
+
+
 def _check_ties(rule: Convention, metrics: tuple[Metric, ...]) -> None:
     """Refuse to look at all orders of tied items for metrics of lists."""
     for metric in metrics:
@@ -185,6 +197,7 @@ def _check_ties(rule: Convention, metrics: tuple[Metric, ...]) -> None:
 def _needs_threshold(metric: Metric, rule: Convention) -> bool:
     """Say whether a metric has a threshold that was not given."""
     by_threshold = metric.fact.binary or metric.get("gain") == "binary"
+    by_threshold = by_threshold and metric.get("judged") is not False
     own = rule.own(metric.name, cut=metric.depth is not None)
     told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(own)
     return by_threshold and metric.takes("rel") and not told

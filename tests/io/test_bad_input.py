@@ -907,7 +907,7 @@ def test_69_none_is_no_run() -> None:
 def test_69_none_is_no_judgements() -> None:
     text = complaint(errors.ParameterError, None, {"q": ["a"]})
 
-    assert text.endswith(" needs judgements, but qrels is None")
+    assert text.endswith(" needs judgements, and there are none")
 
 
 def test_71_no_metrics_is_refused() -> None:

@@ -38,7 +38,7 @@ def one(*args: Any, **more: Any) -> float:
 @pytest.mark.parametrize(
     ("metric", "given", "message"),
     [
-        ("nDCG@10", {}, "nDCG@10 needs judgements, but qrels is None"),
+        ("nDCG@10", {}, "nDCG@10 needs judgements, and there are none"),
         ("Coverage@5", {}, "Coverage@5 needs the catalogue; give catalog="),
         ("Gini", {}, "Gini needs the catalogue"),
         ("UserCoverage", {}, "give qrels or train="),
@@ -48,7 +48,7 @@ def one(*args: Any, **more: Any) -> float:
         ("Unexpectedness", {"items": VECTORS}, "needs the interactions"),
         ("Calibration", {"train": TRAIN}, "needs topics or groups of the items"),
         ("Serendipity", {"train": TRAIN}, "Serendipity needs judgements"),
-        ("EPC(rel=1)", {"train": TRAIN}, "needs judgements"),
+        ("EPC(judged=True)", {"train": TRAIN}, "needs judgements"),
         ("AWRF", {}, "needs topics"),
     ],
 )

@@ -271,7 +271,7 @@ TWINS: dict[str, tuple[Twin, str]] = {
     "Novelty@5": (novelty, "topics"),
     "Novelty(by='own')@5": (unseen, "topics"),
     "EPC(weight='log2')@5": (epc, "topics"),
-    "EFD(rel=1)@5": (efd, "topics"),
+    "EFD(judged=True)@5": (efd, "topics"),
     "Popularity@5": (popularity, "topics"),
     "LongTail(tail=0.4)@5": (long_tail, "topics"),
     "Serendipity@5": (serendipity, "topics"),

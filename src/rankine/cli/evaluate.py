@@ -149,7 +149,7 @@ def command(
         say_how([*([] if truth is None else [truth.source]), *sources])
     known = Known(
         None if train is None else ev.train_of(train, told("qrels")),
-        None if items is None else read_features(items),
+        None if items is None else read_features(items, told("run").columns),
         catalog,
     )
     results = []

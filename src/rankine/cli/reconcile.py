@@ -48,11 +48,17 @@ def command(
     from rankine.conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
     from rankine.names import parse_all  # noqa: PLC0415
     from rankine.plan import check_options  # noqa: PLC0415
-    from rankine.reconciliation import Reconciliation, data_of  # noqa: PLC0415
+    from rankine.reconciliation import (  # noqa: PLC0415
+        Reconciliation,
+        data_of,
+        refuse_lists,
+    )
 
     refuse_stdin_twice(qrels, run)
     check_options(rel, catalog)
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
+    for metric in asked:
+        refuse_lists(metric)
     told = reader(**how)
     data = data_of(qrels, run, told("qrels"), told("run"), rel=rel, catalog=catalog)
     if verbose:

@@ -36,11 +36,6 @@ _BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
 _SPREAD = frozenset({"average", "best", "worst"})
 
 
-def _judges_if_asked(metric: Metric) -> bool:
-    """Say whether a metric looks at grades only where it is told a threshold."""
-    return not metric.takes("gain") and metric.fact.parameters["rel"] is None
-
-
 @lru_cache(maxsize=4096)
 def bind(metric: Metric, rule: Convention) -> Metric:
     """Fill the parameters that were not given with what the convention says."""
@@ -50,7 +45,7 @@ def bind(metric: Metric, rule: Convention) -> Metric:
     for parameter, field in _FIELD.get(metric.name, {}).items():
         value = getattr(own, field)
         filled[parameter] = _WORD.get(value, value) if isinstance(value, str) else value
-    if metric.takes("rel") and not _judges_if_asked(metric):
+    if metric.takes("rel"):
         graded = metric.takes("gain") and metric.get("rel") is None
         gain = metric.get("gain") if metric.binds("gain") else filled.get("gain")
         needs = (gain or metric.get("gain")) in _BY_THRESHOLD

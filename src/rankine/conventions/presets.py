@@ -40,8 +40,8 @@ _RANKSYS = Convention(
 _OF_ELLIOT: dict[str, Any] = {
     **_OF_RANKSYS,
     "UserCoverage": {"share": False},
-    "EPC": {"weight": "log2", "rel": 1},
-    "EFD": {"weight": "log2", "rel": 1},
+    "EPC": {"weight": "log2", "judged": True},
+    "EFD": {"weight": "log2", "judged": True},
     "Popularity": {"by": "users"},
     "LongTail": {"cold": "head"},
 }

@@ -114,6 +114,8 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("weight", "list"): "counts every list alike",
     ("weight", "none"): "counts all ranks alike",
     ("weight", "log2"): "weighs ranks by 1 / log2(rank + 1)",
+    ("judged", True): "counts relevant items only",
+    ("judged", False): "counts all items",
     ("short", "undefined"): "has no value for lists of one item",
     ("short", "zero"): "counts lists of one item as 0",
     ("of", "wanted"): "divides by the topics of the relevant items",

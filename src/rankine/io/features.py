@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ class Features:
 
     Attributes:
         items: their ids, each once.
-        vectors: a row of numbers per item.
+        vectors: a row of numbers per item, in an array or a sparse matrix.
         topic_item: the number of an item.
         topic: the name of a topic that it has.
         weight: how much of it the topic has.
@@ -37,7 +38,7 @@ class Features:
     """
 
     items: pl.Series
-    vectors: Floats | None = None
+    vectors: Any = None
     topic_item: Ints | None = None
     topic: pl.Series | None = None
     weight: Floats | None = None
@@ -63,7 +64,7 @@ def read_features(data: Any, columns: Mapping[str, Any] | None = None) -> Featur
     if is_frame(data):
         return _of_frame(data, columns, "items")
     if type(data).__module__.startswith("scipy.sparse"):
-        data = data.toarray()
+        return _of_sparse(data)
     if isinstance(data, np.ndarray):
         return _of_matrix(data)
     if callable(data):
@@ -74,6 +75,19 @@ def read_features(data: Any, columns: Mapping[str, Any] | None = None) -> Featur
         "two items"
     )
     raise FormatError(msg)
+
+
+def _of_sparse(data: Any) -> Features:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+    if data.dtype.kind not in "biuf":
+        msg = f"items is a matrix of {data.dtype}; expected numbers"
+        raise FormatError(msg)
+    vectors = csr_array(data, dtype=np.float64)
+    if not np.isfinite(vectors.data).all():
+        msg = "items has features that are not finite"
+        raise DataError(msg)
+    return Features(pl.Series("item", np.arange(vectors.shape[0])), vectors)
 
 
 def _of_matrix(data: np.ndarray[Any, Any]) -> Features:
@@ -98,7 +112,16 @@ def _of_mapping(data: Mapping[Any, Any]) -> Features:
     if not data:
         msg = "items is empty; give at least one item with its features"
         raise DataError(msg)
-    items = ids(pl.Series("item", list(data)), "item", Rows(pl.DataFrame(), "items"))[0]
+    try:
+        column = pl.Series("item", list(data))
+    except (TypeError, pl.exceptions.PolarsError):
+        msg = "items has ids of several types; give them one type, text or ints"
+        raise DataError(msg) from None
+    items = ids(column, "item", Rows(pl.DataFrame(), "items"))[0]
+    data = {
+        item: entry.to_numpy() if hasattr(entry, "to_numpy") else entry
+        for item, entry in data.items()
+    }
     first = next(iter(data.values()))
     if _is_numbers(first):
         return Features(items, _vectors(data))
@@ -110,6 +133,9 @@ def _of_mapping(data: Mapping[Any, Any]) -> Features:
             owner.append(at)
             names.append(name)
             weights.append(weight)
+    if not owner:
+        msg = "items has no topic for any item"
+        raise DataError(msg)
     return Features(
         items,
         topic_item=np.array(owner, dtype=np.int64),
@@ -151,11 +177,11 @@ def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
     if isinstance(entry, Mapping):
         weighed = list(entry.items())
     elif isinstance(entry, Iterable):
-        weighed = [(name, 1.0) for name in entry]
+        weighed = [(name, 1.0) for name in dict.fromkeys(entry)]
     else:
         weighed = [(None, entry)]
     for name, weight in weighed:
-        number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not isinstance(name, str) or not number or not 0 <= weight < np.inf:
             msg = (
                 f"the topics of item {item!r} are {entry!r}; expected a text, several, "
@@ -169,13 +195,14 @@ def _of_frame(data: Any, columns: Mapping[str, Any] | None, title: str) -> Featu
     table = at_hand(data, title)
     names = columns_of(table)
     told = (columns or {}).get("item")
-    known = [name for name in PARTS["item"] if name in names]
+    folded = {other.casefold(): other for other in reversed(list(names))}
+    known = [folded[name] for name in PARTS["item"] if name in folded]
     name = told if told in names else known[0] if known else None
     if name is None:
         msg = (
             f"{title} has no column of items; known are "
             f"{', '.join(PARTS['item'][:3])}, it has {', '.join(names)}; say which "
-            "with columns={'item': ...}"
+            "with columns={'item': ...} or --col item=NAME"
         )
         raise ColumnNotFoundError(msg)
     origin = Rows(pl.DataFrame(), title)
@@ -199,6 +226,8 @@ def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Feat
             (numbers if plain else words)[name] = number if plain else column
         elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
             numbers[name] = column.cast(pl.Float64)
+        elif _inner(column).is_numeric():
+            numbers |= _spread(column, name, title)
         else:
             words[name] = column
     known = item.unique(maintain_order=True)
@@ -229,6 +258,25 @@ def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Feat
         every["topic"],
         np.ones(every.height),
     )
+
+
+def _inner(column: pl.Series) -> pl.DataType:
+    """Return the type of what a nested column holds."""
+    inner = getattr(column.dtype, "inner", None)
+    return inner if isinstance(inner, pl.DataType) else pl.String()
+
+
+def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:
+    """Return a column of vectors as a column for each number."""
+    column = column.cast(pl.List(pl.Float64))
+    lengths = column.list.len()
+    if lengths.n_unique() != 1 or not lengths[0]:
+        msg = f"{title}: the vectors in column {name!r} are not all of one length"
+        raise DataError(msg)
+    return {
+        f"{name} {at}": column.list.get(at, null_on_oob=True)
+        for at in range(int(lengths[0]))
+    }
 
 
 def _places(item: pl.Series, known: pl.Series) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankine.checks import check_choice, check_count, check_k
 from rankine.errors import ParameterError
-from rankine.recommend.directions import directions, dots
+from rankine.recommend.directions import dense, directions, dots, features
 from rankine.recommend.listed import listed
 from rankine.table.segments import expand, starts_of
 
@@ -54,8 +54,8 @@ def _between(
 ) -> float:
     """Return the mean over all pairs of users, or of samples of them."""
     if sample is None or sample >= table.n_queries:
-        return _mean_distance(table.tally(k))
-    top = table.top(k)
+        return _mean_distance(table.tally(k, once=True))
+    top = table.once(k)
     found = []
     # A seed for each sample, drawn as Jurity draws them.
     for own in np.random.default_rng(seed).integers(0, runs * 10, runs):
@@ -97,7 +97,8 @@ def inter_list_diversity(
 
     Returns:
         Per user, the mean distance to the others, 0 to 1; nan without a list. The
-        number for all is their mean; nan with fewer than two lists.
+        number for all is their mean, or that of the samples; nan with fewer than two
+        lists. An item that repeats in a list counts once.
 
     References:
         Jurity calls it Inter-List Diversity, and samples 10,000 users ten times; others
@@ -118,7 +119,7 @@ def inter_list_diversity(
         [0.75, 0.75, 0.5]
     """
     _check_sample(k, sample, runs, seed)
-    top, tally = table.top(k), table.tally(k)
+    top, tally = table.once(k), table.tally(k, once=True)
     used, n = top.length > 0, tally.n_lists
     values = np.full(table.n_queries, np.nan)
     if n < 2:  # noqa: PLR2004 - a pair
@@ -159,7 +160,11 @@ InterListDiversity = listed(
 
 
 def _check_distance(distance: object, by: object, short: object) -> None:
-    if not callable(distance):
+    if callable(distance):
+        if type(distance).__hash__ is None:
+            msg = f"the function given as distance cannot be hashed: {distance!r}"
+            raise ParameterError(msg)
+    else:
         if not isinstance(distance, str):
             msg = f"distance must be a name or a function, got {distance!r}"
             raise ParameterError(msg)
@@ -201,11 +206,11 @@ def pair_distances(
         return np.array([own(a, b) for a, b in pairs], dtype=np.float64)
     from scipy.spatial.distance import cdist, pdist  # noqa: PLC0415
 
-    vectors = table.vectors
+    vectors = features(table)
     if vectors is None:
         return np.zeros(0)
-    x: Any = vectors[first]
-    y: Any = None if second is None else vectors[second]
+    x: Any = dense(vectors[first])
+    y: Any = None if second is None else dense(vectors[second])
     if distance in _BINARY:
         x, y = x != 0, None if y is None else y != 0
     found: Floats = pdist(x, distance) if y is None else cdist(x, y, distance).ravel()
@@ -241,7 +246,7 @@ def intra_list_diversity(
 
     Returns:
         One value per user, from 0; nan with fewer than two items that have features.
-        Pairs whose distance is nan are left out.
+        Pairs whose distance is nan are left out, and so are repeats of an item.
 
     References:
         C.-N. Ziegler et al.: Improving recommendation lists through topic
@@ -260,7 +265,7 @@ def intra_list_diversity(
     """
     check_k(k)
     _check_distance(distance, by, short)
-    top = table.top(k)
+    top = table.once(k)
     item, starts = _with_features(table, top.item, top.user, by)
     length = np.diff(starts)
     values = np.full(table.n_queries, np.nan)

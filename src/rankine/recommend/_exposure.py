@@ -14,6 +14,7 @@ from rankine.checks import (
     check_k,
     check_number,
 )
+from rankine.errors import ParameterError
 from rankine.recommend.listed import listed, one
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ Coverage = listed(
     "Coverage",
     coverage,
     aliases=("CatalogCoverage", "catalog_coverage", "ItemCoverage", "item_coverage"),
+    bounds=(0, math.inf),
     summary="run",
     needs=("catalog:share=True",),
     ordered=False,
@@ -139,6 +141,9 @@ def user_coverage(
     check_flag("share", share)
     if least is not None:
         check_count("least", least, least=1)
+        if k is not None and least > k:
+            msg = f"a list cut at {k} never has {least} items, as least asks"
+            raise ParameterError(msg)
     found = table.n_served(k, least or k or 1, awaited=share)
     if not share:
         return one(float(found))
@@ -149,6 +154,7 @@ UserCoverage = listed(
     "UserCoverage",
     user_coverage,
     aliases=("CoveredUsers", "user_coverage"),
+    bounds=(0, math.inf),
     summary="run",
     needs=("users:share=True",),
     ordered=False,
@@ -205,8 +211,10 @@ def gini(
     down = (n - 1 if divisor == "n-1" else n) * int(shown.sum())
     if down == 0:
         return one(math.nan)
-    place = np.arange(n - len(shown) + 1, n + 1)
-    index = int(((2 * place - n - 1) * shown).sum()) / down
+    # In Python's numbers, which have no end: n may be any.
+    first = 2 * (n - len(shown) + 1) - n - 1
+    weighed = int((2 * np.arange(len(shown)) * shown).sum())
+    index = (first * int(shown.sum()) + weighed) / down
     return one(1 - index if complement else index)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankine.checks import check_choice, check_flag, check_k, check_number
+from rankine.errors import ParameterError
 from rankine.recommend.listed import listed, mean_of, share
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def discounts(rank: Ints, discount: str) -> Floats:
 def _counts(train: Train, by: str) -> tuple[Ints, int]:
     if by == "records":
         return train.records, train.n_records
+    if by == "pairs":
+        return train.users, len(train.item)
     return train.users, train.n_users
 
 
@@ -148,6 +151,9 @@ def novelty(
     check_choice("by", by, _BY)
     check_choice("cold", cold, _COLD)
     check_choice("divisor", divisor, ("list", "k"))
+    if divisor == "k" and k is None and table.n_queries:
+        msg = "divisor='k' needs a cutoff, as in Novelty(divisor='k')@10"
+        raise ParameterError(msg)
     check_flag("scaled", scaled)
     check_choice("aggregate", aggregate, _AGGREGATE)
     total, down = _novelty_parts(
@@ -194,11 +200,11 @@ def _wanting(table: Recommended, rel: float) -> Bools:
     return table.per_user(judged.owner[judged.value >= rel]) > 0
 
 
-def _check_expected(k: object, weight: object, rel: object) -> None:
+def _check_expected(k: object, weight: object, judged: object, rel: object) -> None:
     check_k(k)
     check_choice("weight", weight, _WEIGHT)
-    if rel is not None:
-        check_number("rel", rel)
+    check_flag("judged", judged)
+    check_number("rel", rel)
 
 
 def expected_popularity_complement(
@@ -206,7 +212,8 @@ def expected_popularity_complement(
     *,
     k: int | None = None,
     weight: Weight = "none",
-    rel: float | None = None,
+    judged: bool = False,
+    rel: float = 1,
 ) -> Floats:
     """Chance that a user has not met an item of the list: one less its popularity.
 
@@ -218,10 +225,11 @@ def expected_popularity_complement(
         table: the lists.
         k: cutoff.
         weight: what a rank weighs: 1, 1 / log2(r + 1), or 1 / r.
-        rel: only items of this grade at least are worth anything.
+        judged: only relevant items are worth anything.
+        rel: an item is relevant when its grade is at least this.
 
     Returns:
-        One value per user, 0 to 1; nan without a list, and with `rel` for users
+        One value per user, 0 to 1; nan without a list, and if judged for users
         without a relevant item. An item that nobody had is 1.
 
     References:
@@ -237,18 +245,19 @@ def expected_popularity_complement(
         >>> rk.evaluate(None, {"w": ["a", "b"]}, "EPC", train=train).mean
         {'EPC': 0.625}
     """
-    _check_expected(k, weight, rel)
+    _check_expected(k, weight, judged, rel)
     if table.train is None:
         return np.full(table.n_queries, np.nan)
     info = 1 - table.train.users / table.train.n_users
-    return _expected(table, k, info, weight, rel)
+    return _expected(table, k, info, weight, rel if judged else None)
 
 
 EPC = listed(
     "EPC",
     expected_popularity_complement,
     aliases=("PopularityComplement",),
-    needs=("train", "judgements:rel"),
+    needs=("train", "judgements:judged=True"),
+    binary=True,
 )
 
 
@@ -257,25 +266,27 @@ def expected_free_discovery(
     *,
     k: int | None = None,
     weight: Weight = "none",
-    rel: float | None = None,
+    judged: bool = False,
+    rel: float = 1,
     cold: Cold = "most",
 ) -> Floats:
     """How surprising it is to come upon the items of a list freely, in bits.
 
     Formula:
-        EFD@k = sum_r d(r) (-log2 (n_i / n)) / sum_r d(r), where n_i of all n records
-        are of the item i at rank r
+        EFD@k = sum_r d(r) (-log2 (n_i / n)) / sum_r d(r), where n_i of all n pairs of
+        a user and an item are of the item i at rank r
 
     Args:
         table: the lists.
         k: cutoff.
         weight: what a rank weighs: 1, 1 / log2(r + 1), or 1 / r.
-        rel: only items of this grade at least are worth anything.
+        judged: only relevant items are worth anything.
+        rel: an item is relevant when its grade is at least this.
         cold: an item that nobody had counts as the most novel known one, as if it had
             one record, nothing, or is left out.
 
     Returns:
-        One value per user, from 0; nan without a list, and with `rel` for users without
+        One value per user, from 0; nan without a list, and if judged for users without
         a relevant item.
 
     References:
@@ -284,19 +295,19 @@ def expected_free_discovery(
         As RankSys. Elliot discounts by log2 and counts relevant items only.
 
     Examples:
-        Four records, two of a and one of b: (1 + 2) / 2.
+        Four pairs of a user and an item, two with a and one with b: (1 + 2) / 2.
 
         >>> import rankine as rk
         >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"]}
         >>> rk.evaluate(None, {"w": ["a", "b"]}, "EFD", train=train).mean
         {'EFD': 1.5}
     """
-    _check_expected(k, weight, rel)
+    _check_expected(k, weight, judged, rel)
     check_choice("cold", cold, _COLD)
     if table.train is None:
         return np.full(table.n_queries, np.nan)
-    info = _information(table.train, "records", cold, scaled=False)
-    return _expected(table, k, info, weight, rel)
+    info = _information(table.train, "pairs", cold, scaled=False)
+    return _expected(table, k, info, weight, rel if judged else None)
 
 
 EFD = listed(
@@ -304,7 +315,8 @@ EFD = listed(
     expected_free_discovery,
     aliases=("FreeDiscovery",),
     bounds=(0, math.inf),
-    needs=("train", "judgements:rel"),
+    needs=("train", "judgements:judged=True"),
+    binary=True,
 )
 
 
@@ -372,7 +384,7 @@ def _in_tail(train: Train, tail: float, of: str) -> Bools:
         return np.asarray(count <= last)
     upto = np.cumsum(count[known])
     # Items that are equally popular are all in the tail, or none is.
-    full = np.flatnonzero(upto <= tail * train.n_records)
+    full = np.flatnonzero(upto <= tail * train.n_records * (1 + 1e-12))
     last = 0
     for at in full[::-1].tolist():
         if at + 1 == len(known) or count[known[at + 1]] > count[known[at]]:

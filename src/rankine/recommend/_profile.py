@@ -30,7 +30,7 @@ def _unlikely(table: Recommended, top: Top, train: Train) -> Floats:
     """Return how much more likely an item is here than for anybody."""
     n = float(table.catalog or 1)
     place = _ranks(train.records)[top.item]
-    anybody = np.where(place > 0, (n + 1 - place) / n, 0.0)
+    anybody = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
     here = (n + 1 - top.rank.astype(np.float64)) / n
     return np.maximum(here - anybody, 0.0)
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Of = Literal["wanted", "all"]
 
 
+_STEEPEST = 1000
+"""A grade from which on 2^grade would soon be infinite."""
+
+
 class _Hits(NamedTuple):
     """Relevant items shown, once for each of their topics, by user, topic and rank."""
 
@@ -142,15 +146,15 @@ def _greedy(
     left = np.ones(len(item), dtype=np.bool_)
     seen = np.zeros((table.n_queries, topics.n))
     most = int(np.bincount(user, minlength=1).max(initial=0))
+    begins, which_user = runs(user)
     for rank in range(1, min(most, k or most) + 1):
         worth = (1 - alpha) ** seen[user[which], topic]
         gain = np.bincount(which, weights=worth, minlength=len(item))
         gain[~left] = -1.0
         # The first of the largest of each user: rows of a user stand together.
-        order = np.lexsort((np.arange(len(item)), -gain, user))
-        first, _ = runs(user[order])
-        best = order[first]
-        best = best[gain[best] > 0]
+        largest = np.maximum.reduceat(gain, begins)[which_user]
+        found = np.flatnonzero((gain == largest) & (gain > 0))
+        best = found[runs(user[found])[0]]
         if len(best) == 0:
             break
         ideal[user[best]] += gain[best] / np.log2(rank + 1)
@@ -264,7 +268,7 @@ def err_ia(
     """
     check_k(k)
     check_number("rel", rel)
-    check_number("max_grade", max_grade, above=0)
+    check_number("max_grade", max_grade, above=0, most=_STEEPEST)
     topics = table.topics
     if topics is None:
         return np.full(table.n_queries, np.nan)

@@ -108,22 +108,59 @@ def directions(table: Recommended, by: str) -> Directions:
     An item whose features are all 0, or whom nobody had, has no direction: its cosine
     with all is 0.
     """
-    if by not in table.memo:
+    if ("directions", by) not in table.memo:
         make = _of_users if by == "users" else _of_features
-        table.memo[by] = make(table)
-    found: Directions = table.memo[by]
+        table.memo["directions", by] = make(table)
+    found: Directions = table.memo["directions", by]
     return found
 
 
+def features(table: Recommended) -> Any:
+    """Return a row of features per item; topics are features where there are no others.
+
+    They stay sparse, as there may be many.
+    """
+    if table.vectors is not None or table.topics is None:
+        return table.vectors
+    if "features" not in table.memo:
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+        own = table.topics.of_item
+        shape = (table.n_items, table.topics.n)
+        ones = np.ones(len(own.member))
+        table.memo["features"] = csr_array((ones, own.member, own.starts), shape=shape)
+    return table.memo["features"]
+
+
+def dense(rows: Any) -> Floats:
+    """Return rows of features as an array."""
+    made: Floats = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return made
+
+
 def _of_features(table: Recommended) -> Directions:
-    vectors = table.vectors
-    if vectors is None:
-        vectors = np.zeros((table.n_items, 0))
-    known: Bools = np.asarray(~np.isnan(vectors).any(axis=1))
-    norm = np.sqrt((vectors * vectors).sum(axis=1))
-    scale = np.divide(1.0, norm, out=np.zeros(len(norm)), where=norm > 0)
-    unit = np.where(known[:, None], vectors * scale[:, None], 0.0)
-    return Directions(unit, known, np.full(table.n_items, vectors.shape[1]))
+    vectors = features(table)
+    known = table.featured
+    if vectors is None or known is None:
+        none = np.zeros(table.n_items, dtype=np.int64)
+        return Directions(np.zeros((table.n_items, 0)), none > 0, none)
+    if isinstance(vectors, np.ndarray):
+        # By the largest number first, so that squares are neither 0 nor infinite.
+        largest = np.abs(vectors).max(axis=1, initial=0.0)
+        vectors = vectors * _inverse(largest)[:, None]
+        norm = np.sqrt(dots(vectors, vectors))
+        unit: Any = vectors * _inverse(norm)[:, None]
+        return Directions(unit, known, np.full(table.n_items, vectors.shape[1]))
+    from scipy.sparse import diags_array  # noqa: PLC0415 - slow to import
+
+    scale = _inverse(np.sqrt(dots(vectors, vectors)))
+    unit = (diags_array(scale) @ vectors).tocsr()
+    return Directions(unit, known, np.diff(unit.indptr))
+
+
+def _inverse(norm: Floats) -> Floats:
+    found: Floats = np.divide(1.0, norm, out=np.zeros(len(norm)), where=norm > 0)
+    return found
 
 
 def _of_users(table: Recommended) -> Directions:

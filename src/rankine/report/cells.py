@@ -53,13 +53,13 @@ def cells(evaluation: Evaluation, confidence: float = 0.95) -> list[Cell]:
     """Return a cell per metric."""
     made = []
     for metric, (label, found) in zip(
-        evaluation.metrics, evaluation.summaries.items(), strict=True
+        evaluation.bound, evaluation.summaries.items(), strict=True
     ):
         count = metric.fact.summary == "sum"
         low, high = (
             (math.nan, math.nan) if count else evaluation.interval(label, confidence)
         )
-        direction = metric.fact.higher_is_better
+        direction = metric.higher_is_better
         made.append(Cell(label, found.value, low, high, found.n, count, direction))
     return made
 

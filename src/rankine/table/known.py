@@ -24,6 +24,8 @@ from rankine.table.segments import expand, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine.arrays import Ints
     from rankine.io.features import Features
     from rankine.table.judgements import Judgements
@@ -59,6 +61,7 @@ class Listed:
         ids: of their users.
         notes: what was left out or changed.
         strange: what is said of items that are not in the catalogue.
+        bare: what is said of items that have no features.
         items: the ids of items by number.
     """
 
@@ -66,6 +69,7 @@ class Listed:
     ids: pl.Series
     notes: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
     unsorted: int = 0
     items: pl.Series | None = None
 
@@ -77,11 +81,14 @@ def catalog_of(catalog: Any) -> int | pl.Series:
     origin = Rows(pl.DataFrame(), "catalog")
     if isinstance(catalog, np.ndarray):
         catalog = catalog.tolist()
+    if hasattr(catalog, "to_pylist"):
+        catalog = catalog.to_pylist()
     plain = isinstance(catalog, (Collection, pl.Series)) or hasattr(catalog, "to_list")
-    if not plain or isinstance(catalog, (str, bytes, Mapping)):
+    frame = hasattr(catalog, "columns")
+    if not plain or frame or isinstance(catalog, (str, bytes, Mapping)):
         msg = (
             f"catalog must be a number of items or the items, got a "
-            f"{type(catalog).__name__}"
+            f"{type(catalog).__name__}{'; give its column of items' if frame else ''}"
         )
         raise ParameterError(msg)
     if not isinstance(catalog, pl.Series):
@@ -116,7 +123,9 @@ def know(
         users: whose lists: all, or as in a convention those of judged users, who have
             an empty one if they have none (``qrels``), or not (``both``).
     """
-    shown, starts = _first(lists, depth)
+    # What repeats is left out before lists are cut.
+    whole_lists = duplicates in {"set", "last"}
+    shown, starts = _first(lists, None if whole_lists else depth)
     notes = list(lists.notes)
     train, features, judged = known.train, known.features, known.judgements
     columns = {
@@ -140,7 +149,8 @@ def know(
         length = np.where(chosen < 0, 0, np.diff(starts)[chosen])
         item = item[expand(starts[chosen], length)[0]]
         starts, whole = starts_of(length), np.where(chosen < 0, 0, whole[chosen])
-    table = Recommended(starts, item, whole, n_items)
+    repeats = duplicates == "count"
+    table = Recommended(starts, item, whole, n_items, repeats=repeats)
     row_of = np.full(n_users, -1)
     row_of[own] = np.arange(len(own))
     strange: list[str] = []
@@ -153,7 +163,7 @@ def know(
             table, judged=_judged(judged, codes, row_of[user["qrels"]], table)
         )
     if features is not None:
-        table = _with_features(table, features, codes["items"], every, notes)
+        table = _with_features(table, features, codes["items"], every)
     awaited = user.get("qrels", user.get("train"))
     if awaited is not None:
         there = np.zeros(n_users, dtype=np.bool_)
@@ -162,7 +172,8 @@ def know(
     queries = lists.queries
     if users is not None and judged is not None:
         queries = named.gather(own).cast(judged.queries.dtype).alias("query")
-    return Listed(table, queries, tuple(notes), tuple(strange), items=every)
+    bare = tuple(_bare(table))
+    return Listed(table, queries, tuple(notes), tuple(strange), bare, items=every)
 
 
 def _chosen(
@@ -180,9 +191,13 @@ def _chosen(
     own = user["qrels"]
     if users == "both":
         own = own[place[own] >= 0]
-    missing = int(np.count_nonzero(place[own] < 0))
+    missing = int(np.count_nonzero(place[user["qrels"]] < 0))
+    if missing == len(user["qrels"]) and len(run):
+        msg = f"0 of {missing} judged queries are in the run"
+        raise DataError(msg)
     if missing:
-        notes.append(f"{count(missing, 'judged query')} without a list: counted 0")
+        fate = "left out" if users == "both" else "taken for an empty one"
+        notes.append(f"{count(missing, 'judged query')} without a list: {fate}")
     return own, place[own]
 
 
@@ -236,6 +251,8 @@ def _as_they_are(
     width = most - least + 1
     if width > _SPARSE * sum(len(one) for one in filled):
         return None
+    if len(given.get("items", ())) and width > _SPARSE * len(given["items"]):
+        return None  # for each of which there would be a row of features
     if 0 < least < len(filled[0]):
         least = 0  # a few numbers more, and nothing to subtract
         width = most + 1
@@ -361,44 +378,61 @@ def _judged(
 
 
 def _with_features(
-    table: Recommended,
-    features: Features,
-    codes: Ints,
-    every: pl.Series,
-    notes: list[str],
+    table: Recommended, features: Features, codes: Ints, every: pl.Series
 ) -> Recommended:
     """Add features, topics or a distance, by the numbers of items."""
     if features.distance is not None:
-        own, named = features.distance, every.to_list()
-
-        @lru_cache(maxsize=1 << 20)
-        def distance(first: int, second: int) -> float:
-            return float(own(named[first], named[second]))
-
-        return replace(table, distance=distance)
+        return replace(table, distance=_distance(features.distance, every.to_list()))
     n = table.n_items
     if features.topic is not None and features.topic_item is not None:
         table = replace(table, topics=_topics(features, codes, n))
+    featured = np.zeros(n, dtype=np.bool_)
     vectors = features.vectors
-    if vectors is None and table.topics is not None:
-        of_item = table.topics.of_item
-        made = np.full((n, table.topics.n), np.nan)
-        made[codes] = 0.0
-        made[of_item.owner, of_item.member] = 1.0
-    elif vectors is not None:
-        made = np.full((n, vectors.shape[1]), np.nan)
-        made[codes] = vectors
+    if vectors is None:
+        featured[codes] = True
+        return replace(table, featured=featured)
+    if isinstance(vectors, np.ndarray):
+        featured[codes] = ~np.isnan(vectors).any(axis=1)
+        made: Any = np.zeros((n, vectors.shape[1]))
+        made[codes] = np.nan_to_num(vectors)
     else:
-        made = np.full((n, 0), np.nan)
-    table = replace(table, vectors=made)
-    bare = np.ones(n, dtype=np.bool_)
-    bare[codes] = False
-    shown = np.zeros(n, dtype=np.bool_)
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+        featured[codes] = True
+        rows = vectors.tocoo()
+        shape = (n, vectors.shape[1])
+        made = csr_array((rows.data, (codes[rows.row], rows.col)), shape=shape)
+    return replace(table, vectors=made, featured=featured)
+
+
+def _distance(
+    own: Callable[[Any, Any], float], named: list[Any]
+) -> Callable[[int, int], float]:
+    """Return a distance of items by their numbers, which is asked once for a pair."""
+
+    @lru_cache(maxsize=1 << 20)
+    def distance(first: int, second: int) -> float:
+        found = own(named[first], named[second])
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            msg = (
+                f"the distance of items {named[first]!r} and {named[second]!r} is "
+                f"{found!r}, not a number"
+            )
+            raise DataError(msg) from None
+
+    return distance
+
+
+def _bare(table: Recommended) -> list[str]:
+    """Say how many of the items shown have no features."""
+    if table.featured is None:
+        return []
+    shown = np.zeros(table.n_items, dtype=np.bool_)
     shown[table.item] = True
-    n_bare = int(np.count_nonzero(shown & bare))
-    if n_bare:
-        notes.append(f"{count(n_bare, 'recommended item')} without features: left out")
-    return table
+    n = int(np.count_nonzero(shown & ~table.featured))
+    return [f"{count(n, 'recommended item')} without features: left out"] if n else []
 
 
 def _topics(features: Features, codes: Ints, n_items: int) -> Topics:

@@ -170,10 +170,12 @@ class Recommended:
         awaited: how many users should have a list, None if nobody said.
         covered: which of the lists are of such users.
         train: what users did before.
-        vectors: a row of features per item, nan if it has none.
+        vectors: a row of features per item, in an array or a sparse matrix.
+        featured: which items have features.
         topics: the topics or groups of items.
         distance: a function of two items.
         judged: the judged items of each user, with their grades.
+        repeats: whether an item may stand twice in a list.
     """
 
     starts: Ints
@@ -185,10 +187,12 @@ class Recommended:
     awaited: int | None = None
     covered: Bools | None = None
     train: Train | None = None
-    vectors: Floats | None = None
+    vectors: Any = None
+    featured: Bools | None = None
     topics: Topics | None = None
     distance: Callable[[int, int], float] | None = None
     judged: Groups | None = None
+    repeats: bool = False
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -215,10 +219,27 @@ class Recommended:
         found: Top = self.memo["top", k]
         return found
 
-    def tally(self, k: int | None) -> Tally:
-        """Return how often each item is shown among the first k."""
-        if ("tally", k) not in self.memo:
+    def once(self, k: int | None) -> Top:
+        """Return the first k items of every list, an item that repeats once."""
+        if ("once", k) not in self.memo:
             top = self.top(k)
+            if self.repeats:
+                pair = top.user * max(self.n_items, 1) + top.item
+                order = np.argsort(pair, kind="stable")
+                first = np.ones(len(pair), dtype=np.bool_)
+                first[1:] = pair[order][1:] != pair[order][:-1]
+                kept = np.sort(order[first])
+                length = np.bincount(top.user[kept], minlength=self.n_queries)
+                top = Top(starts_of(length), top.item[kept])
+            self.memo["once", k] = top
+        found: Top = self.memo["once", k]
+        return found
+
+    def tally(self, k: int | None, *, once: bool = False) -> Tally:
+        """Return how often each item is shown among the first k."""
+        once = once and self.repeats
+        if ("tally", k, once) not in self.memo:
+            top = self.once(k) if once else self.top(k)
             length = top.length
             lists = np.bincount(length, minlength=1)
             lists[0] = 0
@@ -232,8 +253,8 @@ class Recommended:
                     int(n): np.bincount(top.item[of_row == n], minlength=self.n_items)
                     for n in kinds
                 }
-            self.memo["tally", k] = Tally(by_length, lists)
-        found: Tally = self.memo["tally", k]
+            self.memo["tally", k, once] = Tally(by_length, lists)
+        found: Tally = self.memo["tally", k, once]
         return found
 
     def n_served(self, k: int | None, least: int, *, awaited: bool) -> int:
