@@ -72,7 +72,8 @@ $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
 		tests/test_forms_agree.py tests/test_evaluation.py tests/test_contract.py \
-		tests/test_check.py tests/io tests/table tests/cli tests/alike tests/offpolicy
+		tests/test_check.py tests/io tests/table tests/cli tests/alike tests/offpolicy \
+		tests/recommend tests/test_accumulate.py
 
 .PHONY: check
 check: $(VENV)/installed-dev

@@ -341,9 +341,11 @@ def beyond_rankine(*metrics: str) -> dict[str, float]:
     import rankine as rk
 
     lists, train, truth, features = work.beyond()
-    known = {"train": train, "items": features, "catalog": len(features)}
+    known: dict[str, Any] = {"train": train, "catalog": len(features)}
     if metrics[0].startswith("ILD"):
         known = {"items": features}
+    elif len(metrics) == 1 and metrics[0].startswith("Coverage"):
+        del known["train"]
     qrels = truth if metrics[0].startswith("Serendipity") else None
     return {
         "seconds": best(lambda: rk.evaluate(qrels, lists, list(metrics), **known), 3)

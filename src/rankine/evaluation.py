@@ -619,7 +619,7 @@ def _listed_for(
     }
     listed = know(
         lists,
-        known,
+        _needed(known, set(needs)),
         min(depths, default=None),
         rule.duplicates,
         users=rule.queries if "judgements" in needs else None,
@@ -628,6 +628,17 @@ def _listed_for(
     strange = listed.strange if "catalog" in needs else ()
     bare = listed.bare if not {"vectors", "topics"}.isdisjoint(needs) else ()
     return replace(listed, notes=(*listed.notes, *strange, *bare))
+
+
+def _needed(known: Known, needs: set[str]) -> Known:
+    """Leave out what no metric needs."""
+    catalog = "catalog" in needs and known.catalog is None
+    train, features = known.train, known.features
+    if needs.isdisjoint({"train", "users"}) and not catalog:
+        train = None
+    if needs.isdisjoint({"vectors", "topics"}) and (not catalog or train is not None):
+        features = None
+    return replace(known, train=train, features=features)
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:

@@ -290,6 +290,8 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
 
 
 def _missing(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, list)):
+        return False
     return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124
 
 

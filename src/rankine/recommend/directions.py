@@ -151,11 +151,11 @@ def _of_features(table: Recommended) -> Directions:
         norm = np.sqrt(dots(vectors, vectors))
         unit: Any = vectors * _inverse(norm)[:, None]
         return Directions(unit, known, np.full(table.n_items, vectors.shape[1]))
-    from scipy.sparse import diags_array  # noqa: PLC0415 - slow to import
-
     scale = _inverse(np.sqrt(dots(vectors, vectors)))
-    unit = (diags_array(scale) @ vectors).tocsr()
-    return Directions(unit, known, np.diff(unit.indptr))
+    size = np.diff(vectors.indptr)
+    unit = vectors.copy()
+    unit.data = unit.data * np.repeat(scale, size)
+    return Directions(unit, known, size)
 
 
 def _inverse(norm: Floats) -> Floats:
