@@ -35,8 +35,12 @@ _LARGE = 0.05
 _UNSEEN = 0.01
 """The share of choices without a log that is worth a word."""
 CONVENTIONS: dict[str, dict[str, Any]] = {
-    "rankine": {"n": "logged", "missing_propensity": "error"},
-    "jurity": {"n": "recommended", "missing_propensity": "items"},
+    "rankine": {"n": "logged", "missing_propensity": "error", "unmatched": "nothing"},
+    "jurity": {
+        "n": "recommended",
+        "missing_propensity": "items",
+        "unmatched": "formula",
+    },
 }
 """What is meant where nothing is said, by the names of those who mean it."""
 
@@ -256,7 +260,8 @@ def ctr(
             own = weights if name in NEED_PROPENSITY else rounds.chosen
             found = ESTIMATORS[name](rounds, own, **options)
         value, warnings = found.value, _warnings(rounds, found.weights, name, log)
-        if not rounds.matched and name != "dm":
+        by_formula = rule["unmatched"] == "formula" and name not in RATIOS
+        if not rounds.matched and name != "dm" and not by_formula:
             value = math.nan
             warnings = (
                 "no round shows what is recommended, so that there is no estimate",

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError
+from rankine.offpolicy.codes import coded, matched
 from rankine.table.judgements import KeyTable, item_keys
 from rankine.words import count
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from rankine.arrays import Floats, Ints
     from rankine.io.logs import Log
+    from rankine.offpolicy.codes import Codes
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: mixes the keys of two columns."""
@@ -74,11 +76,15 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
     pair = [*context, "item"]
     offered = _offered(recommended, context, k)
     shown, offered = _same_types(logged.frame, offered, pair)
-    total = float(offered["chosen"].sum())
-    seen = shown["item"].unique()
-    foreign = offered.filter(~pl.col("item").is_in(seen.implode()))
-    unseen = float(foreign["chosen"].sum()) / total if total else 0.0
-    row, place = _found(shown, offered, pair, recommended)
+    codes = coded(shown, offered, context)
+    chosen = _chosen(offered, context, codes)
+    part = chosen * offered["guess"].to_numpy()
+    offered = offered.with_columns(pl.Series("chosen", chosen), pl.Series("part", part))
+    unseen = _unseen(shown, offered, codes)
+    found = None if codes is None else matched(codes)
+    if found is None:
+        found = _found(shown, offered, pair, recommended)
+    row, place = found
     same, partner = shown[row], offered[place]
     if over == "recommended":
         alone = np.ones(offered.height, dtype=np.bool_)
@@ -89,7 +95,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
         notes: tuple[str, ...] = ()
     else:
         chosen = partner["chosen"].to_numpy()
-        direct, other, number, notes = _others(shown, row, offered, context)
+        direct, other, number, notes = _others(shown, row, offered, context, codes)
     return Rounds(
         reward=same["reward"].to_numpy(),
         chosen=chosen,
@@ -101,6 +107,34 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
         notes=notes,
         unseen=unseen,
     )
+
+
+def _chosen(offered: pl.DataFrame, context: list[str], codes: Codes | None) -> Floats:
+    """Return the probability of each pair: as given, or the same for a whole list."""
+    if "probability" in offered.columns:
+        return offered["probability"].to_numpy().astype(np.float64)
+    if codes is not None:
+        found: Floats = 1 / codes.counts[codes.offered]
+        return found
+    if not context:
+        return np.full(offered.height, 1 / max(offered.height, 1))
+    n = (1 / pl.len().over(context)).cast(pl.Float64).alias("n")
+    return offered.select(n)["n"].to_numpy()
+
+
+def _unseen(shown: pl.DataFrame, offered: pl.DataFrame, codes: Codes | None) -> float:
+    """Return the share of the new policy's choices of items that no log has."""
+    chosen = offered["chosen"].to_numpy()
+    total = float(chosen.sum())
+    if not total:
+        return 0.0
+    if codes is not None:
+        seen = np.zeros(codes.n_items, dtype=np.bool_)
+        seen[codes.item_shown] = True
+        return float(chosen[~seen[codes.item_offered]].sum()) / total
+    logged = shown["item"].unique()
+    foreign = offered.filter(~pl.col("item").is_in(logged.implode()))
+    return float(foreign["chosen"].sum()) / total
 
 
 def _found(
@@ -131,7 +165,11 @@ def _keys(frame: pl.DataFrame, parts: list[str], seed: int) -> NDArray[np.uint64
 
 
 def _others(
-    shown: pl.DataFrame, row: Ints, offered: pl.DataFrame, context: list[str]
+    shown: pl.DataFrame,
+    row: Ints,
+    offered: pl.DataFrame,
+    context: list[str],
+    codes: Codes | None,
 ) -> tuple[Floats, Floats, Ints, tuple[str, ...]]:
     """Return the direct prediction of rounds that match, and of all others, counted."""
     if not context:
@@ -139,20 +177,31 @@ def _others(
         rest = np.array([shown.height - len(row)])
         return np.full(len(row), total), np.array([total]), rest, ()
     word = "user" if context == ["user"] else "context"
-    known = offered.group_by(context).agg(pl.col("part").sum())
-    number = _numbers(shown, known, context)
-    every = np.bincount(number + 1, minlength=known.height + 1)
-    hits = np.bincount(number[row], minlength=known.height)
-    direct = known["part"].to_numpy()
+    if codes is None:
+        known = offered.group_by(context).agg(pl.col("part").sum())
+        number = _numbers(shown, known, context)
+        every = np.bincount(number + 1, minlength=known.height + 1)
+        outside, every = int(every[0]), every[1:]
+        direct = known["part"].to_numpy()
+    else:
+        number = codes.shown
+        every = np.bincount(number, minlength=len(codes.counts))
+        direct = codes.sums(offered["part"].to_numpy())
+        outside = int(every[codes.counts == 0].sum())
+    of_matched = direct[number[row]]
+    rest = every - np.bincount(number[row], minlength=len(direct))
+    if codes is not None:
+        some = codes.counts > 0
+        direct, rest, every = direct[some], rest[some], every[some]
     notes = []
-    if every[0]:
-        who = count(int(every[0]), "logged round")
+    if outside:
+        who = count(outside, "logged round")
         notes.append(f"{who} of {word}s without recommendations: left out")
-    unlogged = int(np.count_nonzero(every[1:] == 0))
+    unlogged = int(np.count_nonzero(every == 0))
     if unlogged:
         who = count(unlogged, word)
         notes.append(f"{who} with recommendations not in the log: not counted")
-    return direct[number[row]], direct, every[1:] - hits, tuple(notes)
+    return of_matched, direct, rest, tuple(notes)
 
 
 def _numbers(shown: pl.DataFrame, known: pl.DataFrame, parts: list[str]) -> Ints:
@@ -220,12 +269,8 @@ def _offered(recommended: Log, context: list[str], k: int | None) -> pl.DataFram
     if recommended.has("probability"):
         _check_probabilities(frame, context, recommended)
         frame = frame.filter(pl.col("probability") > 0)
-        chosen = pl.col("probability")
-    else:
-        chosen = 1 / (pl.len().over(context) if context else pl.len())
-    frame = frame.with_columns(chosen.cast(pl.Float64).alias("chosen"))
-    frame = frame.with_columns((pl.col("chosen") * pl.col("guess")).alias("part"))
-    return frame.select(*context, "item", "chosen", "guess", "part")
+        return frame.select(*context, "item", "guess", "probability")
+    return frame.select(*context, "item", "guess")
 
 
 def _check_probabilities(

@@ -1,0 +1,114 @@
+"""Users and items that are ints close together: looked up by their own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankine.table.segments import starts_of
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats, Ints
+
+_SPARSE = 4
+"""How many numbers there may be for each row."""
+_SHORT = 8
+"""Items of a list that are looked at one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """Contexts and items by numbers.
+
+    Attributes:
+        shown: the context of each logged round.
+        offered: that of each recommended pair.
+        n_contexts: how many numbers of contexts there are.
+        item_shown: the item of each logged round.
+        item_offered: that of each recommended pair.
+        n_items: how many numbers of items there are.
+    """
+
+    shown: Ints
+    offered: Ints
+    n_contexts: int
+    item_shown: Ints
+    item_offered: Ints
+    n_items: int
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many pairs are recommended in each context."""
+        return np.bincount(self.offered, minlength=self.n_contexts)
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up a number of each recommended pair by context."""
+        total = np.bincount(self.offered, weights=values, minlength=self.n_contexts)
+        return total.astype(np.float64, copy=False)
+
+
+def coded(
+    shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]
+) -> Codes | None:
+    """Take ints for their own numbers; None if they are not ints, or far apart."""
+    room = _SPARSE * (shown.height + offered.height)
+    found = []
+    for part in (*context, "item"):
+        pair = shown[part], offered[part]
+        if not all(one.dtype.is_integer() and len(one) for one in pair):
+            return None
+        least = min(int(one.min()) for one in pair)  # type: ignore[arg-type]
+        width = max(int(one.max()) for one in pair) - least + 1  # type: ignore[arg-type]
+        if width > room:
+            return None
+        plain = [one - least if least else one for one in pair]
+        found.append(([one.cast(pl.Int64).to_numpy() for one in plain], width))
+    *contexts, ((item_shown, item_offered), n_items) = found
+    first: Ints = np.zeros(0, dtype=np.int64)
+    if not contexts:
+        return None
+    ((first, second), n), *more = contexts
+    for (own, other), width in more:
+        n *= width
+        if n > room:
+            return None
+        first, second = first * width + own, second * width + other
+    return Codes(first, second, n, item_shown, item_offered, n_items)
+
+
+def matched(codes: Codes) -> tuple[Ints, Ints] | None:
+    """Return the logged rounds that show what is recommended, and the pair of each.
+
+    None if lists are long, or a pair is recommended twice.
+    """
+    counts = codes.counts
+    longest = int(counts.max(initial=0))
+    if longest > _SHORT:
+        return None
+    order = np.arange(len(codes.offered))
+    if longest > 1 or (codes.offered[1:] < codes.offered[:-1]).any():
+        order = np.lexsort((codes.item_offered, codes.offered))
+    context, item = codes.offered[order], codes.item_offered[order]
+    if ((context[1:] == context[:-1]) & (item[1:] == item[:-1])).any():
+        return None  # and the other way says which
+    begin = starts_of(counts)
+    rows, places = [], []
+    for at in range(longest):
+        # What the list of each context has here; nothing is -1.
+        here = np.full(codes.n_contexts, -1)
+        some = np.flatnonzero(counts > at)
+        here[some] = item[begin[some] + at]
+        row = np.flatnonzero(here[codes.shown] == codes.item_shown)
+        rows.append(row)
+        places.append(order[begin[codes.shown[row]] + at])
+    if not rows:
+        return None
+    row, place = np.concatenate(rows), np.concatenate(places)
+    if longest > 1:
+        by_row = np.argsort(row, kind="stable")
+        row, place = row[by_row], place[by_row]
+    return row, place
