@@ -238,6 +238,31 @@ def beyond(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any, Any, A
     return lists, train, truth, rng.integers(0, 2, (n_items, 16)).astype(float)
 
 
+def log(n_rounds: int = 10_000_000) -> tuple[Path, Any]:
+    """Write a log of clicks, and make a policy that shows one item to every user."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"log-{n_rounds}.parquet"
+    rng = np.random.default_rng(5)
+    n_users, n_items = n_rounds // 10, 500
+    if not path.exists():
+        pl.DataFrame(
+            {
+                "user_id": rng.integers(0, n_users, n_rounds),
+                "item_id": rng.integers(0, n_items, n_rounds),
+                "click": (rng.random(n_rounds) < 0.1).astype(np.int8),
+                "propensity": rng.uniform(0.01, 0.2, n_rounds),
+            }
+        ).write_parquet(path)
+    policy = pl.DataFrame(
+        {
+            "user_id": np.arange(n_users),
+            "item_id": rng.integers(0, n_items, n_users),
+            "predicted": rng.random(n_users),
+        }
+    )
+    return path, policy
+
+
 def dicts(
     n_queries: int, n_shown: int, n_judged: int
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:

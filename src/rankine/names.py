@@ -22,10 +22,12 @@ _SHAPE = re.compile(
 _RANX_LEVEL = re.compile(r"(?P<metric>.+)-l(?P<rel>\d+(\.\d+)?)")
 _TREC_CUT = re.compile(r"(?P<family>.+?)[_.](?P<cut>\d+(\.\d+)?)")
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
-_RANX_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
+_OTHER_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exponential"}),
     "dcg_burges": ("DCG", {"gain": "exponential"}),
     "r-precision": ("Rprec", {}),
+    "gauc": ("AUC", {"scope": "weighted"}),
+    "grouped_auc": ("AUC", {"scope": "weighted"}),
 }
 
 
@@ -113,7 +115,7 @@ def _text(value: object) -> str:
 def _known() -> list[str]:
     facts = (*REGISTRY.values(), *LISTED.values())
     aliases = [alias for fact in facts for alias in fact.aliases]
-    return [*REGISTRY, *LISTED, *aliases, *FAMILIES, *_RANX_NAMES]
+    return [*REGISTRY, *LISTED, *aliases, *FAMILIES, *_OTHER_NAMES]
 
 
 @lru_cache(maxsize=8)
@@ -217,8 +219,8 @@ def _ranx(text: str) -> Metric | None:
     if shape:
         return Metric("RBP")(p=float(f"0.{shape['digits']}"))
     name, _, cut = text.partition("@")
-    if name.casefold() not in _RANX_NAMES:
+    if name.casefold() not in _OTHER_NAMES:
         return None
-    canonical, params = _RANX_NAMES[name.casefold()]
+    canonical, params = _OTHER_NAMES[name.casefold()]
     metric = Metric(canonical)(**params)
     return metric @ _number(cut, text) if cut else metric

@@ -281,3 +281,12 @@ def test_what_is_under_the_floor_is_still_to_be_found() -> None:
 def test_a_convention_that_cannot_be(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         rk.Convention(**wrong)
+
+
+def test_grouped_auc_weighs_users_by_their_relevant_items() -> None:
+    qrels = {"p": {"a": 1}, "q": {"c": 1, "d": 1, "e": 1}}
+    run = {"p": ["x", "a"], "q": ["c", "d", "e", "x"]}
+
+    # p has all of its one pair wrong, q all of its three right; q weighs three times.
+    assert rk.evaluate(qrels, run, "GAUC")["GAUC"] == 3 / 4
+    assert rk.evaluate(qrels, run, "AUC")["AUC"] == 1 / 2
