@@ -444,6 +444,7 @@ def _beyond(recommenders: str) -> None:
     row("rankine, InterListDiversity of 2,000 users", ours)
     peer = run_case("beyond_jurity", python=recommenders)["seconds"]
     row("Jurity, the same", peer, ours, "(20)")
+    _logs()
 
 
 def row(what: str, seconds: float, ours: float | None = None, wanted: str = "") -> None:
@@ -505,7 +506,6 @@ def main(recommenders: str) -> None:
     print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
     _similarity(recommenders)
     _beyond(recommenders)
-    _logs()
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]

@@ -26,7 +26,7 @@ from rankine.metric import REGISTRY, Metric
 from rankine.table import Judged, Ties, judged
 
 if TYPE_CHECKING:
-    from rankine.evaluation import Evaluation
+    from rankine.result import Evaluation
 
 Grades = dict[Any, dict[Any, Any]]
 

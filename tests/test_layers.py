@@ -19,13 +19,14 @@ LAYERS = (
     ("trec_names", "names"),
     ("stats", "notes", "cautions", "alike", "probability"),
     ("plan",),
+    ("result",),
     ("evaluation", "checkup", "offpolicy"),
     ("reconciliation", "pairwise", "accumulate"),
     ("report", "data"),
     ("cli",),
 )
 DRAWN = {
-    ("evaluation", "report"), ("checkup", "report"), ("reconciliation", "report"),
+    ("result", "report"), ("checkup", "report"), ("reconciliation", "report"),
     ("pairwise", "report"),
 }  # fmt: skip
 # A package's own door may open to what is behind it.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from rankine.alike.weights import rbo_p, rbo_prefix_weight, rbo_rank_weight
     from rankine.checkup import Check, check
-    from rankine.evaluation import Evaluation, evaluate
+    from rankine.evaluation import evaluate
     from rankine.io import read_qrels, read_run
     from rankine.io.mappings import from_ranked, from_scores
     from rankine.metric import Metric
@@ -131,6 +131,7 @@ if TYPE_CHECKING:
         alpha_nDCG,
     )
     from rankine.reconciliation import Explanation, Reconciliation, reconcile
+    from rankine.result import Evaluation
     from rankine.stats.intervals import Interval
 
 __version__ = "0.1.0"
@@ -156,7 +157,7 @@ _HOME = {
     "normalized_entropy": "rankine.probability",
     "rmse": "rankine.probability",
     "Check": "rankine.checkup",
-    "Evaluation": "rankine.evaluation",
+    "Evaluation": "rankine.result",
     "Explanation": "rankine.reconciliation",
     "Interval": "rankine.stats.intervals",
     "Metric": "rankine.metric",

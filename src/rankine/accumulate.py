@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError, ParameterError
-from rankine.evaluation import DEFAULT, Evaluation, Job, prepare
+from rankine.evaluation import DEFAULT, Job, prepare
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
+from rankine.result import Evaluation
 from rankine.stats.summary import of_run, summarize, together
 from rankine.table.known import Listed, counted
 from rankine.table.recommended import Recommended, Tally

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine import io
-from rankine.cautions import cautions_of, n_unsorted
+from rankine.cautions import n_unsorted
 from rankine.checks import check_choice, check_k
 from rankine.conventions.presets import convention as named
-from rankine.conventions.tools import TOOLS
 from rankine.errors import (
     DataError,
     MetricSyntaxError,
@@ -23,15 +22,13 @@ from rankine.errors import (
 from rankine.io.features import read_features
 from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
-from rankine.io.mappings import NO_COLUMN, as_rows
+from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.metric import Metric
-from rankine.names import parse
-from rankine.notes import notes_of, undefined
 from rankine.plan import Group, Plan, check_needs, check_options, plan_of
 from rankine.recommend.listed import ListMetric
-from rankine.stats.intervals import Interval, interval
+from rankine.result import Evaluation
 from rankine.stats.summary import Summary, summarize
 from rankine.table.align import join, key_of, served
 from rankine.table.known import Known, Listed, catalog_of, know
@@ -41,236 +38,10 @@ from rankine.table.truth import Truth
 from rankine.words import count
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rankine.conventions.convention import Convention
     from rankine.table.recommended import Recommended
 
 DEFAULT = ("nDCG@10", "AP", "RR@10")
-
-
-class Evaluation:
-    """The values of metrics for every query, and what they come to.
-
-    ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
-    means of, `interval` how sure they are, `notes` what was dropped or undefined.
-
-    >>> import rankine as rk
-    >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
-    >>> ev["RR"], ev.mean
-    (0.5, {'RR': 0.5, 'P@1': 0.0})
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        summaries: tuple[Summary, ...],
-        tables: tuple[Any, ...],
-        name: str,
-        unsorted: Callable[[], int] = int,
-    ) -> None:
-        self._plan = plan
-        self._tables = tables
-        self.summaries = dict(zip(plan.labels, summaries, strict=True))
-        self.name = name
-        self._unsorted = unsorted
-
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The metrics, in the order asked."""
-        return self._plan.asked
-
-    @property
-    def bound(self) -> tuple[Metric, ...]:
-        """The metrics with what the convention says filled in."""
-        return self._plan.bound
-
-    @property
-    def convention(self) -> Convention:
-        """The convention that the numbers follow."""
-        return self._plan.rule
-
-    @property
-    def preset(self) -> str | None:
-        """The name of the convention, if it was given by name."""
-        return self._plan.preset
-
-    @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """Where a number may not be the one that the tool itself would give.
-
-        That is so for a metric that it does not have, and for tied items whose order
-        it leaves open. Empty where the convention was not given by name.
-        """
-        if self._plan.preset is None:
-            return ()
-        asked = (
-            (self._plan.asked[number], metric, self._tables[at].table)
-            for at, group in enumerate(self._plan.groups)
-            for number, metric, _ in group.members
-        )
-        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted()))
-
-    @cached_property
-    def mean(self) -> dict[str, float]:
-        """The number of each metric, by its canonical name, in the order asked."""
-        return {label: found.value for label, found in self.summaries.items()}
-
-    def __getitem__(self, metric: str | Metric) -> float:
-        """Return the number of a metric, under any spelling of its name."""
-        return self.summaries[self._label(metric)].value
-
-    def _label(self, metric: str | Metric) -> str:
-        text = str(metric)
-        if text not in self.summaries:
-            text = str(self._parse(text))
-        if text not in self.summaries:
-            msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
-            raise KeyError(msg)
-        return text
-
-    def _parse(self, text: str) -> Metric:
-        return parse(text)
-
-    @cached_property
-    def queries(self) -> list[Any]:
-        """The ids of the queries that were evaluated."""
-        return list(self._tables[0].ids)
-
-    @cached_property
-    def per_query(self) -> pl.DataFrame:
-        """The values as they entered the means: query, then a column per metric.
-
-        A query that was left out of a mean has null there.
-        """
-        import polars as pl  # noqa: PLC0415 - not needed for the means
-
-        frames: dict[int, pl.DataFrame] = {}
-        for at, group in enumerate(self._plan.groups):
-            ids = self._tables[at].ids
-            columns = [_id_column(ids)]
-            for number, _, _ in group.members:
-                label = self._plan.labels[number]
-                values = self.summaries[label].values
-                columns.append(pl.Series(label, values, nan_to_null=True))
-            frames[at] = pl.DataFrame(columns)
-        kinds = {frame["query"].dtype for frame in frames.values() if frame.height}
-        if len(kinds) > 1:
-            text = pl.col("query").cast(pl.String)
-            frames = {at: frame.with_columns(text) for at, frame in frames.items()}
-        joined = frames[0]
-        for at in range(1, len(frames)):
-            joined = joined.join(
-                frames[at], on="query", how="full", coalesce=True, maintain_order="left"
-            )
-        return joined.select("query", *self._plan.labels)
-
-    def interval(
-        self,
-        metric: str | Metric,
-        confidence: float = 0.95,
-        method: str = "bootstrap",
-        *,
-        n_resamples: int = 2000,
-        seed: int = 0,
-    ) -> Interval:
-        """Return a confidence interval of a metric over queries.
-
-        Args:
-            metric: one of the metrics that were evaluated.
-            confidence: how often such an interval holds the true value.
-            method: ``bootstrap``, percentiles over resampled queries; or ``t``.
-            n_resamples: how many times queries are drawn.
-            seed: of the random numbers; the same seed gives the same interval.
-
-        Returns:
-            Low and high; nan with fewer than two queries.
-        """
-        label = self._label(metric)
-        found = self.summaries[label]
-        fact = self._plan.asked[self._plan.labels.index(label)].fact
-        how, values = fact.summary, found.values
-        if fact.pairs is not None:
-            # A query has a part in the pairs of all others too, which makes its own
-            # deviation count twice (Hoeffding 1948).
-            mean = float(np.nanmean(values)) if found.n else 0.0
-            values = mean + 2 * (values - mean)
-        bounds = interval(
-            values,
-            confidence=confidence,
-            method=method,
-            how=how,
-            parts=found.parts,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
-        if fact.pairs is None:
-            return bounds
-        least, most = fact.bounds
-        return Interval(*(min(max(one, least), most) for one in bounds))
-
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        judged = [one for one in self._tables if isinstance(one, Aligned)]
-        metrics = [m for m in self._plan.bound if not isinstance(m, ListMetric)]
-        listed = [one for one in self._tables if isinstance(one, Listed)]
-        said = [note for one in listed for note in one.notes]
-        first = undefined(self.summaries)
-        if judged:
-            first = list(notes_of(judged, self.summaries, metrics))
-        return tuple(dict.fromkeys([*first, *said]))
-
-    @property
-    def table(self) -> Any:
-        """The joined table, for those who want to look below the numbers."""
-        return self._tables[0]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the values per query, ready for JSON."""
-        from rankine.report.export import to_dict  # noqa: PLC0415
-
-        return to_dict(self)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON; what is undefined is null."""
-        from rankine.report.export import to_json  # noqa: PLC0415
-
-        return to_json(self, indent)
-
-    def to_markdown(self) -> str:
-        """Return the means as a Markdown table."""
-        from rankine.report.export import to_markdown  # noqa: PLC0415
-
-        return to_markdown(self)
-
-    def to_latex(self) -> str:
-        """Return the means as a LaTeX table in booktabs style."""
-        from rankine.report.export import to_latex  # noqa: PLC0415
-
-        return to_latex(self)
-
-    def to_frame(self, library: str = "polars") -> Any:
-        """Return the values per query as a frame: ``polars``, ``pandas``, ``arrow``."""
-        from rankine.report.export import to_frame  # noqa: PLC0415
-
-        return to_frame(self.per_query, library)
-
-    def __str__(self) -> str:
-        """Return the means with their intervals, and the notes, as text."""
-        from rankine.report.text import to_text  # noqa: PLC0415
-
-        return to_text(self)
-
-    def __repr__(self) -> str:
-        """Return the numbers in one line."""
-        inside = ", ".join(f"{key}={value:.4f}" for key, value in self.mean.items())
-        return f"{type(self).__name__}({inside})"
-
-    def _repr_html_(self) -> str:
-        from rankine.report.export import to_html  # noqa: PLC0415
-
-        return to_html(self)
 
 
 def evaluate(
@@ -479,16 +250,6 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
             msg = f"a metric is a name or a Metric, got {entry!r}"
             raise MetricSyntaxError(msg)
     return listed
-
-
-def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
-    """Return a column of query ids; what cannot be a column becomes text."""
-    import polars as pl  # noqa: PLC0415 - not needed for the means
-
-    try:
-        return pl.Series("query", ids)
-    except NO_COLUMN:
-        return pl.Series("query", [str(one) for one in ids])
 
 
 def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:

@@ -15,10 +15,11 @@ from rankine.alike.measures import Measure, parse_measure
 from rankine.alike.runs import Joined, join
 from rankine.conventions.presets import convention
 from rankine.errors import DataError, ParameterError, UsageError
-from rankine.evaluation import Evaluation, source_of
+from rankine.evaluation import source_of
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Lists
 from rankine.plan import Group, Plan
+from rankine.result import Evaluation
 from rankine.stats.summary import summarize
 from rankine.table.lists import Lists as Ranked
 from rankine.table.lists import lists_of

@@ -26,8 +26,8 @@ from rankine.recommend.listed import ListMetric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine.evaluation import Evaluation
     from rankine.io.sources import Source
+    from rankine.result import Evaluation
     from rankine.table.policy import Aligned
     from rankine.table.truth import Truth
 

@@ -15,7 +15,7 @@ from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_
 
 if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
-    from rankine.evaluation import Evaluation
+    from rankine.result import Evaluation
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
 

@@ -13,7 +13,7 @@ from rankine.report.cells import cells, shown
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankine.evaluation import Evaluation
+    from rankine.result import Evaluation
 
 
 def _finite(value: float) -> float | None:

@@ -18,7 +18,7 @@ from rankine.words import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine.evaluation import Evaluation
+    from rankine.result import Evaluation
 
 _WIDTH = 100
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankine.arrays import Floats
-    from rankine.evaluation import Evaluation
     from rankine.metric import Metric
+    from rankine.result import Evaluation
 
 _RELSTRING = 10
 _ORDER = ["runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:]]
