@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from rankine.table.segments import starts_of
+from rankine.table.segments import by_halves, starts_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rankine.arrays import Floats, Ints
 
 _SPARSE = 4
 """How many numbers there may be for each row."""
+_LITTLE = 1 << 16
+"""Rounds that are looked up together."""
 _SHORT = 8
 """Items of a list that are looked at one after the other."""
 
@@ -80,6 +85,20 @@ def coded(
     return Codes(first, second, n, item_shown, item_offered, n_items)
 
 
+def _equal(here: NDArray[np.int32], context: Ints, item: Ints) -> Ints:
+    """Return the rows whose context has their item, a part at a time in the cache."""
+
+    def some(part: slice) -> list[Ints]:
+        ends = [*range(part.start, part.stop, _LITTLE), part.stop]
+        return [
+            np.flatnonzero(here[context[begin:end]] == item[begin:end]) + begin
+            for begin, end in pairwise(ends)
+        ]
+
+    found = chain(*by_halves(some, len(item), len(item)))
+    return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+
 def matched(codes: Codes) -> tuple[Ints, Ints] | None:
     """Return the logged rounds that show what is recommended, and the pair of each.
 
@@ -99,10 +118,10 @@ def matched(codes: Codes) -> tuple[Ints, Ints] | None:
     rows, places = [], []
     for at in range(longest):
         # What the list of each context has here; nothing is -1.
-        here = np.full(codes.n_contexts, -1)
+        here = np.full(codes.n_contexts, -1, dtype=np.int32)
         some = np.flatnonzero(counts > at)
         here[some] = item[begin[some] + at]
-        row = np.flatnonzero(here[codes.shown] == codes.item_shown)
+        row = _equal(here, codes.shown, codes.item_shown)
         rows.append(row)
         places.append(order[begin[codes.shown[row]] + at])
     if not rows:

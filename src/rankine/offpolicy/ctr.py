@@ -350,7 +350,7 @@ def _check_rewards(log: Log, offered: Log | None, *, any_reward: bool) -> None:
     if any_reward:
         return
     reward = log.frame["reward"].to_numpy()
-    odd = (reward != 0) & (reward != 1)
+    odd = reward != reward.astype(np.bool_)
     if odd.any():
         at = int(np.flatnonzero(odd)[0])
         msg = (
@@ -376,7 +376,10 @@ def _check_propensities(log: Log, clip: float | None) -> None:
         return
     p = log.frame["propensity"].to_numpy()
     # Below the smallest normal number, one over it is beyond the largest.
-    none = (p >= 0) & (p < np.finfo(np.float64).tiny)
+    tiny = np.finfo(np.float64).tiny
+    if len(p) and p.min() >= tiny and p.max() <= 1:
+        return
+    none = (p >= 0) & (p < tiny)
     zero = int(np.count_nonzero(none))
     if zero and clip is None:
         at = int(np.flatnonzero(none)[0])

@@ -239,11 +239,18 @@ def _can_probe(run: Lists, rule: Convention) -> bool:
     """Say whether look-ups do: not for lists that may have an item twice, nor ranks."""
     if rule.order == "rank":
         return False
-    return rule.duplicates == "error" or all(
+    if rule.duplicates == "error" or _are_mappings(run.data):
+        return True
+    return all(
         isinstance(entry, Mapping)
         or (isinstance(entry, list) and _is_without_repeats(entry))
         for entry in run.data.values()
     )
+
+
+def _are_mappings(data: Mapping[Any, Any]) -> bool:
+    """Say whether all lists are mappings, by the few types that they have."""
+    return all(issubclass(kind, Mapping) for kind in set(map(type, data.values())))
 
 
 def _is_without_repeats(entry: list[Any]) -> bool:
@@ -277,9 +284,7 @@ def _probed(
     )
     lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
     named = _named(table, list(grades), found.extra, lengths, run.notes)
-    by_score = rule.order == "score" and all(
-        isinstance(entry, Mapping) for entry in run.data.values()
-    )
+    by_score = rule.order == "score" and _are_mappings(run.data)
     return replace(named, strict=found.is_strict, exact=found.is_exact, scored=by_score)
 
 

@@ -156,7 +156,7 @@ def know(
     strange: list[str] = []
     table = replace(table, **_catalogue(known, codes, n_items, table, strange))
     if train is not None:
-        made = _train(codes["train"], row_of[user["train"]], user["train"], table)
+        made = Train(user["train"], codes["train"], n_items, row_of, len(own))
         table = replace(table, train=made)
     if judged is not None:
         table = replace(
@@ -339,31 +339,6 @@ def counted(
     none = np.zeros(1, dtype=np.int64)
     table = Recommended(none, every, none, n_items)
     return own, n_items, _catalogue(known, codes, n_items, table, [])
-
-
-def _train(item: Ints, row: Ints, user: Ints, table: Recommended) -> Train:
-    """Count who had what, and keep what the users of the lists had."""
-    n_items = table.n_items
-    pair = np.sort(user * max(n_items, 1) + item)
-    new = np.ones(len(pair), dtype=np.bool_)
-    new[1:] = pair[1:] != pair[:-1]
-    had_by, had = np.divmod(pair[new], max(n_items, 1))
-    row_of = np.full(int(user.max(initial=-1)) + 1, -1)
-    row_of[user] = row
-    owner = row_of[had_by]
-    mine = np.flatnonzero(owner >= 0)
-    if (owner[mine][1:] < owner[mine][:-1]).any():
-        mine = mine[np.argsort(owner[mine], kind="stable")]
-    starts = starts_of(np.bincount(owner[mine], minlength=table.n_queries))
-    return Train(
-        users=np.bincount(had, minlength=n_items),
-        records=np.bincount(item, minlength=n_items),
-        n_users=int(np.count_nonzero(np.bincount(user))),
-        n_records=len(item),
-        user=had_by,
-        item=had,
-        profile=Groups(starts, had[mine], np.ones(len(mine))),
-    )
 
 
 def _judged(

@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine.table.judgements import KeyTable
 from rankine.table.segments import expand, position, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from rankine.arrays import Bools, Floats, Ints
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio, which is odd: multiplying by it can be undone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +124,71 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Train:
-    """What users did before.
+    """What users did before; what no metric asks for is not worked out.
 
     Attributes:
-        users: item -> how many users had it.
-        records: item -> how many times it was had.
-        n_users: how many users there are.
-        n_records: how many rows there are.
-        user, item: who had what, each pair once.
-        profile: the items of each user of the table, each once.
+        users_of_rows: the number of the user of each record.
+        items_of_rows: the number of its item.
+        n_items: how many numbers of items there are.
+        list_of: user -> the number of the list, -1 without one.
+        n_lists: how many lists there are.
     """
 
-    users: Ints
-    records: Ints
-    n_users: int
-    n_records: int
-    user: Ints
-    item: Ints
-    profile: Groups
+    users_of_rows: Ints
+    items_of_rows: Ints
+    n_items: int
+    list_of: Ints
+    n_lists: int
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return len(self.items_of_rows)
+
+    @cached_property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return int(np.count_nonzero(np.bincount(self.users_of_rows)))
+
+    @cached_property
+    def records(self) -> Ints:
+        """Item -> how many times it was had."""
+        return np.bincount(self.items_of_rows, minlength=self.n_items)
+
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints]:
+        """Who had what, each pair once, by user and item."""
+        width = max(self.n_items, 1)
+        pair = np.sort(self.users_of_rows * width + self.items_of_rows)
+        new = np.ones(len(pair), dtype=np.bool_)
+        new[1:] = pair[1:] != pair[:-1]
+        user, item = np.divmod(pair[new], width)
+        return user, item
+
+    @property
+    def user(self) -> Ints:
+        """The user of each pair of a user and an item had."""
+        return self._pairs[0]
+
+    @property
+    def item(self) -> Ints:
+        """The item of each pair."""
+        return self._pairs[1]
+
+    @cached_property
+    def users(self) -> Ints:
+        """Item -> how many users had it."""
+        return np.bincount(self.item, minlength=self.n_items)
+
+    @cached_property
+    def profile(self) -> Groups:
+        """The items of each user who has a list, each once."""
+        owner = self.list_of[self.user]
+        mine = np.flatnonzero(owner >= 0)
+        if (owner[mine][1:] < owner[mine][:-1]).any():
+            mine = mine[np.argsort(owner[mine], kind="stable")]
+        starts = starts_of(np.bincount(owner[mine], minlength=self.n_lists))
+        return Groups(starts, self.item[mine], np.ones(len(mine)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,12 +326,9 @@ class Recommended:
             grade = np.full(len(top.item), np.nan)
             if judged is not None and len(judged.member):
                 width = max(self.n_items, 1)
-                known = judged.owner * width + judged.member
-                order = np.argsort(known)
-                asked = top.user * width + top.item
-                at = np.searchsorted(known, asked, sorter=order)
-                at = order[np.minimum(at, len(known) - 1)]
-                grade = np.where(known[at] == asked, judged.value[at], np.nan)
+                table = KeyTable(_spread(judged.owner * width + judged.member))
+                row, place = table.find(_spread(top.user * width + top.item))
+                grade[row] = judged.value[place]
             self.memo["grades", k] = grade
         found: Floats = self.memo["grades", k]
         return found
@@ -287,6 +337,11 @@ class Recommended:
         """Add up values, or count rows, by user."""
         n = self.n_queries
         return np.bincount(user, weights=values, minlength=n).astype(np.float64)
+
+
+def _spread(pairs: Ints) -> NDArray[np.uint64]:
+    """Spread numbers over all 64 bits, each to another one."""
+    return pairs.astype(np.uint64) * _ODD
 
 
 _EMPTY = Recommended(
