@@ -126,7 +126,7 @@ def evaluate(
     return job.evaluate(qrels, run)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Job:
     """What is to be computed, how data are to be read, and what is known already.
 
@@ -190,8 +190,10 @@ def prepare(
     _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
     if not isinstance(convention, str):
         convention = named(convention)
-    known = Known(catalog=None if catalog is None else catalog_of(catalog))
-    size = known.catalog if known.catalog is None else _size(known.catalog)
+    known, size = _NOTHING, None
+    if catalog is not None:
+        known = Known(catalog=catalog_of(catalog))
+        size = _size(known.catalog)
     check_options(rel, size, ties)
     if order is not None:
         check_choice("order", order, ("score", "rank", "given"))
@@ -210,6 +212,8 @@ def prepare(
         )
 
     def read() -> Known:
+        if train is None and items is None:
+            return known
         return replace(
             known,
             train=None if train is None else train_of(train, of_qrels),
@@ -221,6 +225,9 @@ def prepare(
     others = {"train": train, of_items: items, "catalog": catalog}
     given = frozenset(key for key, one in others.items() if one is not None)
     return Job(plan, given, read, of_qrels, of_run, order, depth, name)
+
+
+_NOTHING = Known()
 
 
 def _size(catalog: Any) -> int:

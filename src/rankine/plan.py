@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_choice, check_count, check_number
@@ -72,7 +72,7 @@ class Plan:
     catalog: int | None = None
     preset: str | None = None
 
-    @property
+    @cached_property
     def judged(self) -> tuple[Group, ...]:
         """The groups that read judged items."""
         return tuple(group for group in self.groups if not group.lists)
@@ -139,6 +139,8 @@ def check_options(rel: object, catalog: object, ties: object = None) -> None:
 
 def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     """Refuse metrics that lack what they need, before any data is read."""
+    if "qrels" in given and len(plan.judged) == len(plan.groups):
+        return
     for metric, bound in zip(plan.asked, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):
             if "qrels" not in given:
