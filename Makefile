@@ -112,13 +112,17 @@ oracle-long:
 
 oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-recommend: TOOLS = jurity recommenders rectools cornac
+oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
+oracle-torch: LISTS = replay
 oracle-older: TOOLS = recmetrics
 
 .PHONY: oracle-search oracle-recommend oracle-torch oracle-older
 oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/installed
 	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/run.py $(TOOLS) \
 		--cases $(CASES) --seed $(SEED)
+	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \
+		$(LISTS) --cases $(CASES) --seed $(SEED))
 
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
 # warnings would not be errors.

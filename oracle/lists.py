@@ -1,0 +1,252 @@
+"""Compare metrics of lists with the tools that have them: make oracle.
+
+Each tool that is installed computes its metrics of diversity, coverage, novelty and the
+like on random lists, and so does rankine with the tool's convention; click rates from
+logs as well. The exit status is 1 if a number differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import rankine as rk
+
+_SHOWN = 5
+_ENOUGH = 1e-9
+Pair = tuple[str, Any, Callable[[], float]]
+
+
+@dataclass(frozen=True)
+class World:
+    """Lists, what users had before and liked after, and features of items."""
+
+    lists: Any
+    train: Any
+    truth: Any
+    features: Any
+    k: int
+
+    @property
+    def n_items(self) -> int:
+        """How many items there are."""
+        return len(self.features)
+
+    def ours(self, metric: str, convention: str, **more: Any) -> Callable[[], float]:
+        """Return what computes our number."""
+        lists = more.pop("lists", self.lists)
+        qrels = more.pop("qrels", None)
+
+        def value() -> float:
+            ev = rk.evaluate(qrels, lists, metric, convention=convention, **more)
+            return next(iter(ev.mean.values()))
+
+        return value
+
+
+def draw(rng: np.random.Generator) -> World:
+    """Draw lists of unequal length, with items that nobody had, and a log."""
+    import pandas as pd
+
+    n_users, n_items = int(rng.integers(2, 9)), int(rng.integers(4, 12))
+    n_known = int(rng.integers(3, n_items + 1))
+
+    def some(most: int, least: int, most_of: int) -> list[int]:
+        found: list[int] = rng.permutation(most)[
+            : rng.integers(least, most_of)
+        ].tolist()
+        return found
+
+    lists = [
+        (user, item, place + 1, 1 / (place + 1))
+        for user in range(n_users)
+        for place, item in enumerate(some(n_items, 1, min(n_items, 6) + 1))
+    ]
+    train = [(u, i) for u in range(n_users) for i in some(n_known, 1, n_known + 1)]
+    truth = [(u, i) for u in range(n_users) for i in some(n_items, 1, 4)]
+    features = rng.integers(0, 2, (n_items, 4)).astype(float)
+    features[:, 0] += 1  # none is all 0, which some tools fail on
+    pair = ["user_id", "item_id"]
+    return World(
+        pd.DataFrame(lists, columns=[*pair, "rank", "score"]),
+        pd.DataFrame(train, columns=pair),
+        pd.DataFrame(truth, columns=pair),
+        features,
+        int(rng.integers(1, 6)),
+    )
+
+
+def rectools(w: World, _: np.random.Generator) -> Iterator[Pair]:
+    import pandas as pd
+    from rectools import metrics
+    from rectools.metrics.distances import PairwiseHammingDistanceCalculator
+
+    k, catalog, train = w.k, list(range(w.n_items)), w.train
+    table = pd.DataFrame(w.features)
+    table.index.name = "item_id"
+    hamming = metrics.IntraListDiversity(k, PairwiseHammingDistanceCalculator(table))
+    own = w.ours(f"ILD(distance='hamming')@{k}", "rectools", items=w.features)
+    yield (
+        "Novelty",
+        metrics.MeanInvUserFreq(k).calc(w.lists, train),
+        w.ours(f"Novelty@{k}", "rectools", train=train),
+    )
+    yield (
+        "Popularity",
+        metrics.AvgRecPopularity(k).calc(w.lists, train),
+        w.ours(f"Popularity@{k}", "rectools", train=train),
+    )
+    yield (
+        "Coverage",
+        metrics.CatalogCoverage(k).calc(w.lists, catalog),
+        w.ours(f"Coverage@{k}", "rectools", catalog=catalog),
+    )
+    serendipity = metrics.Serendipity(k).calc(w.lists, w.truth, train, catalog)
+    yield (
+        "Serendipity",
+        serendipity,
+        w.ours(
+            f"Serendipity@{k}", "rectools", qrels=w.truth, train=train, catalog=catalog
+        ),
+    )
+    # It counts the features that differ; a Hamming distance is their share.
+    yield "ILD", hamming.calc(w.lists) / w.features.shape[1], own
+    yield (
+        "UserCoverage",
+        metrics.CoveredUsers(k).calc(w.lists, w.truth),
+        w.ours(f"UserCoverage@{k}", "rectools", qrels=w.truth),
+    )
+
+
+def recommenders(w: World, _: np.random.Generator) -> Iterator[Pair]:
+    from recommenders.evaluation import python_evaluation as peer
+
+    had = set(zip(w.train["user_id"], w.train["item_id"], strict=True))
+    users, items = w.lists["user_id"], w.lists["item_id"]
+    new = [pair not in had for pair in zip(users, items, strict=True)]
+    lists = w.lists[new]  # it refuses items that a user had
+    if not len(lists):
+        return
+    names = {"col_user": "user_id", "col_item": "item_id"}
+
+    def own(metric: str) -> Callable[[], float]:
+        return w.ours(metric, "recommenders", lists=lists, train=w.train)
+
+    yield "Novelty", peer.novelty(w.train, lists, **names), own("Novelty")
+    yield "Coverage", peer.catalog_coverage(w.train, lists, **names), own("Coverage")
+    spread = peer.distributional_coverage(w.train, lists, **names)
+    yield "Entropy", spread, own("Entropy")
+    if (lists.groupby("user_id").size() > 1).any():
+        yield "ILD", peer.diversity(w.train, lists, **names), own("ILD")
+    surprise = peer.serendipity(w.train, lists, **names)
+    yield "Unexpectedness", surprise, own("Unexpectedness(by='users')")
+
+
+def jurity(w: World, rng: np.random.Generator) -> Iterator[Pair]:
+    import pandas as pd
+    from jurity.recommenders import CTR, InterListDiversity, IntraListDiversity
+
+    names = {
+        "click_column": "click",
+        "user_id_column": "user_id",
+        "item_id_column": "item_id",
+        "k": w.k,
+    }
+    lists = w.lists.rename(columns={"score": "click"})
+    between = InterListDiversity(**names).get_score(lists, lists)
+    own = w.ours(f"InterListDiversity@{w.k}", "jurity")
+    yield "InterListDiversity", between, own
+    if w.k > 1:
+        table = pd.DataFrame(w.features).rename_axis("item_id").reset_index()
+        within = IntraListDiversity(table, **names).get_score(lists, lists)
+        yield "ILD", within, w.ours(f"ILD@{w.k}", "jurity", items=w.features)
+    logged = w.train.assign(
+        click=rng.integers(0, 2, len(w.train)),
+        propensity=rng.uniform(0.1, 1, len(w.train)),
+    )
+    shown = lists.assign(click=rng.random(len(lists)))
+    offered = shown.rename(columns={"click": "predicted"}).drop(columns="rank")
+    for name in ("matching", "ips", "dr"):
+        metric = CTR(**names, estimation=name, propensity_column="propensity")
+
+        def estimate(name: str = name) -> float:
+            found = rk.ctr(logged, offered, name, convention="jurity", k=w.k)
+            return float(found.value)
+
+        yield f"ctr {name}", metric.get_score(logged.copy(), shown.copy()), estimate
+
+
+def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
+    from replay.metrics import Coverage, Novelty, Surprisal
+
+    names = {
+        "query_column": "user_id",
+        "item_column": "item_id",
+        "rating_column": "score",
+    }
+    train = w.train.assign(score=1.0)
+    scaled = "Novelty(by='users',divisor='k',scaled=True)"
+    for metric, label in (
+        (Coverage, "Coverage"),
+        (Novelty, "Novelty"),
+        (Surprisal, scaled),
+    ):
+        (value,) = metric(w.k, **names)(w.lists.drop(columns="rank"), train).values()
+        yield label, value, w.ours(f"{label}@{w.k}", "replay", train=w.train)
+
+
+TOOLS = {
+    "rectools": rectools,
+    "recommenders": recommenders,
+    "jurity": jurity,
+    "replay": replay,
+}
+
+
+def compare(name: str, n_cases: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """Compare a tool with its convention, and tell what differs."""
+    compared: Counter[str] = Counter()
+    wrong: list[str] = []
+    for number in range(n_cases):
+        rng = np.random.default_rng((seed, number))
+        w = draw(rng)
+        for metric, theirs, own in TOOLS[name](w, rng):
+            ours, value = own(), math.nan if theirs is None else float(theirs)
+            compared[metric] += 1
+            both = math.isnan(ours) and math.isnan(value)
+            if not both and not abs(ours - value) <= _ENOUGH:
+                wrong.append(f"{name} {metric}: {value}, rankine {ours}; case {number}")
+    return compared, wrong
+
+
+def main() -> int:
+    """Compare the tools that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tools", nargs="+", choices=list(TOOLS))
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    told = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = False
+    for name in told.tools:
+        compared, wrong = compare(name, told.cases, told.seed)
+        print("\n".join(wrong[:_SHOWN]), end="\n" if wrong else "")
+        total = sum(compared.values())
+        told_of = f"{total} numbers of {len(compared)} metrics"
+        print(f"{name}, lists: {told_of}, {len(wrong)} differ")
+        found = found or bool(wrong) or not total
+    return int(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
