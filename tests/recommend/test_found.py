@@ -132,6 +132,15 @@ def test_a_number_does_not_depend_on_what_else_is_asked() -> None:
         assert ev[metric] == 2
 
 
+@pytest.mark.parametrize("tool", ["rankine", "ranx", "jurity"])
+def test_a_depth_holds_for_every_rule_of_repeats(tool: str) -> None:
+    lists = {"u": ["a", "b", "c"], "v": ["d", "e"]}
+
+    ev = rk.evaluate(None, lists, "Coverage(share=False)", convention=tool, depth=1)
+
+    assert ev["Coverage(share=False)"] == 2
+
+
 def test_a_frame_is_no_catalogue() -> None:
     frame = pd.DataFrame({"item": ["a", "b", "c"]})
 

@@ -143,6 +143,9 @@ def know(
     }
     user, n_users, named = _numbered(of_users, "queries", notes)
     item, starts = _once(lists, codes["run"], starts, duplicates, notes)
+    if whole_lists and depth is not None:
+        length = np.minimum(np.diff(starts), depth)
+        item, starts = item[expand(starts[:-1], length)[0]], starts_of(length)
     own, chosen = _chosen(user, n_users, users, notes)
     whole = np.diff(lists.starts)
     if chosen is not None:
