@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import random
 from typing import Any
 
@@ -137,6 +138,28 @@ def test_lists_alone_and_a_catalogue(catalog: Any) -> None:
     found = halves[0].merge(halves[1]).result()
 
     same(found, rk.evaluate(None, frame, metrics, **options))
+
+
+def test_they_travel_between_machines() -> None:
+    qrels, run, train, topics = data(5)
+    known: dict[str, Any] = {"train": train, "items": topics}
+    total = rk.Accumulator(LISTED, **known)
+
+    for batch in parts(qrels, run, 5):
+        part = rk.Accumulator(LISTED, **known).update(*batch)
+        total.merge(pickle.loads(pickle.dumps(part)))  # noqa: S301 - our own
+
+    same(total.result(), rk.evaluate(qrels, run, LISTED, **known))
+
+
+def test_notes_of_many_batches_are_counted() -> None:
+    total = rk.Accumulator("RR")
+    for number in range(9):
+        total.update({f"q{number}": {"a"}}, {f"q{number}": ["b"]})
+
+    notes = total.result().notes
+    assert len([note for note in notes if note.startswith("batch")]) == 5
+    assert any("further notes of batches" in note for note in notes)
 
 
 def test_merging_leaves_the_other_as_it_is() -> None:

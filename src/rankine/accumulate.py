@@ -146,6 +146,7 @@ class Accumulator:
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
         self._seen: list[set[Any]] = [set() for _ in plan.groups]
         self._notes: list[str] = []
+        self._n_notes = 0
         self._warnings: list[str] = []
         self._name: str | None = None
         self._n = 0
@@ -180,8 +181,7 @@ class Accumulator:
             kept.append(_without_table(summary))
         self._n += 1
         self._name = self._name or found.name
-        self._notes += [f"batch {self._n}: {note}" for note in found.notes]
-        self._warnings += found.warnings
+        self._tell([f"batch {self._n}: {note}" for note in found.notes], found.warnings)
         return self
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -201,9 +201,16 @@ class Accumulator:
             self._found[at] += more
         self._n += other._n
         self._name = self._name or other._name
-        self._notes += other._notes
-        self._warnings += other._warnings
+        self._tell(other._notes, other._warnings)
+        self._n_notes += other._n_notes - len(other._notes)
         return self
+
+    def _tell(self, notes: Sequence[str], warnings: Sequence[str]) -> None:
+        """Keep a few of the notes, and count all of them."""
+        self._n_notes += len(notes)
+        self._notes += notes[: _SHOWN - len(self._notes)]
+        new = [one for one in warnings if one not in self._warnings]
+        self._warnings += new[: _SHOWN - len(self._warnings)]
 
     def _refuse_again(self, groups: Iterable[list[Any]]) -> None:
         for seen, ids in zip(self._seen, groups, strict=True):
@@ -228,10 +235,10 @@ class Accumulator:
         tables = tuple(_Ids(ids) for ids in self._ids)
         name = job.name or self._name or "run"
         made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
-        more = len(self._notes) - _SHOWN
+        more = self._n_notes - len(self._notes)
         rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
-        made.said = (*self._notes[:_SHOWN], *rest)
-        made.warned = tuple(dict.fromkeys(self._warnings))
+        made.said = (*self._notes, *rest)
+        made.warned = tuple(self._warnings)
         return made
 
     def __repr__(self) -> str:

@@ -133,7 +133,8 @@ class Job:
     Attributes:
         plan: what is to be computed.
         given: the names of the arguments that were given.
-        read: reads what else is known, when the metrics were checked.
+        catalog: the catalogue, if it was given.
+        train, items: what else is known, to be read when the metrics were checked.
         of_qrels, of_run: how judgements and runs are to be read.
         order: what the ranking follows, if that was said.
         depth: how many items of each list count.
@@ -142,7 +143,9 @@ class Job:
 
     plan: Plan
     given: frozenset[str]
-    read: Callable[[], Known]
+    catalog: Known
+    train: Any
+    items: Any
     of_qrels: Reading
     of_run: Reading
     order: str | None
@@ -152,7 +155,15 @@ class Job:
     @cached_property
     def known(self) -> Known:
         """What is known of items and users, read once."""
-        return self.read()
+        train, items = self.train, self.items
+        if train is None and items is None:
+            return self.catalog
+        columns = self.of_qrels.columns
+        return replace(
+            self.catalog,
+            train=None if train is None else train_of(train, self.of_qrels),
+            features=None if items is None else read_features(items, columns),
+        )
 
     def evaluate(self, qrels: Any, run: Any) -> Evaluation:
         """Evaluate a run against judgements, if there are any."""
@@ -211,20 +222,11 @@ def prepare(
             lower_is_better=lower_is_better,
         )
 
-    def read() -> Known:
-        if train is None and items is None:
-            return known
-        return replace(
-            known,
-            train=None if train is None else train_of(train, of_qrels),
-            features=None if items is None else read_features(items, columns),
-        )
-
     # A function of two items says nothing of how many there are.
     of_items = "distance" if callable(items) else "items"
     others = {"train": train, of_items: items, "catalog": catalog}
     given = frozenset(key for key, one in others.items() if one is not None)
-    return Job(plan, given, read, of_qrels, of_run, order, depth, name)
+    return Job(plan, given, known, train, items, of_qrels, of_run, order, depth, name)
 
 
 _NOTHING = Known()
