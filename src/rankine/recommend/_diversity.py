@@ -34,7 +34,7 @@ _NAMED = (
 _BINARY = frozenset({"jaccard", "dice"})
 
 
-def _mean_distance(tally: Tally) -> float:
+def _mean_of_pairs(tally: Tally) -> float:
     """Return the mean cosine distance of all pairs of lists."""
     n = tally.n_lists
     if n < 2:  # noqa: PLR2004 - a pair
@@ -54,7 +54,7 @@ def _between(
 ) -> float:
     """Return the mean over all pairs of users, or of samples of them."""
     if sample is None or sample >= table.n_queries:
-        return _mean_distance(table.tally(k, once=True))
+        return _mean_of_pairs(table.tally(k, once=True))
     top = table.once(k)
     found = []
     # A seed for each sample, drawn as Jurity draws them.
@@ -66,7 +66,7 @@ def _between(
         some = replace(
             table, starts=starts_of(length), item=top.item[rows], length=length, memo={}
         )
-        found.append(_mean_distance(some.tally(None)))
+        found.append(_mean_of_pairs(some.tally(None)))
     return float(np.mean(found))
 
 
@@ -217,6 +217,15 @@ def pair_distances(
     return found
 
 
+def mean_distance(
+    table: Recommended, first: Ints, second: Ints | None, distance: Any
+) -> float:
+    """Return the mean of the distances of items that are known, nan without any."""
+    found = pair_distances(table, first, second, distance)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if len(known) else math.nan
+
+
 def intra_list_diversity(
     table: Recommended,
     *,
@@ -283,9 +292,7 @@ def intra_list_diversity(
     else:
         for at, own_items in enumerate(_lists(item, starts)):
             if len(own_items) > 1:
-                found = pair_distances(table, own_items, None, distance)
-                found = found[~np.isnan(found)]
-                values[at] = found.mean() if len(found) else np.nan
+                values[at] = mean_distance(table, own_items, None, distance)
     if short == "zero":
         values[(length < 2) & (top.length > 0)] = 0.0  # noqa: PLR2004 - a pair
     return values
@@ -362,9 +369,7 @@ def unexpectedness(
     for at in some.tolist():
         shown = item[starts[at] : starts[at + 1]]
         before = had[begin[at] : begin[at + 1]]
-        found = pair_distances(table, shown, before, distance)
-        found = found[~np.isnan(found)]
-        values[at] = found.mean() if len(found) else np.nan
+        values[at] = mean_distance(table, shown, before, distance)
     return values
 
 

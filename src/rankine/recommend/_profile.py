@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankine.checks import check_choice, check_k, check_number
-from rankine.recommend._diversity import pair_distances
+from rankine.recommend._diversity import mean_distance
 from rankine.recommend.directions import directions
 from rankine.recommend.listed import listed, mean_of, share
 
@@ -51,9 +51,7 @@ def _apart(table: Recommended, top: Top, train: Train) -> Floats:
     made = np.full(len(top.item), np.nan)
     for at, (user, item) in enumerate(zip(top.user, top.item, strict=True)):
         had = profile.member[profile.starts[user] : profile.starts[user + 1]]
-        found = pair_distances(table, np.array([item]), had, None)
-        found = found[~np.isnan(found)]
-        made[at] = found.mean() if len(found) else np.nan
+        made[at] = mean_distance(table, np.array([item]), had, None)
     return made
 
 
