@@ -125,7 +125,7 @@ def inter_list_diversity(
     if n < 2:  # noqa: PLR2004 - a pair
         return values
     total = tally.weighed(lambda length: 1 / math.sqrt(length))
-    shared = top.sums(total[top.item])[used]
+    shared = top.totals(total)[used]
     cosines = shared / np.sqrt(top.length[used]) - 1
     values[used] = np.clip(1 - cosines / (n - 1), 0, 1)
     return values

@@ -87,7 +87,7 @@ def coverage(
     check_count("padding", padding, least=0)
     if table.n_queries == 0:
         return one(math.nan)
-    found = int(np.count_nonzero(_shown(table, k, outside)))
+    found = int(np.count_nonzero(_offered(table, table.shown(k), outside)))
     return one(found / ((table.catalog or 0) + padding) if share else float(found))
 
 

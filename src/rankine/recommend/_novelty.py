@@ -9,7 +9,7 @@ import numpy as np
 
 from rankine.checks import check_choice, check_flag, check_k, check_number
 from rankine.errors import ParameterError
-from rankine.recommend.listed import listed, mean_of, share
+from rankine.recommend.listed import listed, mean_of, mean_worth, share, worths
 
 if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats, Ints
@@ -90,17 +90,13 @@ def _novelty_parts(
     if table.train is None:
         return np.zeros(table.n_queries), np.zeros(table.n_queries)
     if by == "own":
-        info = _not_had(table, top)
+        total, down = top.sums(_not_had(table, top)), top.length.astype(np.float64)
     else:
-        info = _information(table.train, by, cold, scaled=scaled)[top.item]
-    down = top.length.astype(np.float64)
-    new = np.isnan(info)
-    if new.any():
-        down -= top.sums(new.astype(np.float64))
-        info = np.where(new, 0.0, info)
+        info = _information(table.train, by, cold, scaled=scaled)
+        total, down = worths(top, info)
     if divisor == "k" and k is not None:
         down = np.where(down > 0, float(k), 0.0)
-    return top.sums(info), down
+    return total, down
 
 
 def novelty(
@@ -178,6 +174,8 @@ def _expected(
 ) -> Floats:
     """Return the mean of what items are worth, by rank, and of relevant ones only."""
     top = table.top(k)
+    if rel is None and by_rank == "none":
+        return mean_worth(top, info)
     worth = info[top.item]
     new = np.isnan(worth)
     weight = None if by_rank == "none" else discounts(top.rank, by_rank)
@@ -357,8 +355,7 @@ def popularity(
         return np.full(table.n_queries, np.nan)
     top = table.top(k)
     count, total = _counts(table.train, by)
-    worth = count[top.item] / (total if share else 1.0)
-    return mean_of(top, worth)
+    return mean_worth(top, count / (total if share else 1.0))
 
 
 Popularity = listed(
@@ -439,11 +436,10 @@ def long_tail(
     check_choice("cold", cold, ("tail", "head"))
     if table.train is None:
         return np.full(table.n_queries, np.nan)
-    top = table.top(k)
     inside = _in_tail(table.train, tail, of)
     if cold == "head":
         inside &= table.train.records > 0
-    return mean_of(top, inside[top.item].astype(np.float64))
+    return mean_worth(table.top(k), inside.astype(np.float64))
 
 
 LongTail = listed(

@@ -26,12 +26,12 @@ def _ranks(records: Ints) -> Ints:
     return place
 
 
-def _unlikely(table: Recommended, top: Top, train: Train) -> Floats:
-    """Return how much more likely an item is here than for anybody."""
+def _unlikely(table: Recommended, train: Train, item: Ints, rank: Ints) -> Floats:
+    """Return how much more likely items are here than for anybody."""
     n = float(table.catalog or 1)
-    place = _ranks(train.records)[top.item]
+    place = _ranks(train.records)[item]
     anybody = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
-    here = (n + 1 - top.rank.astype(np.float64)) / n
+    here = (n + 1 - rank.astype(np.float64)) / n
     return np.maximum(here - anybody, 0.0)
 
 
@@ -108,10 +108,14 @@ def serendipity(
         return np.full(table.n_queries, np.nan)
     top = table.top(k)
     if method == "popularity":
-        unexpected = _unlikely(table, top, train)
-    else:
-        by = "users" if method == "users" else "features"
-        unexpected = _unlike(table, top, train, by)
+        hits = table.hits(k)
+        liked = hits.grade >= rel
+        row, user = hits.row[liked], hits.user[liked]
+        rank = row - top.starts[user] + 1
+        worth = table.per_user(user, _unlikely(table, train, top.item[row], rank))
+        return np.divide(worth, top.length, out=worth, where=top.length > 0)
+    by = "users" if method == "users" else "features"
+    unexpected = _unlike(table, top, train, by)
     worth = np.where(table.grades(k) >= rel, unexpected, unexpected * 0.0)
     kept = ~np.isnan(unexpected)
     values = mean_of(top, np.where(kept, worth, 0.0), kept.astype(np.float64))

@@ -76,6 +76,25 @@ def mean_of(top: Top, values: Floats, weights: Floats | None = None) -> Floats:
     return share(top.sums(values * weights), top.sums(weights))
 
 
+def mean_worth(top: Top, worth: Floats) -> Floats:
+    """Return the mean of what the items of each list are worth.
+
+    Items whose worth is nan are left out; nan for lists without any other.
+    """
+    total, n = worths(top, worth)
+    return share(total, n)
+
+
+def worths(top: Top, worth: Floats) -> tuple[Floats, Floats]:
+    """Return what the items of each list are worth, and how many of them there are."""
+    n = top.length.astype(np.float64)
+    unknown = np.isnan(worth)
+    if unknown.any():
+        n -= top.totals(unknown.astype(np.float64))
+        worth = np.where(unknown, 0.0, worth)
+    return top.totals(worth), n
+
+
 def share(part: Floats, whole: Floats) -> Floats:
     """Divide, and return nan where there is nothing to divide by."""
     nothing = np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan)

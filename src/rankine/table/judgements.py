@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError
 from rankine.table.pool import Pool
-from rankine.table.segments import by_halves, starts_of
+from rankine.table.segments import by_blocks, by_halves, starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -267,9 +267,17 @@ class Judgements:
 
 def list_starts(query: pl.Series) -> Ints:
     """Return the rows at which a query begins, and the number of rows."""
+    if query.dtype.is_integer() and not query.has_nulls():
+        own = query.to_numpy()
+        here, after = own[:-1], own[1:]
+        changes = by_blocks(
+            lambda rows: np.flatnonzero(after[rows] != here[rows]) + (rows.start + 1),
+            len(here),
+        )
+        return np.concatenate(([0], *changes, [len(query)]))
     other = query.slice(1) != query.slice(0, len(query) - 1)
-    changes = np.flatnonzero(other.to_numpy()) + 1
-    return np.concatenate(([0], changes, [len(query)]))
+    changed = np.flatnonzero(other.to_numpy()) + 1
+    return np.concatenate(([0], changed, [len(query)]))
 
 
 def _refuse_twice(

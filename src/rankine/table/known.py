@@ -20,7 +20,7 @@ from rankine.io.sources import Rows
 from rankine.table.judgements import may_repeat, numbers
 from rankine.table.lists import refuse_twice
 from rankine.table.recommended import Groups, Recommended, Topics, Train
-from rankine.table.segments import expand, starts_of
+from rankine.table.segments import by_blocks, expand, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -249,8 +249,8 @@ def _as_they_are(
     filled = [one for one in given.values() if len(one)]
     if not filled:
         return None
-    least = min(int(one.min()) for one in filled)  # type: ignore[arg-type]
-    most = max(int(one.max()) for one in filled)  # type: ignore[arg-type]
+    bounds = [_bounds(one.to_numpy()) for one in filled]
+    least, most = min(low for low, _ in bounds), max(high for _, high in bounds)
     width = most - least + 1
     if width > _SPARSE * sum(len(one) for one in filled):
         return None
@@ -266,6 +266,14 @@ def _as_they_are(
     return codes, width, pl.Series("id", np.arange(least, most + 1))
 
 
+def _bounds(values: Ints) -> tuple[int, int]:
+    """Return the smallest and the largest of some numbers."""
+    found = by_blocks(
+        lambda rows: (int(values[rows].min()), int(values[rows].max())), len(values)
+    )
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
 def _once(
     lists: Lists, item: Ints, starts: Ints, duplicates: str, notes: list[str]
 ) -> tuple[Ints, Ints]:
@@ -273,7 +281,7 @@ def _once(
     if duplicates == "count" or len(item) == 0:
         return item, starts
     n = len(starts) - 1
-    if not may_repeat(item.astype(np.uint64), np.arange(n), starts):
+    if not may_repeat(item.view(np.uint64), np.arange(n), starts):
         return item, starts
     if duplicates == "error":
         refuse_twice(lists)
@@ -298,8 +306,7 @@ def _catalogue(
 
     A number that is smaller than what is shown is refused.
     """
-    shown = np.zeros(n_items, dtype=np.bool_)
-    shown[table.item] = True
+    shown = table.shown(None)
     seen = int(np.count_nonzero(shown))
     if isinstance(known.catalog, int):
         if seen > known.catalog:
@@ -407,9 +414,7 @@ def _bare(table: Recommended) -> list[str]:
     """Say how many of the items shown have no features."""
     if table.featured is None:
         return []
-    shown = np.zeros(table.n_items, dtype=np.bool_)
-    shown[table.item] = True
-    n = int(np.count_nonzero(shown & ~table.featured))
+    n = int(np.count_nonzero(table.shown(None) & ~table.featured))
     return [f"{count(n, 'recommended item')} without features: left out"] if n else []
 
 

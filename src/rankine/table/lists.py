@@ -18,7 +18,7 @@ from rankine.errors import DataError, DuplicateItemError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
-from rankine.table.segments import rounded, runs, starts_of
+from rankine.table.segments import by_blocks, rounded, runs, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -198,17 +198,24 @@ def _ranked(lists: Lists, rule: Convention) -> Lists:
     if scores is None or rule.order == "given":
         return replace(lists, scores=None)
     scores = rounded(scores, rule.score_bits)
-    inside = np.ones(max(len(scores) - 1, 0), dtype=np.bool_)
-    edges = starts[(starts > 0) & (starts < len(scores))]
-    inside[edges - 1] = False
-    if not ((scores[1:] >= scores[:-1]) & inside).any():
+    if _all_fall(scores, starts):
         return lists
     number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     again = _by_score(number, scores, lists, rule.tie)
     scores = scores[again]
-    tied = bool(((scores[1:] == scores[:-1]) & inside).any())
     order = again if lists.order is None else lists.order[again]
-    return replace(lists, order=order, scores=scores, falls=not tied)
+    falls = _all_fall(scores, starts)
+    return replace(lists, order=order, scores=scores, falls=falls)
+
+
+def _all_fall(scores: Floats, starts: Ints) -> bool:
+    """Say whether the scores of every list fall from each item to the next."""
+    here, after = scores[:-1], scores[1:]
+    rises = by_blocks(
+        lambda rows: int(np.count_nonzero(after[rows] >= here[rows])), len(here)
+    )
+    edges = starts[:-1][np.diff(starts) > 0][1:]
+    return sum(rises) == np.count_nonzero(scores[edges] >= scores[edges - 1])
 
 
 def _by_score(number: Ints, scores: Floats, lists: Lists, tie: str) -> Ints:
@@ -234,8 +241,8 @@ def _by_score(number: Ints, scores: Floats, lists: Lists, tie: str) -> Ints:
 
 
 def _refuse_nan(rows: Rows, scores: Floats) -> None:
-    missing = np.isnan(scores)
-    if missing.any():
+    if any(by_blocks(lambda some: bool(np.isnan(scores[some]).any()), len(scores))):
+        missing = np.isnan(scores)
         at = int(np.flatnonzero(missing)[0])
         msg = (
             f"{rows.where(at)}: the score of item {rows.frame['item'][at]!r} for query "

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from rankine.table.judgements import KeyTable
-from rankine.table.segments import expand, position, starts_of
+from rankine.table.segments import by_blocks, by_halves, expand, position, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio, which is odd: multiplying by it can be undone."""
+_MIX, _LOW = 0x9E3779B1, (1 << 32) - 1
+"""2^32 over the golden ratio, and the bits in which products with it are looked at."""
+_SLOTS, _MOST = 16, 1 << 27
+"""Slots for each judged item of a list, and for all lists together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,20 @@ class Top:
         """The rank of each item, from 1."""
         return position(self.user) + 1
 
+    def totals(self, worth: Floats) -> Floats:
+        """Add up by list what its items are worth, given by the numbers of items."""
+        made = np.zeros(len(self.length))
+        filled = np.flatnonzero(self.length)
+        bounds = np.append(self.starts[filled], len(self.item))
+
+        def some(lists: slice) -> None:
+            own = bounds[lists.start : lists.stop + 1]
+            each = worth[self.item[own[0] : own[-1]]]
+            made[filled[lists]] = np.add.reduceat(each, own[:-1] - own[0])
+
+        by_blocks(some, len(filled), len(self.item) // max(len(filled), 1))
+        return made
+
     def sums(self, values: Floats) -> Floats:
         """Add up values by list; each sum is of its own values alone."""
         made = np.zeros(len(self.length))
@@ -60,6 +79,21 @@ class Top:
         if len(filled):
             made[filled] = np.add.reduceat(values, self.starts[filled])
         return made
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The items shown that are judged.
+
+    Attributes:
+        row: where each stands among the first items of all lists.
+        user: the number of its list.
+        grade: of the judgement.
+    """
+
+    row: Ints
+    user: Ints
+    grade: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +192,14 @@ class Train:
     @cached_property
     def _pairs(self) -> tuple[Ints, Ints]:
         """Who had what, each pair once, by user and item."""
-        width = max(self.n_items, 1)
-        pair = np.sort(self.users_of_rows * width + self.items_of_rows)
+        bits = self.n_items.bit_length()
+        # polars sorts with all cores.
+        rows = pl.Series((self.users_of_rows << bits) | self.items_of_rows)
+        pair: Ints = rows.sort().to_numpy()
         new = np.ones(len(pair), dtype=np.bool_)
         new[1:] = pair[1:] != pair[:-1]
-        user, item = np.divmod(pair[new], width)
-        return user, item
+        pair = pair[new]
+        return pair >> bits, pair & ((1 << bits) - 1)
 
     @property
     def user(self) -> Ints:
@@ -288,6 +324,22 @@ class Recommended:
         found: Top = self.memo["once", k]
         return found
 
+    def shown(self, k: int | None) -> Bools:
+        """Mark the items that are shown among the first k of anybody."""
+        if ("tally", k, False) in self.memo:
+            return self.tally(k).rows > 0
+        top = self.top(k)
+        k = None if top.item is self.item else k
+        if ("shown", k) not in self.memo:
+            halves = by_halves(
+                lambda rows: _marked(top.item[rows], self.n_items),
+                len(top.item),
+                len(top.item),
+            )
+            self.memo["shown", k] = np.logical_or.reduce(halves)
+        found: Bools = self.memo["shown", k]
+        return found
+
     def tally(self, k: int | None, *, once: bool = False) -> Tally:
         """Return how often each item is shown among the first k."""
         once = once and self.repeats
@@ -319,24 +371,70 @@ class Recommended:
             enough = enough & self.covered
         return int(np.count_nonzero(enough))
 
+    def hits(self, k: int | None) -> Hits:
+        """Return the items shown that are judged."""
+        if ("hits", k) not in self.memo:
+            top, judged = self.top(k), self.judged
+            if judged is None or len(judged.member) == 0:
+                none = np.zeros(0, dtype=np.int64)
+                self.memo["hits", k] = Hits(none, none, np.zeros(0))
+            else:
+                self.memo["hits", k] = _hits(top, judged, max(self.n_items, 1))
+        found: Hits = self.memo["hits", k]
+        return found
+
     def grades(self, k: int | None) -> Floats:
         """Return the grade of each item shown, nan where it is not judged."""
-        if ("grades", k) not in self.memo:
-            top, judged = self.top(k), self.judged
-            grade = np.full(len(top.item), np.nan)
-            if judged is not None and len(judged.member):
-                width = max(self.n_items, 1)
-                table = KeyTable(_spread(judged.owner * width + judged.member))
-                row, place = table.find(_spread(top.user * width + top.item))
-                grade[row] = judged.value[place]
-            self.memo["grades", k] = grade
-        found: Floats = self.memo["grades", k]
-        return found
+        hits = self.hits(k)
+        grade = np.full(len(self.top(k).item), np.nan)
+        grade[hits.row] = hits.grade
+        return grade
 
     def per_user(self, user: Ints, values: Floats | None = None) -> Floats:
         """Add up values, or count rows, by user."""
         n = self.n_queries
         return np.bincount(user, weights=values, minlength=n).astype(np.float64)
+
+
+def _marked(item: Ints, n_items: int) -> Bools:
+    made = np.zeros(n_items, dtype=np.bool_)
+    made[item] = True
+    return made
+
+
+def _hits(top: Top, judged: Groups, width: int) -> Hits:
+    """Find the judged items among those shown.
+
+    Each list has some slots of its own, which its judged items mark; what is shown
+    elsewhere is not judged. Most of it is sorted out so, without leaving the cache.
+    """
+    n = len(top.length)
+    each = _SLOTS * max(len(judged.member) // max(n, 1), 1)
+    bits = min(each.bit_length(), max(_MOST.bit_length() - n.bit_length(), 0))
+    taken = np.zeros(n << bits, dtype=np.bool_)
+    taken[(judged.owner << bits) + _slot(judged.member, bits)] = True
+
+    def some(lists: slice) -> tuple[Ints, Ints]:
+        begin = int(top.starts[lists.start])
+        item = top.item[begin : top.starts[lists.stop]]
+        own = np.arange(lists.start, lists.stop) << bits
+        slot = np.repeat(own, top.length[lists])
+        slot += _slot(item, bits)
+        found = np.flatnonzero(taken[slot])
+        return found + begin, slot[found] >> bits
+
+    parts = by_blocks(some, n, len(top.item) // max(n, 1))
+    none = np.zeros(0, dtype=np.int64)
+    row = np.concatenate([none, *(one for one, _ in parts)])
+    user = np.concatenate([none, *(one for _, one in parts)])
+    table = KeyTable(_spread(judged.owner * width + judged.member))
+    which, place = table.find(_spread(user * width + top.item[row]))
+    return Hits(row[which], user[which], judged.value[place])
+
+
+def _slot(item: Ints, bits: int) -> Ints:
+    """Return one of 2^bits slots, which says little about the item's number."""
+    return ((item * _MIX) & _LOW) >> (_LOW.bit_length() - bits)
 
 
 def _spread(pairs: Ints) -> NDArray[np.uint64]:
