@@ -110,6 +110,23 @@ def test_empty_lists_do_not_hide_a_score_out_of_order() -> None:
     assert found.per_query["Popularity@1"].to_list()[3] == 1
 
 
+@pytest.mark.parametrize("lists", [[1, 1, 1], [1, 2], [2, 1], [3], [1]])
+def test_a_score_that_is_no_number_is_seen_in_short_lists(lists: list[int]) -> None:
+    n = sum(lists)
+    for row in range(n):
+        score = np.arange(n, 0.0, -1)
+        score[row] = np.nan
+        run = pl.DataFrame(
+            {
+                "user_id": np.repeat(np.arange(len(lists)), lists),
+                "item_id": np.arange(n),
+                "score": pl.Series(score, nan_to_null=False),
+            }
+        )
+        with pytest.raises(DataError, match="is not a number"):
+            rk.evaluate(None, run, "Gini", catalog=9)
+
+
 def test_pairs_of_users_and_items_are_counted_once() -> None:
     rng = np.random.default_rng(3)
     user, item = rng.integers(0, 40, 5000), rng.integers(0, 33, 5000)

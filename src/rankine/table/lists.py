@@ -126,9 +126,12 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
         msg = f"{rows.name}: no lists in it"
         raise DataError(msg)
     scores: Floats | None = None
+    falls = False
     if "value" in frame.columns and rule.order != "given":
         scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        _refuse_nan(rows, scores)  # before rows are moved, to say where
+        falls = order is None and _all_fall(scores, starts)
+        if not falls:
+            _refuse_nan(rows, scores)  # before rows are moved, to say where
         scores = scores if order is None else scores[order]
     if isinstance(source, Mappings) and not any(
         isinstance(entry, Mapping) for entry in source.data.values()
@@ -138,7 +141,7 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
     lists = Lists(
         rows.name, rows.notes, queries, starts, Ids(rows), order, scores, scored=scored
     )
-    return _ranked(lists, rule)
+    return _ranked(lists, rule, falls=falls)
 
 
 def _queries_in(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
@@ -192,13 +195,15 @@ def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
     return _ranked(lists, rule)
 
 
-def _ranked(lists: Lists, rule: Convention) -> Lists:
-    """Bring the items of each list into the order of their scores."""
+def _ranked(lists: Lists, rule: Convention, *, falls: bool = False) -> Lists:
+    """Bring the items of each list into the order of their scores, unless they fall."""
     scores, starts = lists.scores, lists.starts
     if scores is None or rule.order == "given":
         return replace(lists, scores=None)
-    scores = rounded(scores, rule.score_bits)
-    if _all_fall(scores, starts):
+    narrow = rounded(scores, rule.score_bits)
+    falls = falls and narrow is scores
+    scores = narrow
+    if falls or _all_fall(scores, starts):
         return lists
     number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     again = _by_score(number, scores, lists, rule.tie)
@@ -209,13 +214,20 @@ def _ranked(lists: Lists, rule: Convention) -> Lists:
 
 
 def _all_fall(scores: Floats, starts: Ints) -> bool:
-    """Say whether the scores of every list fall from each item to the next."""
+    """Say whether the scores of every list fall from each item to the next.
+
+    They do not where one is nan.
+    """
     here, after = scores[:-1], scores[1:]
-    rises = by_blocks(
-        lambda rows: int(np.count_nonzero(after[rows] >= here[rows])), len(here)
+    n_falls = by_blocks(
+        lambda rows: int(np.count_nonzero(after[rows] < here[rows])), len(here)
     )
-    edges = starts[:-1][np.diff(starts) > 0][1:]
-    return sum(rises) == np.count_nonzero(scores[edges] >= scores[edges - 1])
+    first = starts[:-1][np.diff(starts) > 0]
+    edges = first[1:]
+    inside = len(here) - len(edges)
+    across = np.count_nonzero(scores[edges] < scores[edges - 1])
+    alone = np.isnan(scores[first]).any()  # such as the only score of a list
+    return bool(sum(n_falls) - across == inside and not alone)
 
 
 def _by_score(number: Ints, scores: Floats, lists: Lists, tie: str) -> Ints:

@@ -182,7 +182,8 @@ class Train:
     @cached_property
     def n_users(self) -> int:
         """How many users there are."""
-        return int(np.count_nonzero(np.bincount(self.users_of_rows)))
+        most = int(self.users_of_rows.max(initial=-1))
+        return int(np.count_nonzero(_marked(self.users_of_rows, most + 1)))
 
     @cached_property
     def records(self) -> Ints:
