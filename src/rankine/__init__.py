@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from rankine.io.mappings import from_ranked, from_scores
     from rankine.metric import Metric
     from rankine.names import metrics, parse
-    from rankine.offpolicy.ctr import Estimate, ctr
+    from rankine.offpolicy.ctr import ctr
+    from rankine.offpolicy.estimate import Estimate
     from rankine.pairwise import (
         Similarity,
         SimilarityMatrix,
@@ -145,7 +146,7 @@ _HOME = {
     **dict.fromkeys(_LISTED, "rankine.recommend"),
     "Accumulated": "rankine.accumulate",
     "Accumulator": "rankine.accumulate",
-    "Estimate": "rankine.offpolicy.ctr",
+    "Estimate": "rankine.offpolicy.estimate",
     "ctr": "rankine.offpolicy.ctr",
     "CalibrationError": "rankine.probability",
     "Loss": "rankine.probability",

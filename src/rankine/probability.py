@@ -7,22 +7,22 @@ a number that also carries how many rows it is of.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
+from rankine import predicted as rows
 from rankine.checks import check_choice, check_count, check_number
 from rankine.errors import DataError
-from rankine.words import count
+from rankine.stats.exact import root, to_float
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
-    from rankine.arrays import Floats, Ints
+    from rankine.predicted import Sums
 
 _EPS = 1e-15
-_SUM = 1e-6
-"""How far the probabilities of all classes may be from 1 together."""
 
 
 class Loss(float):
@@ -75,12 +75,8 @@ def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
         >>> round(-(math.log(0.8) + math.log(1 - 0.4)) / 2, 4)
         0.367
     """
-    check_number("eps", eps, above=0, below=0.5)
-    right = _of_truth(y, p)
-    _refuse_nothing(len(right))
-    clipped = int(np.count_nonzero(right < eps))
-    losses = -np.log(np.maximum(right, eps))
-    return Loss(math.fsum(losses.tolist()) / len(right), len(right), clipped)
+    found: Loss = _at_once(LOSSES["cross_entropy"], y, p, {"eps": eps})
+    return found
 
 
 def normalized_entropy(
@@ -109,20 +105,9 @@ def normalized_entropy(
         >>> round(normalized_entropy([1, 0], [0.8, 0.4]), 4)
         0.5295
     """
-    found = cross_entropy(y, p, eps=eps)
-    truth = _binary(y)
-    if baseline is None:
-        rate = float(truth.mean())
-    else:
-        check_number("baseline", baseline, above=0, below=1)
-        rate = float(baseline)
-    if rate in {0.0, 1.0}:
-        return Loss(math.nan, found.n, found.clipped)
-    mean = float(truth.mean())
-    base = -(mean * math.log(rate) + (1 - mean) * math.log1p(-rate))
-    if base == 0:
-        return Loss(math.nan, found.n, found.clipped)
-    return Loss(found / base, found.n, found.clipped)
+    options = {"baseline": baseline, "eps": eps}
+    found: Loss = _at_once(LOSSES["normalized_entropy"], y, p, options)
+    return found
 
 
 def normalized_cross_entropy(
@@ -149,8 +134,9 @@ def normalized_cross_entropy(
         >>> normalized_cross_entropy([1, 0], [0.2, 0.9]) < 0
         True
     """
-    found = normalized_entropy(y, p, baseline=baseline, eps=eps)
-    return Loss(1 - found, found.n, found.clipped)
+    options = {"baseline": baseline, "eps": eps}
+    found: Loss = _at_once(LOSSES["normalized_cross_entropy"], y, p, options)
+    return found
 
 
 def brier(y: Any, p: Any) -> Loss:
@@ -176,18 +162,8 @@ def brier(y: Any, p: Any) -> Loss:
         >>> round(brier([1, 0], [0.8, 0.4]), 4), round((0.2**2 + 0.4**2) / 2, 4)
         (0.1, 0.1)
     """
-    chances = _floats(p, "p")
-    if chances.ndim == 1:
-        truth = _binary(y)
-        _check_chances(chances, len(truth))
-        squares = (chances - truth) ** 2
-    else:
-        label = _classes(y, chances)
-        wanted = np.zeros_like(chances)
-        wanted[np.arange(len(label)), label] = 1
-        squares = ((chances - wanted) ** 2).sum(axis=1)
-    _refuse_nothing(len(squares))
-    return Loss(math.fsum(squares.tolist()) / len(squares), len(squares))
+    found: Loss = _at_once(LOSSES["brier"], y, p, {})
+    return found
 
 
 class CalibrationError(float):
@@ -243,35 +219,11 @@ def expected_calibration_error(
         >>> round(found, 4), found.bins["n"].to_list()
         (0.225, [2, 2])
     """
-    import polars as pl  # noqa: PLC0415 - polars is imported when it is used
-
-    check_count("bins", bins, least=1)
-    check_choice("by", by, ("width", "count"))
-    truth, chances = _binary(y), _floats(p, "p")
-    _check_chances(chances, len(truth))
-    _refuse_nothing(len(truth))
-    if by == "width":
-        edges = np.linspace(0, 1, bins + 1)
-    else:
-        edges = np.unique(np.quantile(chances, np.linspace(0, 1, bins + 1)))
-    # The upper bound belongs to a bin, and the lowest bin has both of its bounds.
-    number = np.clip(np.searchsorted(edges, chances, side="left") - 1, 0, None)
-    n = np.bincount(number, minlength=max(len(edges) - 1, 1))
-    has = np.flatnonzero(n)
-    mean = np.bincount(number, chances, minlength=len(n))[has] / n[has]
-    rate = np.bincount(number, truth, minlength=len(n))[has] / n[has]
-    gap = np.abs(mean - rate)
-    frame = pl.DataFrame(
-        {
-            "low": edges[has],
-            "high": edges[np.minimum(has + 1, len(edges) - 1)],
-            "n": n[has],
-            "predicted": mean,
-            "observed": rate,
-        }
+    options = {"bins": bins, "by": by}
+    found: CalibrationError = _at_once(
+        LOSSES["expected_calibration_error"], y, p, options
     )
-    value = math.fsum((n[has] / len(truth) * gap).tolist())
-    return CalibrationError(value, len(truth), frame, float(gap.max()))
+    return found
 
 
 def rmse(y: Any, predicted: Any) -> Loss:
@@ -291,11 +243,8 @@ def rmse(y: Any, predicted: Any) -> Loss:
         >>> rmse([3, 5], [4, 4])
         1.0
     """
-    gaps = _gaps(y, predicted)
-    # Scaled, so that no square is too large.
-    scale = float(np.abs(gaps).max()) or 1.0
-    mean = math.fsum(((gaps / scale) ** 2).tolist()) / len(gaps)
-    return Loss(scale * math.sqrt(mean), len(gaps))
+    found: Loss = _at_once(LOSSES["rmse"], y, predicted, {})
+    return found
 
 
 def mae(y: Any, predicted: Any) -> Loss:
@@ -315,116 +264,105 @@ def mae(y: Any, predicted: Any) -> Loss:
         >>> mae([3, 5], [4, 3])
         1.5
     """
-    gaps = _gaps(y, predicted)
-    return Loss(math.fsum(np.abs(gaps).tolist()) / len(gaps), len(gaps))
+    found: Loss = _at_once(LOSSES["mae"], y, predicted, {})
+    return found
 
 
-def _gaps(y: Any, predicted: Any) -> Floats:
-    truth, guess = _floats(y, "y"), _floats(predicted, "predicted")
-    for column, name in ((truth, "y"), (guess, "predicted")):
-        if column.ndim != 1:
-            msg = f"{name} has {column.ndim} dimensions; expected one column"
+@dataclass(frozen=True)
+class Way:
+    """How a loss is made.
+
+    Attributes:
+        check: refuses options that are not right.
+        gather: turns rows and options into sums.
+        finish: turns sums and options into the loss.
+    """
+
+    check: Callable[..., None]
+    gather: Callable[..., Sums]
+    finish: Callable[..., Any]
+
+    def made(self, sums: Sums, options: dict[str, Any]) -> Any:
+        """Return the loss of rows, of which there must be one."""
+        if sums.n == 0:
+            msg = "there are no rows"
             raise DataError(msg)
-    _check_length(len(truth), len(guess), "predicted")
-    _refuse_nothing(len(truth))
-    return guess - truth
+        return self.finish(sums, **options)
 
 
-def _of_truth(y: Any, p: Any) -> Floats:
-    """Return the probability that was given to what happened, per row."""
-    chances = _floats(p, "p")
-    if chances.ndim == 1:
-        truth = _binary(y)
-        _check_chances(chances, len(truth))
-        found: Floats = np.where(truth == 1, chances, 1 - chances)
-        return found
-    label = _classes(y, chances)
-    chosen: Floats = chances[np.arange(len(label)), label]
-    return chosen
+def _at_once(way: Way, y: Any, p: Any, options: dict[str, Any]) -> Any:
+    way.check(**options)
+    return way.made(way.gather(y, p, **options), options)
 
 
-def _floats(values: Any, name: str) -> Floats:
-    """Return numbers; what is missing or is no number is refused."""
-    try:
-        raw = np.asarray(values)
-        if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
-            raise TypeError  # noqa: TRY301 - one message for all that is no column
-        made = raw.astype(np.float64)
-    except (TypeError, ValueError):
-        msg = f"{name} must be a column of numbers, got {_sample(values)}"
-        raise DataError(msg) from None
-    bad = ~np.isfinite(made)
-    if bad.any():
-        at = int(np.flatnonzero(bad.ravel())[0])
-        msg = (
-            f"{name} has {count(int(bad.sum()), 'value')} without a finite number, the "
-            f"first at row {at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
-        )
-        raise DataError(msg)
-    return made
+def _check_eps(*, eps: float = _EPS, baseline: float | None = None) -> None:
+    check_number("eps", eps, above=0, below=0.5)
+    if baseline is not None:
+        check_number("baseline", baseline, above=0, below=1)
 
 
-def _sample(values: Any) -> str:
-    text = " ".join(repr(values).split())
-    return text if len(text) < 60 else f"{text[:57]}..."  # noqa: PLR2004 - a line
+def _check_bins(*, bins: int = 10, by: str = "width") -> None:
+    check_count("bins", bins, least=1)
+    check_choice("by", by, ("width", "count"))
 
 
-def _binary(y: Any) -> Floats:
-    truth = _floats(y, "y")
-    if truth.ndim != 1:
-        msg = f"y has {truth.ndim} dimensions; expected one column of 0 and 1"
-        raise DataError(msg)
-    odd = (truth != 0) & (truth != 1)
-    if odd.any():
-        at = int(np.flatnonzero(odd)[0])
-        msg = f"y must be 0 or 1, got {truth[at]:g} at row {at}"
-        raise DataError(msg)
-    return truth
+def _check_nothing() -> None:
+    """There is nothing to choose."""
 
 
-def _check_chances(chances: Floats, n: int) -> None:
-    if chances.ndim != 1:
-        msg = f"p has {chances.ndim} dimensions; expected one column"
-        raise DataError(msg)
-    _check_length(n, len(chances), "p")
-    _refuse_outside(chances)
+def _mean(sums: Sums, **_: object) -> Loss:
+    return Loss(to_float(sums.total / sums.n), sums.n, sums.clipped)
 
 
-def _refuse_outside(chances: Floats) -> None:
-    odd = (chances < 0) | (chances > 1)
-    if odd.any():
-        at = int(np.flatnonzero(odd.ravel())[0])
-        msg = f"p must be between 0 and 1, got {chances.ravel()[at]:g}"
-        raise DataError(msg)
+def _normalized(
+    sums: Sums, *, baseline: float | None = None, eps: float = _EPS
+) -> Loss:
+    found, mean = _mean(sums, eps=eps), sums.hits / sums.n
+    rate = mean if baseline is None else float(baseline)
+    if rate in {0.0, 1.0}:
+        return Loss(math.nan, found.n, found.clipped)
+    base = -(mean * math.log(rate) + (1 - mean) * math.log1p(-rate))
+    return Loss(found / base if base else math.nan, found.n, found.clipped)
 
 
-def _check_length(n: int, other: int, name: str) -> None:
-    if n != other:
-        msg = f"y has {count(n, 'row')} and {name} has {other}; they are paired by row"
-        raise DataError(msg)
+def _gained(sums: Sums, **options: Any) -> Loss:
+    found = _normalized(sums, **options)
+    return Loss(1 - found, found.n, found.clipped)
 
 
-def _refuse_nothing(n: int) -> None:
-    if n == 0:
-        msg = "there are no rows"
-        raise DataError(msg)
+def _calibration(sums: Sums, **_: object) -> CalibrationError:
+    import polars as pl  # noqa: PLC0415 - polars is imported when it is used
+
+    edges, last = sums.edges, len(sums.edges) - 1
+    bins = sorted(sums.bins.items())
+    n = [own.n for _, own in bins]
+    mean = [to_float(own.total / own.n) for _, own in bins]
+    rate = [own.hits / own.n for _, own in bins]
+    gap = [abs(one - other) for one, other in zip(mean, rate, strict=True)]
+    frame = pl.DataFrame(
+        {
+            "low": [edges[number] for number, _ in bins],
+            "high": [edges[min(number + 1, last)] for number, _ in bins],
+            "n": n,
+            "predicted": mean,
+            "observed": rate,
+        }
+    )
+    shares = (own / sums.n * far for own, far in zip(n, gap, strict=True))
+    return CalibrationError(math.fsum(shares), sums.n, frame, max(gap))
 
 
-def _classes(y: Any, chances: Floats) -> Ints:
-    """Return the numbers of classes, and check the matrix of their probabilities."""
-    label = _floats(y, "y")
-    _check_length(len(label), len(chances), "p")
-    if chances.ndim != 2:  # noqa: PLR2004 - rows and classes
-        msg = f"p has {chances.ndim} dimensions; expected rows and classes"
-        raise DataError(msg)
-    _refuse_outside(chances)
-    total = chances.sum(axis=1)
-    worst = int(np.abs(total - 1).argmax()) if len(total) else 0
-    if len(total) and abs(total[worst] - 1) > _SUM:
-        msg = f"the probabilities of row {worst} add up to {total[worst]:g}, not to 1"
-        raise DataError(msg)
-    odd = (label != np.floor(label)) | (label < 0) | (label >= chances.shape[1])
-    if label.ndim != 1 or odd.any():
-        msg = f"y must be numbers of classes, 0 to {chances.shape[1] - 1}"
-        raise DataError(msg)
-    return label.astype(np.int64)
+LOSSES = {
+    "cross_entropy": Way(_check_eps, rows.entropies, _mean),
+    "normalized_entropy": Way(_check_eps, rows.entropies_and_hits, _normalized),
+    "normalized_cross_entropy": Way(_check_eps, rows.entropies_and_hits, _gained),
+    "brier": Way(_check_nothing, rows.squares_of_chances, _mean),
+    "expected_calibration_error": Way(_check_bins, rows.binned, _calibration),
+    "rmse": Way(
+        _check_nothing,
+        rows.squares_of_gaps,
+        lambda sums: Loss(root(sums.total / sums.n), sums.n),
+    ),
+    "mae": Way(_check_nothing, rows.gaps, _mean),
+}
+"""The losses by their names."""

@@ -13,8 +13,9 @@ import pytest
 
 import rankine as rk
 from rankine.cli import main
-from rankine.offpolicy.ctr import _interval
+from rankine.offpolicy.estimate import estimates
 from rankine.offpolicy.estimators import ESTIMATORS
+from rankine.offpolicy.question import question
 from rankine.offpolicy.rounds import Rounds
 
 LOGGED = pl.DataFrame(
@@ -166,6 +167,7 @@ class Bandit:
             direct=(self.policy * model).sum(axis=1)[x],
             other=np.zeros(0),
             count=np.zeros(0, dtype=int),
+            spread=(0.0, 1.0),
         )
 
 
@@ -178,14 +180,13 @@ def simulate(
     model = bandit.rate if good_model else wrong.uniform(0, 1, (3, 4))
     propensity = bandit.logging if good_propensity else np.full((3, 4), 0.25)
     rng = np.random.default_rng(1)
+    asked = question(estimator, threshold=1e9, shrinkage=1e9)
     values, covered = [], 0
     for _ in range(2000):
         rounds = bandit.rounds(rng, n, model=model, propensity=propensity)
-        weights = rounds.chosen / rounds.propensity
-        found = ESTIMATORS[estimator](rounds, weights, threshold=1e9, shrinkage=1e9)
-        bounds = _interval(rounds, found, estimator, 0.95, "t", 0)
+        found = estimates(rounds, asked)[estimator]
         values.append(found.value)
-        covered += bounds.low <= bandit.value <= bounds.high
+        covered += found.interval.low <= bandit.value <= found.interval.high
     error = float(np.std(values)) / math.sqrt(len(values))
     return abs(float(np.mean(values)) - bandit.value) / error, covered / 2000
 

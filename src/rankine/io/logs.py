@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,15 @@ class Log:
     origin: Rows
     columns: Mapping[str, str]
 
+    @cached_property
+    def propensities(self) -> tuple[float, float] | None:
+        """The smallest and the largest propensity, None without any."""
+        if not self.has("propensity") or self.frame.height == 0:
+            return None
+        # Not as an array, which would be a copy of what was read in parts.
+        p = self.frame["propensity"]
+        return p.min(), p.max()  # type: ignore[return-value]
+
     def has(self, part: str) -> bool:
         """Say whether the table has a part."""
         return part in self.frame.columns
@@ -110,6 +120,8 @@ def read_log(
         column = column_of(table, names[name])
         if part in _IDS:
             made.append(ids(column, part, origin)[0].alias(part))
+        elif part == "reward" and column.dtype.is_integer() and not column.has_nulls():
+            made.append(column.alias(part))  # which are clicks, and few of them matter
         else:
             made.append(_numbers(column, name, origin).alias(part))
     frame = pl.DataFrame(made)

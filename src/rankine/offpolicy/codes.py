@@ -1,4 +1,4 @@
-"""Users and items that are ints close together: looked up by their own numbers."""
+"""Users and items by numbers; ints that are close together are taken as they are."""
 
 from __future__ import annotations
 
@@ -26,34 +26,50 @@ _SHORT = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Codes:
-    """Contexts and items by numbers.
+class Contexts:
+    """Contexts by numbers.
 
     Attributes:
-        shown: the context of each logged round.
+        shown: the context of each logged round, -1 if nothing is recommended in it.
         offered: that of each recommended pair.
         n_contexts: how many numbers of contexts there are.
-        item_shown: the item of each logged round.
-        item_offered: that of each recommended pair.
-        n_items: how many numbers of items there are.
     """
 
     shown: Ints
     offered: Ints
     n_contexts: int
-    item_shown: Ints
-    item_offered: Ints
-    n_items: int
 
     @cached_property
     def counts(self) -> Ints:
         """How many pairs are recommended in each context."""
         return np.bincount(self.offered, minlength=self.n_contexts)
 
+    @cached_property
+    def rounds(self) -> Ints:
+        """How many rounds were logged in each context."""
+        if len(self.shown) and self.shown.min() < 0:
+            return np.bincount(self.shown + 1, minlength=self.n_contexts + 1)[1:]
+        return np.bincount(self.shown, minlength=self.n_contexts)
+
     def sums(self, values: Floats) -> Floats:
         """Add up a number of each recommended pair by context."""
         total = np.bincount(self.offered, weights=values, minlength=self.n_contexts)
         return total.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Codes(Contexts):
+    """Contexts and items by numbers.
+
+    Attributes:
+        item_shown: the item of each logged round.
+        item_offered: that of each recommended pair.
+        n_items: how many numbers of items there are.
+    """
+
+    item_shown: Ints
+    item_offered: Ints
+    n_items: int
 
 
 def coded(

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine.stats.exact import exact_sum, to_float
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankine.arrays import Floats
+    from rankine.arrays import Floats, Ints
     from rankine.offpolicy.rounds import Rounds
 
 
@@ -29,31 +31,40 @@ class Found:
         parts: what each round that matches moves the estimate by, around 0: the mean
             square over all rounds, over their number, is the variance of the estimate.
         others: the same for the other rounds, each different one once.
+        count: how many rounds there are of each of these.
         weights: the importance weights that were used.
     """
 
     value: float
     parts: Floats
     others: Floats
+    count: Ints
     weights: Floats
 
 
-def _mean(rounds: Rounds, values: Floats, others: Floats, weights: Floats) -> Found:
-    """Take the mean of a number per round."""
-    n = rounds.n
-    total = float(values.sum()) + float((others * rounds.count).sum())
-    value = total / n if n else math.nan
-    return Found(value, values - value, others - value, weights)
+def _mean(
+    rounds: Rounds, values: Floats, weights: Floats, others: Floats | None = None
+) -> Found:
+    """Take the mean of a number per round; other rounds have 0 unless it is given."""
+    n, count = rounds.n, rounds.count
+    total = exact_sum(values)
+    if others is None:
+        others, count = np.zeros(1), count.sum(keepdims=True)
+    else:
+        total += exact_sum(others, count)
+    value = to_float(total / n) if n else math.nan
+    return Found(value, values - value, others - value, count, weights)
 
 
 def _ratio(rounds: Rounds, up: Floats, down: Floats) -> Found:
     """Divide two sums over the rounds that match; the variance by the delta method."""
-    total = float(down.sum())
-    nothing = np.zeros(len(rounds.other))
+    total = exact_sum(down)
+    nothing, count = np.zeros(1), rounds.count.sum(keepdims=True)
     if total <= 0:
-        return Found(math.nan, np.full(len(up), np.nan), nothing, down)
-    value = float(up.sum()) / total
-    return Found(value, (up - value * down) * (rounds.n / total), nothing, down)
+        return Found(math.nan, np.full(len(up), np.nan), nothing, count, down)
+    value = to_float(exact_sum(up) / total)
+    moved = (up - value * down) * to_float(rounds.n / total)
+    return Found(value, moved, nothing, count, down)
 
 
 def matching(rounds: Rounds, w: Floats, **_: float) -> Found:
@@ -63,7 +74,7 @@ def matching(rounds: Rounds, w: Floats, **_: float) -> Found:
 
 def ips(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum w r."""
-    return _mean(rounds, w * rounds.reward, np.zeros(len(rounds.other)), w)
+    return _mean(rounds, w * rounds.reward, w)
 
 
 def snips(rounds: Rounds, w: Floats, **_: float) -> Found:
@@ -73,13 +84,13 @@ def snips(rounds: Rounds, w: Floats, **_: float) -> Found:
 
 def dm(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum q."""
-    return _mean(rounds, rounds.direct, rounds.other, w)
+    return _mean(rounds, rounds.direct, w, rounds.other)
 
 
 def dr(rounds: Rounds, w: Floats, **_: float) -> Found:
     """1/n sum [q + w (r - r')]."""
     values = rounds.direct + w * (rounds.reward - rounds.predicted)
-    return _mean(rounds, values, rounds.other, w)
+    return _mean(rounds, values, w, rounds.other)
 
 
 def sndr(rounds: Rounds, w: Floats, **_: float) -> Found:
@@ -87,7 +98,8 @@ def sndr(rounds: Rounds, w: Floats, **_: float) -> Found:
     direct = dm(rounds, w)
     rest = _ratio(rounds, w * (rounds.reward - rounds.predicted), w)
     value = direct.value + rest.value
-    return Found(value, direct.parts + rest.parts, direct.others, w)
+    moved = direct.parts + rest.parts
+    return Found(value, moved, direct.others, direct.count, w)
 
 
 def switch_dr(rounds: Rounds, w: Floats, *, threshold: float, **_: float) -> Found:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rankine.errors import DataError
-from rankine.offpolicy.codes import coded, matched
+from rankine.offpolicy.codes import Contexts, coded, matched
 from rankine.table.judgements import KeyTable, item_keys
 from rankine.words import count
 
@@ -38,8 +38,13 @@ class Rounds:
         direct: the predicted reward of what the new policy shows there.
         other: the same for rounds that do not match, each different one once.
         count: how many rounds there are of each of these.
-        notes: what was left out.
-        unseen: the share of the new policy's choices of items that no log has.
+        spread: the smallest and the largest propensity of the log, None without any.
+        n_items: how many different items the log has.
+        unseen: the share of the new policy's choices, in the rounds logged, of items
+            that no log has.
+        outside: how many logged rounds are left out, as nothing is recommended there.
+        unlogged: how many contexts with recommendations have no round.
+        word: what a context is called.
     """
 
     reward: Floats
@@ -49,8 +54,24 @@ class Rounds:
     direct: Floats
     other: Floats
     count: Ints
-    notes: tuple[str, ...] = ()
+    spread: tuple[float, float] | None = None
+    n_items: int = 0
     unseen: float = 0.0
+    outside: int = 0
+    unlogged: int = 0
+    word: str = "user"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, in sentences."""
+        said = []
+        if self.outside:
+            who = count(self.outside, "logged round")
+            said.append(f"{who} of {self.word}s without recommendations: left out")
+        if self.unlogged:
+            who = count(self.unlogged, self.word)
+            said.append(f"{who} with recommendations not in the log: not counted")
+        return tuple(said)
 
     @property
     def matched(self) -> int:
@@ -63,7 +84,24 @@ class Rounds:
         return len(self.reward) + int(self.count.sum())
 
 
-def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A log and recommendations, whose ids are of the same types.
+
+    Attributes:
+        rounds: what is known of the rounds.
+        shown: the log.
+        offered: what is recommended, and how often in all rounds that were logged.
+        context: what rounds are told apart by besides items.
+    """
+
+    rounds: Rounds
+    shown: pl.DataFrame
+    offered: pl.DataFrame
+    context: list[str]
+
+
+def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     """Join a log with recommendations.
 
     Args:
@@ -77,64 +115,83 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Rounds:
     offered = _offered(recommended, context, k)
     shown, offered = _same_types(logged.frame, offered, pair)
     codes = coded(shown, offered, context)
-    chosen = _chosen(offered, context, codes)
-    part = chosen * offered["guess"].to_numpy()
-    offered = offered.with_columns(pl.Series("chosen", chosen), pl.Series("part", part))
-    unseen = _unseen(shown, offered, codes)
+    at = codes or _contexts(shown, offered, context)
+    chosen = _chosen(offered, at)
     found = None if codes is None else matched(codes)
     if found is None:
         found = _found(shown, offered, pair, recommended)
     row, place = found
-    same, partner = shown[row], offered[place]
+    same, guess = shown[row], offered["guess"].to_numpy()
+    unlogged = outside = 0
     if over == "recommended":
         alone = np.ones(offered.height, dtype=np.bool_)
         alone[place] = False
-        guess = offered["guess"].to_numpy()
         other, number = guess[alone], np.ones(int(alone.sum()), dtype=np.int64)
-        chosen, direct = np.ones(len(place)), guess[place]
-        notes: tuple[str, ...] = ()
+        mine, direct = np.ones(len(place)), guess[place]
+        weight = chosen
     else:
-        chosen = partner["chosen"].to_numpy()
-        direct, other, number, notes = _others(shown, row, offered, context, codes)
-    return Rounds(
-        reward=same["reward"].to_numpy(),
-        chosen=chosen,
+        mine, some = chosen[place], np.flatnonzero(at.counts)
+        sums = at.sums(chosen * guess)
+        direct = sums[at.shown[row]]
+        rest = at.rounds - np.bincount(at.shown[row], minlength=at.n_contexts)
+        other, number = sums[some], rest[some]
+        outside = shown.height - int(at.rounds[some].sum())
+        unlogged = int(np.count_nonzero(at.rounds[some] == 0))
+        weight = chosen * at.rounds[at.offered]
+    rounds = Rounds(
+        reward=same["reward"].cast(pl.Float64).to_numpy(),
+        chosen=mine,
         propensity=_column(same, "propensity", 1.0),
-        predicted=partner["guess"].to_numpy(),
+        predicted=guess[place],
         direct=direct,
         other=other,
         count=number,
-        notes=notes,
-        unseen=unseen,
+        spread=logged.propensities,
+        outside=outside,
+        unlogged=unlogged,
+        word="user" if context == ["user"] else "context",
     )
+    unseen, n_items = _unseen(shown, offered, weight, codes)
+    rounds = replace(rounds, unseen=unseen, n_items=n_items)
+    return Joined(rounds, shown, offered.with_columns(weight=weight), context)
 
 
-def _chosen(offered: pl.DataFrame, context: list[str], codes: Codes | None) -> Floats:
+def _contexts(
+    shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]
+) -> Contexts:
+    """Number the contexts in which anything is recommended, as they come."""
+    if not context:
+        none = np.zeros(shown.height, dtype=np.int64)
+        return Contexts(none, np.zeros(offered.height, dtype=np.int64), 1)
+    known = offered.select(context).unique(maintain_order=True)
+    mine, other = (_numbers(one, known, context) for one in (shown, offered))
+    return Contexts(mine, other, known.height)
+
+
+def _chosen(offered: pl.DataFrame, at: Contexts) -> Floats:
     """Return the probability of each pair: as given, or the same for a whole list."""
     if "probability" in offered.columns:
         return offered["probability"].to_numpy().astype(np.float64)
-    if codes is not None:
-        found: Floats = 1 / codes.counts[codes.offered]
-        return found
-    if not context:
-        return np.full(offered.height, 1 / max(offered.height, 1))
-    n = (1 / pl.len().over(context)).cast(pl.Float64).alias("n")
-    return offered.select(n)["n"].to_numpy()
+    found: Floats = 1 / at.counts[at.offered]
+    return found
 
 
-def _unseen(shown: pl.DataFrame, offered: pl.DataFrame, codes: Codes | None) -> float:
-    """Return the share of the new policy's choices of items that no log has."""
-    chosen = offered["chosen"].to_numpy()
-    total = float(chosen.sum())
-    if not total:
-        return 0.0
+def _unseen(
+    shown: pl.DataFrame, offered: pl.DataFrame, weight: Floats, codes: Codes | None
+) -> tuple[float, int]:
+    """Return the share of the new policy's choices of items that no log has.
+
+    And how many different items the log has.
+    """
+    total = float(weight.sum()) or 1.0
     if codes is not None:
         seen = np.zeros(codes.n_items, dtype=np.bool_)
         seen[codes.item_shown] = True
-        return float(chosen[~seen[codes.item_offered]].sum()) / total
+        foreign = weight[~seen[codes.item_offered]]
+        return float(foreign.sum()) / total, int(np.count_nonzero(seen))
     logged = shown["item"].unique()
-    foreign = offered.filter(~pl.col("item").is_in(logged.implode()))
-    return float(foreign["chosen"].sum()) / total
+    rest = ~offered["item"].is_in(logged.implode())
+    return float(weight[rest.to_numpy()].sum()) / total, len(logged)
 
 
 def _found(
@@ -162,46 +219,6 @@ def _keys(frame: pl.DataFrame, parts: list[str], seed: int) -> NDArray[np.uint64
     for part in parts:
         keys = (keys ^ item_keys(frame[part], seed)) * _SPREAD
     return keys
-
-
-def _others(
-    shown: pl.DataFrame,
-    row: Ints,
-    offered: pl.DataFrame,
-    context: list[str],
-    codes: Codes | None,
-) -> tuple[Floats, Floats, Ints, tuple[str, ...]]:
-    """Return the direct prediction of rounds that match, and of all others, counted."""
-    if not context:
-        total = float(offered["part"].sum())
-        rest = np.array([shown.height - len(row)])
-        return np.full(len(row), total), np.array([total]), rest, ()
-    word = "user" if context == ["user"] else "context"
-    if codes is None:
-        known = offered.group_by(context).agg(pl.col("part").sum())
-        number = _numbers(shown, known, context)
-        every = np.bincount(number + 1, minlength=known.height + 1)
-        outside, every = int(every[0]), every[1:]
-        direct = known["part"].to_numpy()
-    else:
-        number = codes.shown
-        every = np.bincount(number, minlength=len(codes.counts))
-        direct = codes.sums(offered["part"].to_numpy())
-        outside = int(every[codes.counts == 0].sum())
-    of_matched = direct[number[row]]
-    rest = every - np.bincount(number[row], minlength=len(direct))
-    if codes is not None:
-        some = codes.counts > 0
-        direct, rest, every = direct[some], rest[some], every[some]
-    notes = []
-    if outside:
-        who = count(outside, "logged round")
-        notes.append(f"{who} of {word}s without recommendations: left out")
-    unlogged = int(np.count_nonzero(every == 0))
-    if unlogged:
-        who = count(unlogged, word)
-        notes.append(f"{who} with recommendations not in the log: not counted")
-    return of_matched, direct, rest, tuple(notes)
 
 
 def _numbers(shown: pl.DataFrame, known: pl.DataFrame, parts: list[str]) -> Ints:

@@ -20,7 +20,7 @@ from rankine.io.sources import Rows
 from rankine.table.judgements import may_repeat, numbers
 from rankine.table.lists import refuse_twice
 from rankine.table.recommended import Groups, Recommended, Topics, Train
-from rankine.table.segments import by_blocks, expand, starts_of
+from rankine.table.segments import bounds, expand, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -249,8 +249,8 @@ def _as_they_are(
     filled = [one for one in given.values() if len(one)]
     if not filled:
         return None
-    bounds = [_bounds(one.to_numpy()) for one in filled]
-    least, most = min(low for low, _ in bounds), max(high for _, high in bounds)
+    ends = [bounds(one.to_numpy()) for one in filled]
+    least, most = min(low for low, _ in ends), max(high for _, high in ends)
     width = most - least + 1
     if width > _SPARSE * sum(len(one) for one in filled):
         return None
@@ -264,14 +264,6 @@ def _as_they_are(
         for name, one in given.items()
     }
     return codes, width, pl.Series("id", np.arange(least, most + 1))
-
-
-def _bounds(values: Ints) -> tuple[int, int]:
-    """Return the smallest and the largest of some numbers."""
-    found = by_blocks(
-        lambda rows: (int(values[rows].min()), int(values[rows].max())), len(values)
-    )
-    return min(low for low, _ in found), max(high for _, high in found)
 
 
 def _once(

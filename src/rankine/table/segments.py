@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -196,6 +196,18 @@ def by_blocks(work: Callable[[slice], T], n: int, width: int = 1) -> list[T]:
         ]
 
     return list(chain.from_iterable(by_halves(some, n, n * width)))
+
+
+def bounds(values: AnyArray) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some numbers.
+
+    >>> bounds(np.array([3, 1, 2]))
+    (1, 3)
+    """
+    found = by_blocks(
+        lambda rows: (values[rows].min().item(), values[rows].max().item()), len(values)
+    )
+    return min(low for low, _ in found), max(high for _, high in found)
 
 
 def count_above(
