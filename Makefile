@@ -73,7 +73,7 @@ oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
 		tests/test_forms_agree.py tests/test_evaluation.py tests/test_contract.py \
 		tests/test_check.py tests/io tests/table tests/cli tests/alike tests/offpolicy \
-		tests/recommend tests/test_accumulate.py
+		tests/recommend tests/accumulate
 
 .PHONY: check
 check: $(VENV)/installed-dev

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from rankine.conventions import Convention, conventions
 
 if TYPE_CHECKING:
-    from rankine.accumulate import Accumulated, Accumulator
+    from rankine.accumulate.accumulator import Accumulator
+    from rankine.accumulate.evaluations import Accumulated
     from rankine.alike.functions import (
         RBO,
         average_overlap,
@@ -144,8 +145,8 @@ _LISTED = (
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(_LISTED, "rankine.recommend"),
-    "Accumulated": "rankine.accumulate",
-    "Accumulator": "rankine.accumulate",
+    "Accumulated": "rankine.accumulate.evaluations",
+    "Accumulator": "rankine.accumulate.accumulator",
     "Estimate": "rankine.offpolicy.estimate",
     "ctr": "rankine.offpolicy.ctr",
     "CalibrationError": "rankine.probability",

@@ -38,11 +38,12 @@ def exact_sum(values: Floats, counts: Ints | None = None) -> Exact:
 
 
 def _block(part: Floats, counts: Ints | None) -> Exact:
-    if not np.isfinite(part).all():
-        # What is there no time is nothing, also if it is infinite.
-        some = part if counts is None else part[counts > 0]
-        with np.errstate(invalid="ignore", over="ignore"):
-            return float(some[~np.isfinite(some)].sum())
+    if counts is not None:
+        part, counts = part[counts > 0], counts[counts > 0]
+    odd = part[~np.isfinite(part)]
+    if len(odd):
+        with np.errstate(invalid="ignore"):
+            return float(odd.sum())
     return sum(_layers(part, counts), Fraction(0))
 
 
@@ -57,7 +58,7 @@ def _layers(part: Floats, counts: Ints | None) -> Iterator[Fraction]:
     n = len(part) if often is None else int(often.sum())
     left, bits = part, n.bit_length() + 1
     while True:
-        most = max(float(left.max()), -float(left.min()))
+        most = max(float(left.max(initial=0)), -float(left.min(initial=0)))
         if most == 0:
             return
         exponent = math.frexp(most)[1] + bits

@@ -1,16 +1,18 @@
-"""Accumulator: an evaluation that comes in batches, or from several machines."""
+"""Evaluations of rankings and lists, batch by batch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from rankine.accumulate.options import check_options
 from rankine.errors import DataError, ParameterError
-from rankine.evaluation import DEFAULT, Job, prepare
+from rankine.evaluation import Job, prepare
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from rankine.stats.summary import Summary
 
 _Key: TypeAlias = tuple[int | None, bool]
-_ALONE = object()
+_OPTIONS = set(signature(prepare).parameters) - {"metrics"}
 _SHOWN = 5
 """Notes of batches that are repeated."""
 
@@ -109,32 +111,12 @@ class Accumulated(Evaluation):
         return self.warned
 
 
-class Accumulator:
-    """Evaluates batch by batch; what comes out is as if all had come at once.
+class Evaluations:
+    """The queries that have come so far: their values, and what their lists show."""
 
-    A batch has some queries with all of their judgements and their whole lists. Values
-    per query are kept, data are not. Sums are exact, so that neither the order of
-    batches nor how they are cut changes a bit of the result.
-
-    >>> import rankine as rk
-    >>> total = rk.Accumulator(["RR", "Coverage"], catalog=4)
-    >>> total.update({"q1": {"a"}}, {"q1": ["b", "a"]})
-    Accumulator(1 query in 1 batch)
-    >>> other = rk.Accumulator(["RR", "Coverage"], catalog=4)
-    >>> total.merge(other.update({"q2": {"c"}}, {"q2": ["c"]}))
-    Accumulator(2 queries in 2 batches)
-    >>> total.result().mean
-    {'RR': 0.75, 'Coverage': 0.75}
-    """
-
-    def __init__(self, metrics: Any = DEFAULT, **options: Any) -> None:
-        """Check the metrics and options, which are those of `evaluate`.
-
-        Args:
-            metrics: names or metrics.
-            options: convention, ties, rel, catalog, items, train, columns, grades,
-                depth, name, order, lower_is_better, lenient, as in `evaluate`.
-        """
+    def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
+        """Check the metrics and options, which are those of `evaluate`."""
+        check_options("evaluate", options, _OPTIONS)
         self._job = prepare(metrics, **options)
         plan = self._job.plan
         check_needs(plan, self._job.given | {"qrels"})
@@ -151,20 +133,9 @@ class Accumulator:
         self._name: str | None = None
         self._n = 0
 
-    def update(self, qrels: Any, run: Any = _ALONE) -> Accumulator:
-        """Add a batch.
-
-        Args:
-            qrels: the judgements of some queries, or None; or a pair of judgements and
-                run; or the run, where no metric needs judgements.
-            run: their lists.
-
-        Raises:
-            DataError: the batch cannot be used, or has a query that came before.
-        """
-        if run is _ALONE:
-            pair = isinstance(qrels, tuple) and len(qrels) == 2  # noqa: PLR2004
-            qrels, run = qrels if pair else (None, qrels)
+    def update(self, *batch: Any) -> None:
+        """Add judgements and a run, or a run alone."""
+        qrels, run = batch if len(batch) > 1 else (None, *batch)
         found = self._batch.evaluate(qrels, run)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
         self._refuse_again([list(one.ids) for one in tables])
@@ -182,13 +153,9 @@ class Accumulator:
         self._n += 1
         self._name = self._name or found.name
         self._tell([f"batch {self._n}: {note}" for note in found.notes], found.warnings)
-        return self
 
-    def merge(self, other: Accumulator) -> Accumulator:
-        """Add what another accumulator of the same metrics has; it stays as it is."""
-        if type(other) is not Accumulator:
-            msg = f"an Accumulator merges with another one, got {other!r}"
-            raise ParameterError(msg)
+    def merge(self, other: Evaluations) -> None:
+        """Add what others of the same metrics have; they stay as they are."""
         if other._job.plan != self._job.plan or other._job.depth != self._job.depth:
             msg = "the two have other metrics, or other options"
             raise ParameterError(msg)
@@ -203,7 +170,6 @@ class Accumulator:
         self._name = self._name or other._name
         self._tell(other._notes, other._warnings)
         self._n_notes += other._n_notes - len(other._notes)
-        return self
 
     def _tell(self, notes: Sequence[str], warnings: Sequence[str]) -> None:
         """Keep a few of the notes, and count all of them."""
@@ -241,10 +207,11 @@ class Accumulator:
         made.warned = tuple(self._warnings)
         return made
 
-    def __repr__(self) -> str:
-        """Return how much has come."""
+    @property
+    def size(self) -> str:
+        """How much has come, in words."""
         n = max(map(len, self._ids))
-        return f"Accumulator({count(n, 'query')} in {count(self._n, 'batch')})"
+        return f"{count(n, 'query')} in {count(self._n, 'batch')}"
 
 
 def _refuse(metric: Metric, bound: Metric) -> None:

@@ -68,7 +68,8 @@ def total(metrics: Any, batches: Any, **options: Any) -> rk.Accumulated:
     accumulator = rk.Accumulator(metrics, **options)
     for batch in batches:
         accumulator.update(*batch)
-    return accumulator.result()
+    found: rk.Accumulated = accumulator.result()
+    return found
 
 
 def same(found: rk.Evaluation, wanted: rk.Evaluation) -> None:

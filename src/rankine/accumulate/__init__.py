@@ -1,0 +1,1 @@
+"""Results of data that come in batches, or from several machines."""

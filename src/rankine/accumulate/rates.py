@@ -1,0 +1,204 @@
+"""Click-through rates from logs, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine.accumulate.options import check_options
+from rankine.errors import DataError, ParameterError
+from rankine.offpolicy.estimate import estimates
+from rankine.offpolicy.question import question
+from rankine.offpolicy.rounds import Rounds, join
+from rankine.words import count
+
+if TYPE_CHECKING:
+    from rankine.offpolicy.rounds import Joined
+
+_TABLES = 2
+"""A log, and recommendations."""
+_ALL = "all"
+"""The context where there is none."""
+_ROOM = 1 << 20
+"""How many prints can be added up."""
+_SEVERAL = ("reward", "chosen", "propensity", "predicted", "direct", "other", "count")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rounds, and what is left of their tables.
+
+    Attributes:
+        rounds: all of them.
+        context: what they are told apart by.
+        contexts: where anything is recommended: a print of what, and whether any round
+            was logged there.
+        items: the items of the log.
+        weight: the items recommended, and how often that is in all rounds.
+    """
+
+    rounds: Rounds
+    context: tuple[str, ...]
+    contexts: pl.DataFrame
+    items: pl.Series
+    weight: pl.DataFrame
+
+
+class Rates:
+    """The rounds that have come so far.
+
+    Rounds that match are kept, others are counted by what is predicted there.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Check the options, which are those of `ctr`."""
+        check_options("ctr", options, signature(question).parameters)
+        self._asked = question(**options)
+        self._part: _Part | None = None
+        self._n = 0
+
+    def update(self, *batch: Any) -> None:
+        """Add a log, and what is recommended to its users."""
+        if len(batch) != _TABLES:
+            msg = "a batch has two tables: a log, and recommendations"
+            raise ParameterError(msg)
+        asked = self._asked
+        joined = join(*asked.read(*batch), asked.k, over=asked.over)
+        self._add(_part(joined), 1)
+
+    def merge(self, other: Rates) -> None:
+        """Add what others have; they stay as they are."""
+        if other._asked != self._asked:
+            msg = "the two have other options"
+            raise ParameterError(msg)
+        if other._part is not None:
+            self._add(other._part, other._n)
+
+    def _add(self, part: _Part, n: int) -> None:
+        if self._part is not None:
+            once = self._asked.over == "recommended"
+            part = _both(self._part, part, once=once)
+        self._part = part
+        self._n += n
+
+    def result(self) -> Any:
+        """Return the estimates from all rounds so far."""
+        part = self._part
+        if part is None:
+            msg = "there are no rounds"
+            raise DataError(msg)
+        seen = part.weight["item"].is_in(part.items.implode())
+        total = float(part.weight["weight"].sum()) or 1.0
+        unseen = float(part.weight["weight"].filter(~seen).sum()) / total
+        unlogged = 0
+        if self._asked.over == "logged":
+            unlogged = part.contexts.height - int(part.contexts["logged"].sum())
+        rounds = replace(
+            part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)
+        )
+        made = estimates(rounds, self._asked)
+        return made if self._asked.several else made[self._asked.estimators[0]]
+
+    @property
+    def size(self) -> str:
+        """How much has come, in words."""
+        n = 0 if self._part is None else self._part.rounds.n
+        return f"{count(n, 'round')} in {count(self._n, 'batch')}"
+
+
+def _part(joined: Joined) -> _Part:
+    """Keep what is needed of a batch."""
+    context = joined.context or [_ALL]
+    shown, offered = joined.shown, joined.offered
+    if not joined.context:
+        everybody = pl.lit(0).alias(_ALL)
+        shown, offered = shown.with_columns(everybody), offered.with_columns(everybody)
+    what = [one for one in ("item", "guess", "probability") if one in offered.columns]
+    prints = pl.struct(what).hash() // _ROOM
+    contexts = offered.group_by(context, maintain_order=True).agg(
+        prints.sum().alias("print")
+    )
+    logged = shown.select(context).unique().with_columns(logged=pl.lit(True))
+    contexts = contexts.join(logged, on=context, how="left").with_columns(
+        pl.col("logged").fill_null(False)
+    )
+    weight = offered.group_by("item").agg(pl.col("weight").sum())
+    items = shown["item"].unique()
+    return _Part(joined.rounds, tuple(context), contexts, items, weight)
+
+
+def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
+    """Put two parts together, whose contexts must agree."""
+    if one.context != other.context:
+        msg = "batches are told apart by other columns: " + " and ".join(
+            ", ".join(part.context) for part in (one, other)
+        )
+        raise DataError(msg)
+    if (one.rounds.spread is None) != (other.rounds.spread is None):
+        msg = "some batches have propensities, and others have none"
+        raise DataError(msg)
+    context = list(one.context)
+    first, second = _alike(one.contexts, other.contexts, context)
+    again = first.join(second, on=context, suffix="_too")
+    if again.height and once:
+        msg = (
+            f"{_who(again, context)} came in a batch before; with n='recommended' all "
+            "rounds of a list belong into one batch"
+        )
+        raise DataError(msg)
+    other_way = again.filter(pl.col("print") != pl.col("print_too"))
+    if other_way.height:
+        msg = (
+            f"{_who(other_way, context)} has other recommendations than in a batch "
+            "before"
+        )
+        raise DataError(msg)
+    contexts = (
+        pl.concat((first, second))
+        .group_by(context, maintain_order=True)
+        .agg(pl.col("print").first(), pl.col("logged").any())
+    )
+    mine, too = _alike(one.items.to_frame(), other.items.to_frame(), ["item"])
+    shares = pl.concat(_alike(one.weight, other.weight, ["item"]))
+    return _Part(
+        _rounds(one.rounds, other.rounds),
+        one.context,
+        contexts,
+        pl.concat((mine, too))["item"].unique(),
+        shares.group_by("item").agg(pl.col("weight").sum()),
+    )
+
+
+def _rounds(one: Rounds, other: Rounds) -> Rounds:
+    """Put the rounds of two parts together."""
+    columns: dict[str, Any] = {
+        name: np.concatenate((getattr(one, name), getattr(other, name)))
+        for name in _SEVERAL
+    }
+    spreads = [part.spread for part in (one, other) if part.spread is not None]
+    ends = np.array(spreads)
+    spread = (float(ends.min()), float(ends.max())) if spreads else None
+    return Rounds(
+        **columns, spread=spread, outside=one.outside + other.outside, word=one.word
+    )
+
+
+def _alike(
+    one: pl.DataFrame, other: pl.DataFrame, ids: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare ids as text where they are not of the same type."""
+    text = pl.col([name for name in ids if one[name].dtype != other[name].dtype])
+    return one.with_columns(text.cast(pl.String)), other.with_columns(
+        text.cast(pl.String)
+    )
+
+
+def _who(rows: pl.DataFrame, context: list[str]) -> str:
+    row = rows.row(0, named=True)
+    if context == [_ALL]:
+        return "what is recommended to all"
+    return ", ".join(f"{part} {row[part]!r}" for part in context)
