@@ -4,6 +4,10 @@ Sixty people, eighty made-up films, what people saw before and after, and the li
 two recommenders: one shows everybody the chart, the other goes by the kinds of films
 that a person has seen. It has what real data have: films that nobody saw yet, lists
 that are too short, and one person without a list.
+
+And the clicks on a front page that shows one film, drawn by chance, the better known
+ones more often; what another front page would show to everybody; and, as the world is
+made up, how often people would really click that.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray as Table
 
 FOLDER = Path(__file__).parent.parent / "src" / "rankine" / "data" / "films"
-N_USERS, N_FILMS, N_COLD, N_SHOWN = 60, 80, 4, 10
+N_USERS, N_FILMS, N_COLD, N_SHOWN, N_ROUNDS = 60, 80, 4, 10, 4000
 GENRES = ("comedy", "crime", "drama", "family", "history", "horror", "love", "space")
 SHARES = (0.2, 0.13, 0.25, 0.1, 0.07, 0.08, 0.1, 0.07)
 SMALL = 0.4
@@ -81,6 +85,40 @@ def main() -> None:
     personal = np.where(before, -np.inf, liked)
     _write_lists("popular.csv", users, films, popular, "{:.0f}")
     _write_lists("personal.csv", users, films, personal, "{:.3f}")
+
+    rate = 0.02 + 0.5 * match * (charm / charm.max()) ** 0.25
+    shown = 0.7 * fame / fame.sum() + 0.3 / N_FILMS
+    _write_clicks(users, films, rate, shown, personal.argmax(axis=1))
+
+
+def _write_clicks(
+    users: list[str],
+    films: list[str],
+    rate: Table[np.float64],
+    shown: Table[np.float64],
+    front: Table[np.int64],
+) -> None:
+    """Write a log of the front page, and what another one would show."""
+    rng = np.random.default_rng(2024)
+    user = rng.integers(0, N_USERS, N_ROUNDS)
+    film = rng.choice(N_FILMS, size=N_ROUNDS, p=shown)
+    click = rng.random(N_ROUNDS) < rate[user, film]
+    rows = zip(
+        (users[at] for at in user),
+        (films[at] for at in film),
+        (str(int(one)) for one in click),
+        (f"{one:.6f}" for one in shown[film]),
+        strict=True,
+    )
+    _write("clicks.csv", "user_id,item_id,click,propensity", rows)
+    true = rate[np.arange(N_USERS), front]
+    # A model that is too careful, and not quite sure.
+    guess = np.clip(0.75 * true + rng.normal(0.02, 0.03, N_USERS), 0.005, 1)
+    names = [(users[at], films[one]) for at, one in enumerate(front)]
+    pairs = zip(names, guess, true, strict=True)
+    both = [(*name, f"{one:.4f}", f"{other:.4f}") for name, one, other in pairs]
+    _write("front.csv", "user_id,item_id,predicted", (row[:3] for row in both))
+    _write("rates.csv", "user_id,item_id,rate", ((*row[:2], row[3]) for row in both))
 
 
 def _genres(rng: np.random.Generator) -> Table[np.float64]:

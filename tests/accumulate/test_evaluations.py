@@ -84,7 +84,7 @@ def same(found: rk.Evaluation, wanted: rk.Evaluation) -> None:
 
 def judged_metrics() -> list[str]:
     return [
-        str(metric(max_grade=3)) if name == "ERR" else name
+        name
         for name, metric in rk.metrics().items()
         if not hasattr(metric, "needs") and not metric.takes("catalog")
     ]
@@ -98,6 +98,34 @@ def test_all_metrics_of_judgements(seed: int) -> None:
     found = total(metrics, parts(qrels, run, seed), catalog=CATALOG)
 
     same(found, rk.evaluate(qrels, run, metrics, catalog=CATALOG))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_metrics_that_compare_all_queries(seed: int) -> None:
+    qrels, run, _, _ = data(seed)
+    metrics = [
+        "AUC(scope=pooled)",
+        "AUC(scope=pooled,universe=matched)@3",
+        "AUC(scope=pooled)@4",
+        "GAUC",
+        "ERR@4",
+        "RR",
+    ]
+    batches = parts(qrels, run, seed)
+    wanted = rk.evaluate(qrels, run, metrics)
+
+    same(total(metrics, batches), wanted)
+
+    first, *others = [rk.Accumulator(metrics).update(*one) for one in batches]
+    for one in reversed(others):
+        first.merge(pickle.loads(pickle.dumps(one)))  # noqa: S301
+    same(first.result(), wanted)
+
+
+def test_auc_of_matched_pairs_as_jurity_has_it() -> None:
+    qrels, run, _, _ = data(5)
+    found = total("AUC", parts(qrels, run, 5), convention="jurity")
+    assert found["AUC"] == rk.evaluate(qrels, run, "AUC", convention="jurity")["AUC"]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -212,9 +240,6 @@ def test_nothing_has_come() -> None:
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        ("AUC(scope=pooled)", {}, "takes no batches"),
-        ("AUC", {"convention": "jurity"}, "takes no batches"),
-        ("ERR@10", {}, r"ERR\(max_grade=4\)@10"),
         ("Novelty@10", {}, "give train="),
         ("Coverage@10", {}, "the catalogue"),
         ("nDGC@10", {}, "did you mean"),

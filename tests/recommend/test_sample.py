@@ -15,7 +15,10 @@ from rankine.cli import cli, main
 from rankine.data import FILMS
 from tools import make_films
 
-PARTS = ("train", "test", "films", "studios", "titles", "popular", "personal")
+PARTS = (
+    "train", "test", "films", "studios", "titles", "popular", "personal", "clicks",
+    "front", "rates",
+)  # fmt: skip
 
 
 def test_the_script_makes_the_files(

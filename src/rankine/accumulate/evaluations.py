@@ -18,6 +18,7 @@ from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
 from rankine.result import Evaluation
 from rankine.stats.summary import of_run, summarize, together
+from rankine.table.judged import Judged
 from rankine.table.known import Listed, counted
 from rankine.table.recommended import Recommended, Tally
 from rankine.words import count
@@ -120,13 +121,12 @@ class Evaluations:
         self._job = prepare(metrics, **options)
         plan = self._job.plan
         check_needs(plan, self._job.given | {"qrels"})
-        for metric, bound in zip(plan.asked, plan.bound, strict=True):
-            _refuse(metric, bound)
         self._batch = replace(self._job, plan=_open(plan))
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[_Shown] = [_Shown() for _ in plan.groups]
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
         self._seen: list[set[Any]] = [set() for _ in plan.groups]
+        self._tables: list[list[Judged]] = [[] for _ in plan.groups]
         self._notes: list[str] = []
         self._n_notes = 0
         self._warnings: list[str] = []
@@ -145,6 +145,8 @@ class Evaluations:
             ids = list(table.ids)
             self._ids[at] += ids
             self._seen[at].update(ids)
+            if any(_needs_all(metric) for _, metric, _ in group.members):
+                self._tables[at].append(replace(table.table, memo={}))
             if isinstance(table, Listed):
                 shown = _shown(group, table, judged=qrels is not None)
                 self._shown[at].add(shown)
@@ -164,6 +166,7 @@ class Evaluations:
             self._shown[at].add(shown)
             self._ids[at] += other._ids[at]
             self._seen[at] |= other._seen[at]
+            self._tables[at] += other._tables[at]
         for at, more in enumerate(other._found):
             self._found[at] += more
         self._n += other._n
@@ -196,6 +199,9 @@ class Evaluations:
             for number, metric, own in group.members:
                 if group.lists and _is_tallied(metric):
                     found[number] = _whole(metric, own, _table(self._shown[at], job))
+                elif self._tables[at] and _needs_all(metric):
+                    table = Judged.concatenated(self._tables[at])
+                    found[number] = summarize(metric, table, own, self._ids[at])
                 else:
                     found[number] = together(metric, own, self._found[number])
         tables = tuple(_Ids(ids) for ids in self._ids)
@@ -214,17 +220,12 @@ class Evaluations:
         return f"{count(n, 'query')} in {count(self._n, 'batch')}"
 
 
-def _refuse(metric: Metric, bound: Metric) -> None:
-    """Refuse metrics that need all queries at once."""
-    if bound.get("scope") in {"pooled", "weighted"}:
-        msg = f"{metric} compares all queries with each other, and takes no batches"
-        raise ParameterError(msg)
-    if bound.name == "ERR" and bound.get("max_grade") is None:
-        msg = (
-            f"{metric} takes the highest grade of all judgements, which a batch does "
-            f"not know; write {bound(max_grade=4)}"
-        )
-        raise ParameterError(msg)
+def _needs_all(metric: Metric) -> bool:
+    """Say whether the value of a query depends on the others."""
+    if metric.get("scope") in {"pooled", "weighted"}:
+        return True
+    # Without a scale, it is that of the highest grade of all judgements.
+    return metric.name == "ERR" and metric.get("max_grade") is None
 
 
 def _whole(metric: Metric, rule: Convention, table: Any) -> Summary:

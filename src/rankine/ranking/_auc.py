@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -113,8 +114,10 @@ def auc(
         value[alone] = np.where(full, 1.0, 0.0)[alone]
     if scope == "weighted":
         defined = ~np.isnan(value)
-        total = float(found[defined].sum())
-        mean = float((value * found)[defined].sum()) / total if total else np.nan
+        total = float(found[defined].sum())  # of whole numbers
+        # Exactly, so that the order of queries does not matter.
+        worth = math.fsum((value * found)[defined].tolist())
+        mean = worth / total if total else np.nan
         return np.full(table.n_queries, mean)
     return value
 

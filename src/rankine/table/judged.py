@@ -11,6 +11,8 @@ from rankine.table.pool import Pool
 from rankine.table.segments import position, runs, starts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine.arrays import Bools, Floats, Ints
 
 
@@ -72,6 +74,32 @@ class Judged:
     def empty() -> Judged:
         """Return a table without queries, on which parameters are checked."""
         return _EMPTY
+
+    @staticmethod
+    def concatenated(tables: Sequence[Judged]) -> Judged:
+        """Return one table of the queries of several, which are all different."""
+        if len(tables) == 1:
+            return tables[0]
+        before = np.cumsum([0, *(one.n_queries for one in tables)])[:-1].tolist()
+
+        def moved(name: str) -> Ints:
+            pairs = zip(tables, before, strict=True)
+            return np.concatenate([getattr(one, name) + n for one, n in pairs])
+
+        def listed(name: str) -> Any:
+            return np.concatenate([getattr(one, name) for one in tables])
+
+        grades = np.concatenate([one.pool.grade for one in tables])
+        counts = np.concatenate([np.diff(one.pool.starts) for one in tables])
+        scored = all(one.scores is not None for one in tables)
+        return Judged(
+            query=moved("query"),
+            **{name: listed(name) for name in _COLUMNS},
+            pool=Pool(starts_of(counts), grades),
+            scores=listed("scores") if scored else None,
+            score_query=moved("score_query") if scored else None,
+            keep_negative=tables[0].keep_negative,
+        )
 
     @property
     def n_queries(self) -> int:
@@ -149,6 +177,7 @@ class Judged:
 
 Ties = Literal["average", "best", "worst"]
 
+_COLUMNS = ("rank", "grade", "above", "tied", "score", "n_retrieved", "in_run")
 _NO_INTS: Ints = np.zeros(0, dtype=np.int64)
 _NO_FLOATS: Floats = np.zeros(0)
 _EMPTY = Judged(
