@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from rankine.conventions.tools import Tool
     from rankine.io.sources import Lists
     from rankine.metric import Metric
+    from rankine.table.recommended import Recommended
 
 _BY_SET = frozenset({"P", "R", "F", "Success"})
 """Metrics that do not ask where above the cutoff an item stands."""
 
 
 def cautions_of(
-    tool: Tool, asked: Iterable[tuple[Metric, Metric, Judged]], unsorted: int
+    tool: Tool,
+    asked: Iterable[tuple[Metric, Metric, Judged | Recommended]],
+    unsorted: int,
 ) -> Iterator[str]:
     """Say what a tool does not have, and what it leaves open.
 
@@ -39,6 +42,14 @@ def cautions_of(
             f"for {count(unsorted, 'query')}; sort the run by score if that is meant"
         )
     for metric, bound, table in asked:
+        if metric.name in tool.over_train and bound.get("by") == "own":
+            n = _n_elsewhere(table)
+            if n:
+                yield (
+                    f"{tool.title}: the mean of {metric} is over the users of train, 1 "
+                    f"for those without a list; here it is over the lists "
+                    f"({count(n, 'user')} in one of the two only)"
+                )
         if not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
@@ -55,6 +66,14 @@ def cautions_of(
                     f"{tool.title}: the order of equal scores is left open{where}; "
                     f"{metric} may differ for {count(n, 'query')}"
                 )
+
+
+def _n_elsewhere(table: Judged | Recommended) -> int:
+    """Count the users who have a list or training data, and not both."""
+    if isinstance(table, Judged) or table.covered is None or table.train is None:
+        return 0
+    both = int(np.count_nonzero(table.covered))
+    return table.train.n_users - both + table.n_queries - both
 
 
 def n_unsorted(source: Lists) -> Callable[[], int]:
@@ -75,7 +94,7 @@ def _rises(entry: object) -> bool:
         return False  # no numbers, which do not matter where the order is given
 
 
-def _n_open(metric: Metric, table: Judged, shortest: int) -> int:
+def _n_open(metric: Metric, table: Judged | Recommended, shortest: int) -> int:
     """Count the queries in which the order of tied items can matter."""
     if not metric.fact.ordered or not isinstance(table, Judged):
         return 0

@@ -240,6 +240,7 @@ def test_nothing_has_come() -> None:
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
+        ("ERR_IA(max_grade=None)@5", {"items": {"a": "x"}}, r"max_grade=4"),
         ("Novelty@10", {}, "give train="),
         ("Coverage@10", {}, "the catalogue"),
         ("nDGC@10", {}, "did you mean"),

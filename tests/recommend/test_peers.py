@@ -151,3 +151,75 @@ def test_lists_of_unequal_length_as_ranksys_weighs_them() -> None:
         weighs[i] * (1 - n / 3) for i, n in zip("abcd", (2, 2, 1, 1), strict=True)
     )
     assert ev["GiniSimpson@3"] == pytest.approx((expected - 1) / 3 + 1)
+
+
+KINDS = {"a": "war", "b": "war", "c": "love", "d": ["love", "war"], "e": "food"}
+
+
+def test_an_ideal_list_that_is_one_item_too_long_as_ranksys_has_it() -> None:
+    from math import log2  # noqa: PLC0415
+
+    # Relevant are a, b and c; the greedy ideal is war, love, then war again for half.
+    qrels = {"u": {"a": 1, "b": 1, "c": 1}, "v": {"z": 1}}
+    lists = {"u": ["a", "b"], "v": ["a"]}
+    ev = rk.evaluate(qrels, lists, "alpha_nDCG@2", items=KINDS, convention="ranksys")
+
+    ideal = 1 + 1 / log2(3) + 0.5 / log2(4)
+    assert ev.per_query["alpha_nDCG@2"].to_list() == [
+        pytest.approx((1 + 0.5 / log2(3)) / ideal),
+        0,
+    ]
+    assert not ev.warnings
+
+
+def test_topics_weigh_as_in_the_profile_as_ranksys_has_it() -> None:
+    # u had d and e, and judged a, c: war 2, love 2, food 1 of five topics in all.
+    # Grades go up to 2: a stops with (2^2 - 1) / 2^2, c with (2^1 - 1) / 2^2.
+    qrels = {"u": {"a": 2, "c": 1}}
+    lists = {"u": ["a", "c", "e"]}
+    train = {"u": ["d", "e"]}
+    ev = rk.evaluate(
+        qrels, lists, "ERR_IA@3", items=KINDS, train=train, convention="ranksys"
+    )
+
+    assert ev["ERR_IA@3"] == pytest.approx(2 / 5 * 3 / 4 + 2 / 5 * 1 / 4 / 2)
+    assert not ev.warnings
+    # Without its profile: a mean over war and love.
+    plain = rk.evaluate(qrels, lists, "ERR_IA(max_grade=2)@3", items=KINDS)
+    assert plain["ERR_IA(max_grade=2)@3"] == pytest.approx((3 / 4 + 1 / 4 / 2) / 2)
+
+
+def test_items_of_short_lists_count_more_as_ranksys_has_it() -> None:
+    # k sum over items of the mean of 1 / length of the lists that have it.
+    ev = rk.evaluate(None, UNEQUAL, "Coverage@3", convention="ranksys")
+    a, b, c, d = (1 + 1 / 3) / 2, (1 / 3 + 1 / 2) / 2, 1 / 3, 1 / 2
+
+    assert ev["Coverage@3"] == pytest.approx(3 * (a + b + c + d))
+    # With full lists it is a count.
+    full = {1: ["a", "b"], 2: ["a", "c"]}
+    found = rk.evaluate(None, full, "Coverage@2", convention="ranksys")
+    assert found["Coverage@2"] == pytest.approx(3)
+    assert rk.evaluate(None, UNEQUAL, "Coverage", convention="ranksys")["Coverage"] == 4
+
+
+def test_users_without_anything_to_find_count_0_as_ranksys_has_it() -> None:
+    qrels = {"u": {"a": 1}, "v": {"z": 1}}
+    lists = {"u": ["a"], "v": ["a"]}
+    ev = rk.evaluate(
+        qrels, lists, "SubtopicRecall@1", items=KINDS, convention="ranksys"
+    )
+
+    assert ev.per_query["SubtopicRecall@1"].to_list() == [pytest.approx(1 / 3), 0]
+
+
+def test_replay_takes_the_mean_over_other_users_and_we_say_so() -> None:
+    lists, train = {1: ["a", "b"], 2: ["c"]}, {1: ["a"], 3: ["b"]}
+    ev = rk.evaluate(None, lists, "Novelty@2", train=train, convention="replay")
+
+    (said,) = ev.warnings
+    assert "over the users of train, 1 for those without a list" in said
+    assert "(2 users in one of the two only)" in said
+    same = {1: ["a", "b"], 3: ["c"]}
+    assert not rk.evaluate(
+        None, same, "Novelty@2", train=train, convention="replay"
+    ).warnings

@@ -121,6 +121,8 @@ class Evaluations:
         self._job = prepare(metrics, **options)
         plan = self._job.plan
         check_needs(plan, self._job.given | {"qrels"})
+        for metric, bound in zip(plan.asked, plan.bound, strict=True):
+            _refuse(metric, bound)
         self._batch = replace(self._job, plan=_open(plan))
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[_Shown] = [_Shown() for _ in plan.groups]
@@ -218,6 +220,17 @@ class Evaluations:
         """How much has come, in words."""
         n = max(map(len, self._ids))
         return f"{count(n, 'query')} in {count(self._n, 'batch')}"
+
+
+def _refuse(metric: Metric, bound: Metric) -> None:
+    """Refuse metrics of lists that need all judgements at once."""
+    listed = isinstance(bound, ListMetric) and bound.takes("max_grade")
+    if listed and bound.get("max_grade") is None:
+        msg = (
+            f"{metric} takes the highest grade of all judgements, which a batch does "
+            f"not know; write {bound(max_grade=4)}"
+        )
+        raise ParameterError(msg)
 
 
 def _needs_all(metric: Metric) -> bool:

@@ -22,12 +22,14 @@ _CUT_UP = {"IPrec": {"cut": "up"}, "11pt": {"cut": "up"}}
 _BY_ORDER: dict[str, Any] = {"order": "given", "duplicates": "count"}
 _ALL_SHOWN = {"share": False, "outside": "counted"}
 _OF_RANKSYS: dict[str, Any] = {
-    "Coverage": _ALL_SHOWN,
+    "Coverage": {**_ALL_SHOWN, "weight": "list"},
     "Gini": {"complement": True},
     "Entropy": {"weight": "list"},
     "GiniSimpson": {"weight": "list"},
     "ILD": {"short": "zero"},
-    "SubtopicRecall": {"of": "all"},
+    "SubtopicRecall": {"of": "all", "without": "zero"},
+    "alpha_nDCG": {"longer": 1, "without": "zero"},
+    "ERR_IA": {"wants": "profile", "max_grade": None, "without": "zero"},
 }
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
 _RANKSYS = Convention(
@@ -39,6 +41,7 @@ _RANKSYS = Convention(
 )
 _OF_ELLIOT: dict[str, Any] = {
     **_OF_RANKSYS,
+    "Coverage": _ALL_SHOWN,
     "UserCoverage": {"share": False},
     "EPC": {"weight": "log2", "judged": True},
     "EFD": {"weight": "log2", "judged": True},

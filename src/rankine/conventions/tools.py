@@ -18,6 +18,8 @@ class Tool:
         uncut: our metrics that it has without a cutoff only.
         open_ties: the length of a list from which on the tool leaves the order of
             equal scores open; None if it never does.
+        over_train: our metrics of which it takes the mean over the users of the
+            training data, 1 for those without a list.
     """
 
     title: str
@@ -26,6 +28,7 @@ class Tool:
     calls: Mapping[str, str] | None = field(default_factory=dict)
     uncut: frozenset[str] = frozenset()
     open_ties: int | None = None
+    over_train: frozenset[str] = frozenset()
 
     def has(self, metric: str, *, cut: bool = False) -> bool:
         """Say whether the tool has a metric of ours, with a cutoff or without."""
@@ -128,6 +131,8 @@ TOOLS: dict[str, Tool] = {
             "GiniSimpson": "GiniSimpsonIndex",
             "Coverage": "AggregateDiversityMetric",
             "SubtopicRecall": "SRecall",
+            "alpha_nDCG": "AlphaNDCG",
+            "ERR_IA": "ERRIA",
         },
     ),
     "relison": Tool(
@@ -198,6 +203,7 @@ TOOLS: dict[str, Tool] = {
             "Coverage": "Coverage",
             "Novelty": "Novelty",
         },
+        over_train=frozenset({"Novelty"}),
     ),
     "lenskit": Tool(
         title="LensKit",

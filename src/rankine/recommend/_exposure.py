@@ -48,6 +48,7 @@ def coverage(
     share: bool = True,
     outside: Outside = "left_out",
     padding: int = 0,
+    weight: Weight = "row",
 ) -> Floats:
     """Share of the catalogue that is recommended to anybody.
 
@@ -62,6 +63,9 @@ def coverage(
             may give more than 1.
         padding: added to the size of the catalogue, for tools that count an item that
             does not exist.
+        weight: every item shown counts one; or k times the mean, over the lists that
+            have it, of one over their length (``list``), which is more where lists are
+            shorter than k.
 
     Returns:
         One value for all lists, 0 to 1 as a share; nan without a list.
@@ -72,7 +76,8 @@ def coverage(
         As RePlay's Coverage, where the catalogue are the items of the training data.
         RecTools, Elliot and LensKit give the count unless asked otherwise, recommenders
         counts items outside of the training data too, and RecBole takes the catalogue
-        for one item larger.
+        for one item larger. RankSys' aggregate diversity is
+        ``Coverage(share=False, weight='list')``.
 
     Examples:
         Three of five items are shown.
@@ -85,10 +90,17 @@ def coverage(
     check_flag("share", share)
     check_choice("outside", outside, _OUTSIDE)
     check_count("padding", padding, least=0)
+    check_choice("weight", weight, ("row", "list"))
     if table.n_queries == 0:
         return one(math.nan)
-    found = int(np.count_nonzero(_offered(table, table.shown(k), outside)))
-    return one(found / ((table.catalog or 0) + padding) if share else float(found))
+    if weight == "list" and k is not None:
+        tally = table.tally(k)
+        rows = _offered(table, tally.rows, outside)
+        each = _offered(table, tally.weighed(lambda n: 1 / n), outside)
+        found = k * math.fsum((each[rows > 0] / rows[rows > 0]).tolist())
+    else:
+        found = float(np.count_nonzero(_offered(table, table.shown(k), outside)))
+    return one(found / ((table.catalog or 0) + padding) if share else found)
 
 
 Coverage = listed(

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankine.checks import check_choice, check_k, check_number
 from rankine.recommend._novelty import discounts
-from rankine.recommend.listed import listed
+from rankine.recommend.listed import by_parts, listed
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -50,6 +50,7 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
     return np.clip((towards(p) + towards(q)) / 2, 0, 1)
 
 
+@by_parts
 def awrf(
     table: Recommended,
     *,
@@ -114,6 +115,7 @@ def awrf(
 AWRF = listed("AWRF", awrf, needs=("topics",))
 
 
+@by_parts
 def expected_exposure(
     table: Recommended,
     *,

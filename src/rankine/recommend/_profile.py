@@ -10,7 +10,7 @@ import numpy as np
 from rankine.checks import check_choice, check_k, check_number
 from rankine.recommend._diversity import mean_distance
 from rankine.recommend.directions import directions
-from rankine.recommend.listed import listed, mean_of, share
+from rankine.recommend.listed import by_parts, listed, mean_of, share
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -147,6 +147,7 @@ def _tastes(topics: Topics, item: Ints, user: Ints, n_users: int) -> Floats:
     return share(parts, parts.sum(axis=1, keepdims=True))
 
 
+@by_parts
 def calibration(
     table: Recommended, *, k: int | None = None, alpha: float = 0.01
 ) -> Floats:

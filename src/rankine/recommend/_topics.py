@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from rankine.checks import check_choice, check_flag, check_k, check_number
-from rankine.recommend.listed import listed, share
+from rankine.checks import check_choice, check_count, check_flag, check_k, check_number
+from rankine.recommend.listed import by_parts, listed, share
 from rankine.table.segments import position, running_sum, runs
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Of = Literal["wanted", "all"]
 
 
+Wants = Literal["relevant", "profile"]
+Without = Literal["undefined", "zero"]
+_WITHOUT = ("undefined", "zero")
 _STEEPEST = 1000
 """A grade from which on 2^grade would soon be infinite."""
 
@@ -32,14 +35,14 @@ class _Hits(NamedTuple):
 
 
 def _hits(table: Recommended, topics: Topics, k: int | None, rel: float) -> _Hits:
-    top, grade = table.top(k), table.grades(k)
-    inside = np.flatnonzero(grade >= rel)
-    rows, which = topics.of_item.of(top.item[inside])
-    at = inside[which]
-    topic = topics.of_item.member[rows]
-    order = np.lexsort((top.rank[at], topic, top.user[at]))
-    at, topic = at[order], topic[order]
-    return _Hits(top.user[at], topic, top.rank[at], grade[at])
+    top, hits = table.top(k), table.hits(k)
+    inside = np.flatnonzero(hits.grade >= rel)
+    rows, which = topics.of_item.of(top.item[hits.row[inside]])
+    at, topic = inside[which], topics.of_item.member[rows]
+    rank = hits.row[at] - top.starts[hits.user[at]] + 1
+    order = np.lexsort((rank, topic, hits.user[at]))
+    at = at[order]
+    return _Hits(hits.user[at], topic[order], rank[order], hits.grade[at])
 
 
 def _wanted(table: Recommended, topics: Topics, rel: float) -> Bools:
@@ -53,6 +56,7 @@ def _wanted(table: Recommended, topics: Topics, rel: float) -> Bools:
     return wanted
 
 
+@by_parts
 def subtopic_recall(
     table: Recommended,
     *,
@@ -60,6 +64,7 @@ def subtopic_recall(
     rel: float = 1,
     judged: bool = True,
     of: Of = "wanted",
+    without: Without = "undefined",
 ) -> Floats:
     """Share of the topics that a list has something about.
 
@@ -74,14 +79,16 @@ def subtopic_recall(
         judged: only relevant items count; otherwise all items of the list, against all
             topics that there are.
         of: the topics of the user's relevant items, or all that there are.
+        without: users without topics to find have no value, or 0.
 
     Returns:
-        One value per user, 0 to 1; nan without topics to find.
+        One value per user, 0 to 1; nan without topics to find, unless told otherwise.
 
     References:
         C. Zhai, W. W. Cohen, J. Lafferty: Beyond independent relevance: methods and
         evaluation metrics for subtopic retrieval. SIGIR 2003.
-        https://doi.org/10.1145/860435.860440. RankSys and Elliot divide by all topics.
+        https://doi.org/10.1145/860435.860440. RankSys and Elliot divide by all topics,
+        and count users without topics to find 0.
 
     Examples:
         Relevant items are about drama, comedy and war; the list has the first two.
@@ -98,6 +105,7 @@ def subtopic_recall(
     check_number("rel", rel)
     check_flag("judged", judged)
     check_choice("of", of, ("wanted", "all"))
+    check_choice("without", without, _WITHOUT)
     topics = table.topics
     if topics is None:
         return np.full(table.n_queries, np.nan)
@@ -114,6 +122,7 @@ def subtopic_recall(
         shown[top.user[which], topics.of_item.member[rows]] = True
         whole = np.full(table.n_queries, float(topics.n))
     values = share(shown.sum(axis=1).astype(np.float64), whole)
+    values = np.nan_to_num(values) if without == "zero" else values
     return values if judged else np.where(table.length > 0, values, np.nan)
 
 
@@ -166,8 +175,15 @@ def _greedy(
     return ideal
 
 
+@by_parts
 def alpha_ndcg(
-    table: Recommended, *, k: int | None = None, alpha: float = 0.5, rel: float = 1
+    table: Recommended,
+    *,
+    k: int | None = None,
+    alpha: float = 0.5,
+    rel: float = 1,
+    longer: int = 0,
+    without: Without = "undefined",
 ) -> Floats:
     """Normalised gain of a list whose items are worth less the more topics repeat.
 
@@ -181,15 +197,18 @@ def alpha_ndcg(
         k: cutoff.
         alpha: how much less a topic is worth each time it comes again.
         rel: an item is relevant when its grade is at least this.
+        longer: how many items the ideal list has more than k.
+        without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
-        One value per user, from 0; nan without a relevant item that has topics. The
-        ideal is made greedily, as finding the best one takes too long; so a value can
-        be a little above 1.
+        One value per user, from 0; nan without a relevant item that has topics, unless
+        told otherwise. The ideal is made greedily, as finding the best one takes too
+        long; so a value can be a little above 1.
 
     References:
         C. L. A. Clarke et al.: Novelty and diversity in information retrieval
         evaluation. SIGIR 2008. https://doi.org/10.1145/1390334.1390446
+        RankSys makes the ideal list one item too long: ``alpha_nDCG(longer=1)``.
 
     Examples:
         Two items about the same topic: 1 + 0.5 / log2(3), where one about another
@@ -206,6 +225,8 @@ def alpha_ndcg(
     check_k(k)
     check_number("alpha", alpha, least=0, most=1)
     check_number("rel", rel)
+    check_count("longer", longer, least=0)
+    check_choice("without", without, _WITHOUT)
     topics = table.topics
     if topics is None:
         return np.full(table.n_queries, np.nan)
@@ -213,8 +234,9 @@ def alpha_ndcg(
     _, block = runs(found.user, found.topic)
     again = position(block)
     gain = (1 - alpha) ** again / np.log2(found.rank + 1.0)
-    ideal = _greedy(table, topics, k, rel, alpha)
-    return share(table.per_user(found.user, gain), ideal)
+    ideal = _greedy(table, topics, None if k is None else k + longer, rel, alpha)
+    values = share(table.per_user(found.user, gain), ideal)
+    return np.nan_to_num(values) if without == "zero" else values
 
 
 alpha_nDCG = listed(  # noqa: N816 - its name
@@ -227,12 +249,15 @@ alpha_nDCG = listed(  # noqa: N816 - its name
 )
 
 
+@by_parts
 def err_ia(
     table: Recommended,
     *,
     k: int | None = None,
     rel: float = 1,
-    max_grade: float = 1,
+    max_grade: float | None = 1,
+    wants: Wants = "relevant",
+    without: Without = "undefined",
 ) -> Floats:
     """Expected reciprocal rank, on average over the topics that a user wants.
 
@@ -246,15 +271,22 @@ def err_ia(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         max_grade: the largest grade; 1 for clicks, where an item satisfies half of
-            those who want its topic.
+            those who want its topic. None is the largest of all judgements.
+        wants: all topics of the user's relevant items are wanted alike; or topics as
+            often as they are among all items that the user has judged or had before
+            (``profile``).
+        without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
-        One value per user, 0 to 1; nan without a relevant item that has topics.
+        One value per user, 0 to 1; nan without a relevant item that has topics, unless
+        told otherwise.
 
     References:
         O. Chapelle et al.: Intent-based diversification of web search results: metrics
         and algorithms. Information Retrieval 2011.
         https://doi.org/10.1007/s10791-011-9167-7
+        RankSys takes the profile, and the largest grade of all judgements:
+        ``ERR_IA(wants='profile', max_grade=None)``.
 
     Examples:
         War at ranks 1 and 2, love not at all: (1/2 + 1/2 * 1/2 * 1/2 + 0) / 2.
@@ -268,10 +300,15 @@ def err_ia(
     """
     check_k(k)
     check_number("rel", rel)
-    check_number("max_grade", max_grade, above=0, most=_STEEPEST)
+    if max_grade is not None:
+        check_number("max_grade", max_grade, above=0, most=_STEEPEST)
+    check_choice("wants", wants, ("relevant", "profile"))
+    check_choice("without", without, _WITHOUT)
     topics = table.topics
     if topics is None:
         return np.full(table.n_queries, np.nan)
+    if max_grade is None:
+        max_grade = table.largest_grade
     found = _hits(table, topics, k, rel)
     stop = (2 ** np.clip(found.grade, 0, max_grade) - 1) / 2**max_grade
     _, block = runs(found.user, found.topic)
@@ -279,14 +316,34 @@ def err_ia(
     stay = np.log1p(-stop)
     left = np.exp(running_sum(stay, block) - stay)
     gain = stop * left / found.rank
-    wanted = _wanted(table, topics, rel).sum(axis=1).astype(np.float64)
-    return share(table.per_user(found.user, gain), wanted)
+    wanted = _wanted(table, topics, rel)
+    whole = wanted.sum(axis=1).astype(np.float64)
+    if wants == "profile":
+        likes = _likes(table, topics)
+        gain = gain * likes[found.user, found.topic]
+        whole = np.where(whole > 0, 1.0, 0.0)
+    values = share(table.per_user(found.user, gain), whole)
+    return np.nan_to_num(values) if without == "zero" else values
+
+
+def _likes(table: Recommended, topics: Topics) -> Floats:
+    """Return how the items of each user spread over topics, each topic counting one."""
+    counts = np.zeros((table.n_queries, topics.n))
+    pairs = [
+        one.owner * table.n_items + one.member
+        for one in (table.judged, None if table.train is None else table.train.profile)
+        if one is not None
+    ]
+    user, item = np.divmod(np.unique(np.concatenate(pairs)), max(table.n_items, 1))
+    rows, which = topics.of_item.of(item)
+    np.add.at(counts, (user[which], topics.of_item.member[rows]), 1)
+    return share(counts, counts.sum(axis=1, keepdims=True))
 
 
 ERR_IA = listed(
     "ERR_IA",
     err_ia,
     aliases=("ERR-IA", "ERRIA", "err_ia"),
-    needs=("topics", "judgements"),
+    needs=("topics", "judgements", "train:wants=profile"),
     binary=True,
 )

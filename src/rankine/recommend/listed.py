@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rankine.table.recommended import Top
 
 LISTED: dict[str, Fact] = {}
+_CELLS = 1 << 22
+"""Users times topics that are looked at together."""
 WORDS = {
     "judgements": "judgements; give qrels",
     "train": "the interactions that users had before; give train= or --train",
@@ -62,6 +65,20 @@ def listed(name: str, kernel: Kernel, **facts: Any) -> ListMetric:
     facts.setdefault("empty", "keep")
     facts.setdefault("binary", False)
     return register(name, kernel, kind=ListMetric, **facts)  # type: ignore[return-value]
+
+
+def by_parts(kernel: Kernel) -> Kernel:
+    """Look at some users at a time where users times topics are too many."""
+
+    @wraps(kernel)
+    def values(table: Recommended, **parameters: Any) -> Floats:
+        n = 0 if table.topics is None else table.topics.n
+        if table.n_queries * n <= _CELLS:
+            return kernel(table, **parameters)
+        some = table.parts(max(_CELLS // n, 1))
+        return np.concatenate([kernel(part, **parameters) for part in some])
+
+    return values
 
 
 def one(value: float) -> Floats:

@@ -163,7 +163,9 @@ def know(
         table = replace(table, train=made)
     if judged is not None:
         table = replace(
-            table, judged=_judged(judged, codes, row_of[user["qrels"]], table)
+            table,
+            judged=_judged(judged, codes, row_of[user["qrels"]], table),
+            largest_grade=float(judged.pool.grade.max(initial=0)) or 1.0,
         )
     if features is not None:
         table = _with_features(table, features, codes["items"], every)

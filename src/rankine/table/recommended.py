@@ -6,7 +6,7 @@ alone. Items are numbers here; what a number stands for matters to nobody below.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from rankine.table.judgements import KeyTable
 from rankine.table.segments import by_blocks, by_halves, expand, position, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -151,6 +151,12 @@ class Groups:
         """The number of the owner of each row."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
+    def part(self, begin: int, end: int) -> Groups:
+        """Return the rows of some owners, who are numbered anew."""
+        rows = slice(self.starts[begin], self.starts[end])
+        starts = self.starts[begin : end + 1] - self.starts[begin]
+        return Groups(starts, self.member[rows], self.value[rows])
+
     def of(self, owners: Ints) -> tuple[Ints, Ints]:
         """Return the rows of some owners, and which of these each belongs to."""
         return expand(self.starts[owners], np.diff(self.starts)[owners])
@@ -266,6 +272,7 @@ class Recommended:
         distance: a function of two items.
         judged: the judged items of each user, with their grades.
         repeats: whether an item may stand twice in a list.
+        largest_grade: the largest of all judgements.
     """
 
     starts: Ints
@@ -283,6 +290,7 @@ class Recommended:
     distance: Callable[[int, int], float] | None = None
     judged: Groups | None = None
     repeats: bool = False
+    largest_grade: float = 1.0
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -371,6 +379,26 @@ class Recommended:
         if awaited and self.covered is not None:
             enough = enough & self.covered
         return int(np.count_nonzero(enough))
+
+    def parts(self, n_users: int) -> Iterator[Recommended]:
+        """Return tables of so many lists each, for values that lists have alone."""
+        for begin in range(0, self.n_queries, n_users):
+            end = min(begin + n_users, self.n_queries)
+            judged, train = self.judged, self.train
+            if train is not None:
+                whole = train
+                train = replace(whole, list_of=np.zeros(0, dtype=np.int64), n_lists=0)
+                train.__dict__["profile"] = whole.profile.part(begin, end)
+            yield replace(
+                self,
+                starts=self.starts[begin : end + 1] - self.starts[begin],
+                item=self.item[self.starts[begin] : self.starts[end]],
+                length=self.length[begin:end],
+                covered=None if self.covered is None else self.covered[begin:end],
+                judged=None if judged is None else judged.part(begin, end),
+                train=train,
+                memo={},
+            )
 
     def hits(self, k: int | None) -> Hits:
         """Return the items shown that are judged."""
