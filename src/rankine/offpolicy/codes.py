@@ -1,16 +1,17 @@
-"""Users and items by numbers; ints that are close together are taken as they are."""
+"""Users and items of logs and recommendations, by numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from rankine.table.segments import by_halves, starts_of
+from rankine.errors import DataError
+from rankine.table.judgements import KeyTable, item_keys
+from rankine.table.segments import by_blocks, starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,131 +20,200 @@ if TYPE_CHECKING:
 
 _SPARSE = 4
 """How many numbers there may be for each row."""
-_LITTLE = 1 << 16
-"""Rounds that are looked up together."""
 _SHORT = 8
 """Items of a list that are looked at one after the other."""
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: mixes the keys of two columns."""
+_NOTHING = -2
+"""What no item is numbered by."""
 
 
-@dataclass(frozen=True, eq=False)
-class Contexts:
-    """Contexts by numbers.
+class Numbers(NamedTuple):
+    """Ids by numbers.
 
     Attributes:
-        shown: the context of each logged round, -1 if nothing is recommended in it.
-        offered: that of each recommended pair.
-        n_contexts: how many numbers of contexts there are.
+        shown: the number of each logged row, -1 if nothing that is recommended has it.
+        offered: that of each recommended row.
+        n: how many numbers there are.
     """
 
     shown: Ints
     offered: Ints
-    n_contexts: int
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """Contexts and items by numbers."""
+
+    context: Numbers
+    item: Numbers
+
+    @property
+    def n_contexts(self) -> int:
+        """How many numbers of contexts there are."""
+        return self.context.n
 
     @cached_property
     def counts(self) -> Ints:
         """How many pairs are recommended in each context."""
-        return np.bincount(self.offered, minlength=self.n_contexts)
+        return np.bincount(self.context.offered, minlength=self.context.n)
 
     @cached_property
     def rounds(self) -> Ints:
         """How many rounds were logged in each context."""
-        if len(self.shown) and self.shown.min() < 0:
-            return np.bincount(self.shown + 1, minlength=self.n_contexts + 1)[1:]
-        return np.bincount(self.shown, minlength=self.n_contexts)
+        shown, n = self.context.shown, self.context.n
+        if len(shown) and shown.min() < 0:
+            return np.bincount(shown + 1, minlength=n + 1)[1:]
+        return np.bincount(shown, minlength=n)
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which items the log has."""
+        made = np.zeros(self.item.n + 1, dtype=np.bool_)
+        made[self.item.shown] = True
+        return made[:-1]
 
     def sums(self, values: Floats) -> Floats:
-        """Add up a number of each recommended pair by context."""
-        total = np.bincount(self.offered, weights=values, minlength=self.n_contexts)
+        """Add up a number of each recommended pair by context, in the order of rows."""
+        total = np.bincount(
+            self.context.offered, weights=values, minlength=self.context.n
+        )
         return total.astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Codes(Contexts):
-    """Contexts and items by numbers.
-
-    Attributes:
-        item_shown: the item of each logged round.
-        item_offered: that of each recommended pair.
-        n_items: how many numbers of items there are.
-    """
-
-    item_shown: Ints
-    item_offered: Ints
-    n_items: int
+def coded(shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]) -> Codes:
+    """Give contexts and items numbers."""
+    if not context:
+        rows, pairs = (np.zeros(one.height, np.int64) for one in (shown, offered))
+        return Codes(Numbers(rows, pairs, 1), _numbers(shown, offered, ["item"]))
+    return Codes(_numbers(shown, offered, context), _numbers(shown, offered, ["item"]))
 
 
-def coded(
-    shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]
-) -> Codes | None:
-    """Take ints for their own numbers; None if they are not ints, or far apart."""
+def _numbers(shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]) -> Numbers:
+    return _as_they_are(shown, offered, parts) or _by_keys(shown, offered, parts)
+
+
+def _as_they_are(
+    shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]
+) -> Numbers | None:
+    """Take ints for their own numbers; None if they are no ints, or far apart."""
     room = _SPARSE * (shown.height + offered.height)
-    found = []
-    for part in (*context, "item"):
+    made: Numbers | None = None
+    for part in parts:
         pair = shown[part], offered[part]
         if not all(one.dtype.is_integer() and len(one) for one in pair):
             return None
         least = min(int(one.min()) for one in pair)  # type: ignore[arg-type]
         width = max(int(one.max()) for one in pair) - least + 1  # type: ignore[arg-type]
-        if width > room:
+        if width * (1 if made is None else made.n) > room:
             return None
-        plain = [one - least if least else one for one in pair]
-        found.append(([one.cast(pl.Int64).to_numpy() for one in plain], width))
-    *contexts, ((item_shown, item_offered), n_items) = found
-    first: Ints = np.zeros(0, dtype=np.int64)
-    if not contexts:
-        return None
-    ((first, second), n), *more = contexts
-    for (own, other), width in more:
-        n *= width
-        if n > room:
-            return None
-        first, second = first * width + own, second * width + other
-    return Codes(first, second, n, item_shown, item_offered, n_items)
+        own, other = (
+            (one - least if least else one).cast(pl.Int64).to_numpy() for one in pair
+        )
+        if made is None:
+            made = Numbers(own, other, width)
+        else:
+            first, second, n = made
+            made = Numbers(first * width + own, second * width + other, n * width)
+    return made
+
+
+def _by_keys(shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]) -> Numbers:
+    """Number what is recommended as it comes, and look up what was logged."""
+    known, number = offered.select(parts), np.arange(offered.height)
+    once = False
+    for seed in range(1, 20):
+        table = KeyTable(_keys(known, seed))
+        if not table.unique and not once:
+            once, known = True, known.unique(maintain_order=True)
+            table = KeyTable(_keys(known, seed))
+        if not table.unique:
+            continue
+        if once:
+            number = _looked_up(offered, known, table, seed)
+        return Numbers(_looked_up(shown, known, table, seed), number, known.height)
+    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
+    raise DataError(msg)
+
+
+def _keys(frame: pl.DataFrame, seed: int) -> NDArray[np.uint64]:
+    """Return a key per row, of all columns."""
+    first, *more = frame.columns
+    keys = item_keys(frame[first], seed)
+    for part in more:
+        keys = (keys * _SPREAD) ^ item_keys(frame[part], seed)
+    return keys
+
+
+def _looked_up(
+    rows: pl.DataFrame, known: pl.DataFrame, table: KeyTable, seed: int
+) -> Ints:
+    """Return which of the known rows each row is, -1 for none."""
+    number = table.places(_keys(rows.select(known.columns), seed))
+    at = np.maximum(number, 0)
+    for part in known.columns:  # keys propose, ids decide
+        other = (rows[part] != known[part].gather(at)).arg_true()
+        number[other.to_numpy()] = -1
+    return number
 
 
 def _equal(here: NDArray[np.int32], context: Ints, item: Ints) -> Ints:
     """Return the rows whose context has their item, a part at a time in the cache."""
-
-    def some(part: slice) -> list[Ints]:
-        ends = [*range(part.start, part.stop, _LITTLE), part.stop]
-        return [
-            np.flatnonzero(here[context[begin:end]] == item[begin:end]) + begin
-            for begin, end in pairwise(ends)
-        ]
-
-    found = chain(*by_halves(some, len(item), len(item)))
+    found = by_blocks(
+        lambda rows: np.flatnonzero(here[context[rows]] == item[rows]) + rows.start,
+        len(item),
+    )
     return np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
 
 def matched(codes: Codes) -> tuple[Ints, Ints] | None:
     """Return the logged rounds that show what is recommended, and the pair of each.
 
-    None if lists are long, or a pair is recommended twice.
+    None if a pair is recommended twice.
     """
-    counts = codes.counts
+    counts, offered = codes.counts, codes.context.offered
     longest = int(counts.max(initial=0))
     if longest > _SHORT:
-        return None
-    order = np.arange(len(codes.offered))
-    if longest > 1 or (codes.offered[1:] < codes.offered[:-1]).any():
-        order = np.lexsort((codes.item_offered, codes.offered))
-    context, item = codes.offered[order], codes.item_offered[order]
+        return _by_pairs(codes)
+    order = np.arange(len(offered))
+    if longest > 1 or (offered[1:] < offered[:-1]).any():
+        order = np.lexsort((codes.item.offered, offered))
+    context, item = offered[order], codes.item.offered[order]
     if ((context[1:] == context[:-1]) & (item[1:] == item[:-1])).any():
-        return None  # and the other way says which
+        return None
     begin = starts_of(counts)
     rows, places = [], []
     for at in range(longest):
-        # What the list of each context has here; nothing is -1.
-        here = np.full(codes.n_contexts, -1, dtype=np.int32)
+        # What the list of each context has here; the last is that of unknown ones.
+        here = np.full(codes.n_contexts + 1, _NOTHING, dtype=np.int32)
         some = np.flatnonzero(counts > at)
         here[some] = item[begin[some] + at]
-        row = _equal(here, codes.shown, codes.item_shown)
+        row = _equal(here, codes.context.shown, codes.item.shown)
         rows.append(row)
-        places.append(order[begin[codes.shown[row]] + at])
+        places.append(order[begin[codes.context.shown[row]] + at])
     if not rows:
-        return None
+        none = np.zeros(0, dtype=np.int64)
+        return none, none
     row, place = np.concatenate(rows), np.concatenate(places)
     if longest > 1:
         by_row = np.argsort(row, kind="stable")
         row, place = row[by_row], place[by_row]
     return row, place
+
+
+def _by_pairs(codes: Codes) -> tuple[Ints, Ints] | None:
+    """Look up pairs of a context and an item, for lists of any length."""
+    width = codes.item.n + 1
+    table = KeyTable(_spread(codes.context.offered * width + codes.item.offered))
+    if not table.unique:
+        return None
+    known = (codes.context.shown >= 0) & (codes.item.shown >= 0)
+    pair = codes.context.shown * width + codes.item.shown
+    row, place = table.find(_spread(np.where(known, pair, -1)))
+    return row, place
+
+
+def _spread(pairs: Ints) -> NDArray[np.uint64]:
+    """Spread numbers over all 64 bits, each to another one."""
+    return pairs.astype(np.uint64) * _SPREAD

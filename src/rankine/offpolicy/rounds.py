@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rankine.errors import DataError
-from rankine.offpolicy.codes import Contexts, coded, matched
-from rankine.table.judgements import KeyTable, item_keys
+from rankine.offpolicy.codes import coded, matched
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankine.arrays import Floats, Ints
     from rankine.io.logs import Log
     from rankine.offpolicy.codes import Codes
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio: mixes the keys of two columns."""
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
 
@@ -39,7 +34,7 @@ class Rounds:
         other: the same for rounds that do not match, each different one once.
         count: how many rounds there are of each of these.
         spread: the smallest and the largest propensity of the log, None without any.
-        n_items: how many different items the log has.
+        n_items: how many different items the log has, if that matters.
         unseen: the share of the new policy's choices, in the rounds logged, of items
             that no log has.
         outside: how many logged rounds are left out, as nothing is recommended there.
@@ -114,12 +109,11 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     pair = [*context, "item"]
     offered = _offered(recommended, context, k)
     shown, offered = _same_types(logged.frame, offered, pair)
-    codes = coded(shown, offered, context)
-    at = codes or _contexts(shown, offered, context)
+    at = coded(shown, offered, context)
     chosen = _chosen(offered, at)
-    found = None if codes is None else matched(codes)
+    found = matched(at)
     if found is None:
-        found = _found(shown, offered, pair, recommended)
+        raise _twice(offered, pair, recommended)
     row, place = found
     same, guess = shown[row], offered["guess"].to_numpy()
     unlogged = outside = 0
@@ -132,12 +126,14 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     else:
         mine, some = chosen[place], np.flatnonzero(at.counts)
         sums = at.sums(chosen * guess)
-        direct = sums[at.shown[row]]
-        rest = at.rounds - np.bincount(at.shown[row], minlength=at.n_contexts)
+        here = at.context.shown[row]
+        direct = sums[here]
+        rest = at.rounds - np.bincount(here, minlength=at.n_contexts)
         other, number = sums[some], rest[some]
         outside = shown.height - int(at.rounds[some].sum())
         unlogged = int(np.count_nonzero(at.rounds[some] == 0))
-        weight = chosen * at.rounds[at.offered]
+        weight = chosen * at.rounds[at.context.offered]
+    unseen = weight[~at.seen[at.item.offered]]
     rounds = Rounds(
         reward=same["reward"].cast(pl.Float64).to_numpy(),
         chosen=mine,
@@ -147,94 +143,22 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         other=other,
         count=number,
         spread=logged.propensities,
+        # Which matters where there are no propensities.
+        n_items=0 if logged.propensities else shown["item"].n_unique(),
+        unseen=float(unseen.sum()) / (float(weight.sum()) or 1.0),
         outside=outside,
         unlogged=unlogged,
         word="user" if context == ["user"] else "context",
     )
-    unseen, n_items = _unseen(shown, offered, weight, codes)
-    rounds = replace(rounds, unseen=unseen, n_items=n_items)
     return Joined(rounds, shown, offered.with_columns(weight=weight), context)
 
 
-def _contexts(
-    shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]
-) -> Contexts:
-    """Number the contexts in which anything is recommended, as they come."""
-    if not context:
-        none = np.zeros(shown.height, dtype=np.int64)
-        return Contexts(none, np.zeros(offered.height, dtype=np.int64), 1)
-    known = offered.select(context).unique(maintain_order=True)
-    mine, other = (_numbers(one, known, context) for one in (shown, offered))
-    return Contexts(mine, other, known.height)
-
-
-def _chosen(offered: pl.DataFrame, at: Contexts) -> Floats:
+def _chosen(offered: pl.DataFrame, at: Codes) -> Floats:
     """Return the probability of each pair: as given, or the same for a whole list."""
     if "probability" in offered.columns:
         return offered["probability"].to_numpy().astype(np.float64)
-    found: Floats = 1 / at.counts[at.offered]
+    found: Floats = 1 / at.counts[at.context.offered]
     return found
-
-
-def _unseen(
-    shown: pl.DataFrame, offered: pl.DataFrame, weight: Floats, codes: Codes | None
-) -> tuple[float, int]:
-    """Return the share of the new policy's choices of items that no log has.
-
-    And how many different items the log has.
-    """
-    total = float(weight.sum()) or 1.0
-    if codes is not None:
-        seen = np.zeros(codes.n_items, dtype=np.bool_)
-        seen[codes.item_shown] = True
-        foreign = weight[~seen[codes.item_offered]]
-        return float(foreign.sum()) / total, int(np.count_nonzero(seen))
-    logged = shown["item"].unique()
-    rest = ~offered["item"].is_in(logged.implode())
-    return float(weight[rest.to_numpy()].sum()) / total, len(logged)
-
-
-def _found(
-    shown: pl.DataFrame, offered: pl.DataFrame, pair: list[str], recommended: Log
-) -> tuple[Ints, Ints]:
-    """Return the logged rows that match, and the recommended pair of each."""
-    for seed in range(1, 20):
-        table = KeyTable(_keys(offered, pair, seed))
-        if not table.unique:
-            _refuse_twice(offered, pair, recommended)
-            continue
-        row, place = table.find(_keys(shown, pair, seed))
-        # Keys propose, ids decide.
-        same = np.ones(len(row), dtype=np.bool_)
-        for part in pair:
-            same &= (shown[part].gather(row) == offered[part].gather(place)).to_numpy()
-        return row[same], place[same]
-    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
-    raise DataError(msg)
-
-
-def _keys(frame: pl.DataFrame, parts: list[str], seed: int) -> NDArray[np.uint64]:
-    """Return a key per row, of several columns."""
-    keys = np.zeros(frame.height, dtype=np.uint64)
-    for part in parts:
-        keys = (keys ^ item_keys(frame[part], seed)) * _SPREAD
-    return keys
-
-
-def _numbers(shown: pl.DataFrame, known: pl.DataFrame, parts: list[str]) -> Ints:
-    """Return which of the known rows each logged row is, -1 for none."""
-    for seed in range(1, 20):
-        table = KeyTable(_keys(known, parts, seed))
-        if not table.unique:
-            continue
-        number = table.places(_keys(shown, parts, seed))
-        at = np.maximum(number, 0)
-        for part in parts:
-            same = (shown[part] == known[part].gather(at)).to_numpy()
-            number[~same] = -1
-        return number
-    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
-    raise DataError(msg)
 
 
 def _column(frame: pl.DataFrame, name: str, missing: float) -> Floats:
@@ -313,10 +237,8 @@ def _check_probabilities(
         raise DataError(msg)
 
 
-def _refuse_twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> None:
+def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataError:
     twice = offered.select(pair).is_duplicated()
-    if twice.any():
-        row = offered.row(int(twice.arg_true()[0]), named=True)
-        who = ", ".join(f"{part} {row[part]!r}" for part in pair)
-        msg = f"{recommended.origin.name} has {who} twice"
-        raise DataError(msg)
+    row = offered.row(int(twice.arg_true()[0]), named=True)
+    who = ", ".join(f"{part} {row[part]!r}" for part in pair)
+    return DataError(f"{recommended.origin.name} has {who} twice")

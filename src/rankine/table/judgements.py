@@ -152,10 +152,13 @@ class KeyTable:
             return np.full(len(keys), -1)
         mix, shift, taken = self.rounds[0]
         found = np.empty(len(keys), dtype=np.int64)
-        for begin in range(0, len(keys), _LITTLE):
-            part = slice(begin, begin + _LITTLE)
-            found[part] = taken[_slots(keys[part], mix, shift)]
-        open_ = np.flatnonzero(self.keys[found] != keys)
+
+        def some(part: slice) -> Ints:
+            found[part] = place = taken[_slots(keys[part], mix, shift)]
+            other: Ints = np.flatnonzero(self.keys[place] != keys[part])
+            return np.asarray(other + part.start)
+
+        open_: Ints = np.concatenate([_NONE, *by_blocks(some, len(keys))])
         for mix, shift, taken in self.rounds[1:]:
             own = keys[open_]
             found[open_] = place = taken[_slots(own, mix, shift)]
