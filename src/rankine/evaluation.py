@@ -84,7 +84,8 @@ def evaluate(
             i is item i, or a function that is the distance of two items.
         train: the interactions that users had before, in any form of judgements.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
-            "score": ...}; recognised by their names if not given.
+            "score": ...}; recognised by their names if not given. "features" are the
+            columns of items= that are meant, if not all.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
         depth: look at the first items of each list only, as trec_eval's ``-M`` does.
         name: what to call the run.
@@ -135,6 +136,7 @@ class Job:
         given: the names of the arguments that were given.
         catalog: the catalogue, if it was given.
         train, items: what else is known, to be read when the metrics were checked.
+        columns: which column is what.
         of_qrels, of_run: how judgements and runs are to be read.
         order: what the ranking follows, if that was said.
         depth: how many items of each list count.
@@ -146,6 +148,7 @@ class Job:
     catalog: Known
     train: Any
     items: Any
+    columns: Mapping[str, Any] | None
     of_qrels: Reading
     of_run: Reading
     order: str | None
@@ -158,11 +161,14 @@ class Job:
         train, items = self.train, self.items
         if train is None and items is None:
             return self.catalog
-        columns = self.of_qrels.columns
+        features = None
+        if items is not None:
+            lenient = self.of_qrels.lenient
+            features = read_features(items, self.columns, lenient=lenient)
         return replace(
             self.catalog,
             train=None if train is None else train_of(train, self.of_qrels),
-            features=None if items is None else read_features(items, columns),
+            features=features,
         )
 
     def evaluate(self, qrels: Any, run: Any) -> Evaluation:
@@ -212,6 +218,10 @@ def prepare(
     plan = plan_of(asked, convention, ties, rel, size)
     by_rank = plan.rule.order == "rank"
     of_qrels = of_run = PLAIN
+    every = columns
+    if isinstance(columns, Mapping) and "features" in columns:
+        columns = {part: own for part, own in columns.items() if part != "features"}
+        columns = columns or None
     if columns is not None or grades is not None or lenient:
         of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
     if columns is not None or by_rank or lenient or lower_is_better:
@@ -226,7 +236,9 @@ def prepare(
     of_items = "distance" if callable(items) else "items"
     others = {"train": train, of_items: items, "catalog": catalog}
     given = frozenset(key for key, one in others.items() if one is not None)
-    return Job(plan, given, known, train, items, of_qrels, of_run, order, depth, name)
+    return Job(
+        plan, given, known, train, items, every, of_qrels, of_run, order, depth, name
+    )
 
 
 _NOTHING = Known()

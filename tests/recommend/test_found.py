@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -279,3 +281,56 @@ def test_edges_of_numbers() -> None:
         )
         == 1
     )
+
+
+def test_columns_of_features_may_be_chosen() -> None:
+    films = pl.DataFrame(
+        {
+            "item_id": ["a", "b", "c"],
+            "genres": ["war", "love", "war"],
+            "title": ["x", "y", "z"],
+            "year": [1990, 2000, 2010],
+        }
+    )
+    lists = {"u": ["a", "c"], "v": ["a", "b"]}
+
+    every = rk.evaluate(None, lists, "ILD", items=films)
+    # One number alone says nothing of a direction, and a note says what was taken.
+    assert every.mean == {"ILD": 0.0}
+    (said,) = every.notes
+    assert "genres, title as topics and year as features" in said
+    assert "--col features=NAME" in said
+
+    for told in ("genres", ["genres"]):
+        ev = rk.evaluate(None, lists, "ILD", items=films, columns={"features": told})
+        assert ev.per_query["ILD"].to_list() == [0, 1]
+        assert not ev.notes
+    with pytest.raises(DataError, match=r"no column 'genre' of features.*genres"):
+        rk.evaluate(None, lists, "ILD", items=films, columns={"features": "genre"})
+    with pytest.raises(DataError, match="no column 'item_id' of features"):
+        rk.evaluate(None, lists, "ILD", items=films, columns={"features": "item_id"})
+
+
+def test_lenient_reaches_items_too() -> None:
+    films = pl.DataFrame({"item_id": ["a", None, "b"], "genres": ["x", "y", "z"]})
+    lists = {"u": ["a", "b"]}
+
+    with pytest.raises(DataError, match="missing"):
+        rk.evaluate(None, lists, "ILD", items=films)
+    assert rk.evaluate(None, lists, "ILD", items=films, lenient=True).mean == {"ILD": 1}
+
+
+def test_columns_of_features_on_the_command_line(tmp_path: Path) -> None:
+    films, run = tmp_path / "films.csv", tmp_path / "run.csv"
+    films.write_text("film,kind,year\na,war,1990\nb,love,1991\n")
+    run.write_text("user_id,film,score\nu,a,2\nu,b,1\n")
+    done = CliRunner().invoke(
+        cli,
+        [
+            "evaluate", "--no-qrels", str(run), "-m", "ILD", "--items", str(films),
+            "--col", "item=film", "--col", "features=kind", "--json",
+        ],
+    )  # fmt: skip
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)[0]["metrics"]["ILD"]["value"] == 1

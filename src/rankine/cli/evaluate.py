@@ -147,10 +147,14 @@ def command(
     sources = [ev.source_of(path, told("run"), order) for path in runs]
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
+    features = None
+    if items is not None:
+        own = how["columns"]
+        named = {"features": own["features"]} if "features" in own else {}
+        named |= told("run").columns or {}
+        features = read_features(items, named, lenient=lenient)
     known = Known(
-        None if train is None else ev.train_of(train, told("qrels")),
-        None if items is None else read_features(items, told("run").columns),
-        catalog,
+        None if train is None else ev.train_of(train, told("qrels")), features, catalog
     )
     results = []
     for path, source in zip(runs, sources, strict=True):

@@ -126,6 +126,7 @@ def reader(
 def _columns_of(role: str, columns: dict[str, str]) -> dict[str, str]:
     """Return the columns that are meant for all files, and those for this one."""
     made = {part: name for part, name in columns.items() if "." not in part}
+    made.pop("features", None)  # which is meant for --items
     for part, name in columns.items():
         owner, dot, own = part.partition(".")
         if dot and owner not in {"qrels", "run"}:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine.errors import ColumnNotFoundError, DataError, FormatError
+from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 from rankine.io.frames import at_hand, column_of, columns_of, ids, is_frame
 from rankine.io.logs import PARTS, read_table
 from rankine.io.sources import Rows
@@ -35,6 +35,7 @@ class Features:
         topic: the name of a topic that it has.
         weight: how much of it the topic has.
         distance: a function of two ids.
+        notes: which columns were taken for what, where there is a choice.
     """
 
     items: pl.Series
@@ -43,26 +44,31 @@ class Features:
     topic: pl.Series | None = None
     weight: Floats | None = None
     distance: Callable[[Any, Any], float] | None = None
+    notes: tuple[str, ...] = ()
 
 
-def read_features(data: Any, columns: Mapping[str, Any] | None = None) -> Features:
+def read_features(
+    data: Any, columns: Mapping[str, Any] | None = None, *, lenient: bool = False
+) -> Features:
     """Read features of items from anything that is accepted for them.
 
     Args:
         data: {item: numbers}, {item: topic or topics}, {item: {topic: weight}}; a frame
             or a file with a column of items, in which further columns are numbers or
             texts; a matrix whose row i is item i; or a function of two items.
-        columns: the column of items, as {"item": ...}, if it has an odd name.
+        columns: the column of items, as {"item": ...}, if it has an odd name; and the
+            columns of features, as {"features": name or names}, if not all others.
+        lenient: leave out rows without an item.
     """
     if isinstance(data, Features):
         return data
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.fsdecode(data))
-        return _of_frame(read_table(path), columns, str(path))
+        return _of_frame(read_table(path), columns, str(path), lenient=lenient)
     if isinstance(data, Mapping):
         return _of_mapping(data)
     if is_frame(data):
-        return _of_frame(data, columns, "items")
+        return _of_frame(data, columns, "items", lenient=lenient)
     if type(data).__module__.startswith("scipy.sparse"):
         return _of_sparse(data)
     if isinstance(data, np.ndarray):
@@ -191,7 +197,9 @@ def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
     return [(name, float(weight)) for name, weight in weighed if weight > 0]
 
 
-def _of_frame(data: Any, columns: Mapping[str, Any] | None, title: str) -> Features:
+def _of_frame(
+    data: Any, columns: Mapping[str, Any] | None, title: str, *, lenient: bool
+) -> Features:
     table = at_hand(data, title)
     names = columns_of(table)
     told = (columns or {}).get("item")
@@ -206,17 +214,38 @@ def _of_frame(data: Any, columns: Mapping[str, Any] | None, title: str) -> Featu
         )
         raise ColumnNotFoundError(msg)
     origin = Rows(pl.DataFrame(), title)
-    item = ids(column_of(table, names[name]), "item", origin)[0]
-    rest = {
-        other: column_of(table, own) for other, own in names.items() if other != name
-    }
+    item = ids(column_of(table, names[name]), "item", origin, lenient=lenient)[0]
+    chosen = _chosen(names, name, (columns or {}).get("features"), title)
+    rest = {other: column_of(table, names[other]) for other in chosen}
+    if lenient and item.has_nulls():
+        rest = {other: own.filter(item.is_not_null()) for other, own in rest.items()}
+        item = item.drop_nulls()
     if not rest:
         msg = f"{title} has no columns besides {name!r}; features are expected there"
         raise DataError(msg)
-    return _of_columns(item, rest, title)
+    return _of_columns(item, rest, title, told="features" in (columns or {}))
 
 
-def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Features:
+def _chosen(names: Mapping[str, Any], item: str, told: Any, title: str) -> list[str]:
+    """Return the columns of features: those that are told, or all but the items."""
+    if told is None:
+        return [name for name in names if name != item]
+    if isinstance(told, str):
+        told = [told] if told in names else told.split(",")
+    for name in told:
+        if name not in names or name == item:
+            msg = (
+                f"{title} has no column {name!r} of features; it has "
+                f"{', '.join(one for one in names if one != item)}"
+                f"{nearest(str(name), names)}"
+            )
+            raise ColumnNotFoundError(msg)
+    return list(told)
+
+
+def _of_columns(
+    item: pl.Series, rest: dict[str, pl.Series], title: str, *, told: bool
+) -> Features:
     numbers: dict[str, pl.Series] = {}
     words: dict[str, pl.Series] = {}
     for name, column in rest.items():
@@ -250,6 +279,16 @@ def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Feat
             topics = [pl.DataFrame({"at": at, "topic": flags})]
     if not topics:
         return Features(known, vectors)
+    notes: tuple[str, ...] = ()
+    if not told and words and len(rest) > 1:
+        # Such as a year and a title next to genres.
+        taken = [f"{', '.join(words)} as topics"]
+        taken += [f"{', '.join(numbers)} as features"] if numbers else []
+        said = (
+            f"{title}: {' and '.join(taken)}; columns={{'features': ...}} or --col "
+            "features=NAME takes some of them only"
+        )
+        notes = (said,)
     every = pl.concat(topics).unique(maintain_order=True)
     return Features(
         known,
@@ -257,6 +296,7 @@ def _of_columns(item: pl.Series, rest: dict[str, pl.Series], title: str) -> Feat
         every["at"].to_numpy(),
         every["topic"],
         np.ones(every.height),
+        notes=notes,
     )
 
 

@@ -128,6 +128,7 @@ def know(
     shown, starts = _first(lists, None if whole_lists else depth)
     notes = list(lists.notes)
     train, features, judged = known.train, known.features, known.judgements
+    notes += () if features is None else features.notes
     columns = {
         "run": shown,
         "train": None if train is None else train.frame["item"],
