@@ -124,7 +124,7 @@ def evaluate(
         lower_is_better=lower_is_better,
         lenient=lenient,
     )
-    return job.evaluate(qrels, run)
+    return job.evaluate(*job.read(qrels, run))
 
 
 @dataclass(eq=False)
@@ -171,16 +171,19 @@ class Job:
             features=features,
         )
 
-    def evaluate(self, qrels: Any, run: Any) -> Evaluation:
-        """Evaluate a run against judgements, if there are any."""
+    def read(self, qrels: Any, run: Any) -> tuple[Truth | None, Source]:
+        """Read judgements, if there are any, all that is known, and a run."""
         given = self.given if qrels is None else self.given | {"qrels"}
         check_needs(self.plan, given)
         truth = None if qrels is None else truth_of(qrels, self.of_qrels)
-        known = self.known
-        source = source_of(run, self.of_run, self.order)
+        _ = self.known
+        return truth, source_of(run, self.of_run, self.order)
+
+    def evaluate(self, truth: Truth | None, source: Source) -> Evaluation:
+        """Evaluate a run against judgements, if there are any."""
         name = self.name or source.name
         return evaluate_source(
-            self.plan, truth, source, name, depth=self.depth, known=known
+            self.plan, truth, source, name, depth=self.depth, known=self.known
         )
 
 

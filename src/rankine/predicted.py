@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.errors import DataError
-from rankine.stats.exact import exact_sum
+from rankine.stats.exact import added, exact_sum
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Sums:
         hits: in how many rows it happened.
         bins: bin -> the same of its rows.
         edges: the bounds of bins.
+        classes: how many classes there are, None if only 0 and 1 are told apart.
     """
 
     n: int = 0
@@ -45,9 +46,17 @@ class Sums:
     hits: int = 0
     bins: dict[int, Sums] = field(default_factory=dict)
     edges: tuple[float, ...] = ()
+    classes: int | None = None
 
     def __add__(self, other: Sums) -> Sums:
         """Put the rows of two batches together."""
+        if self.n and other.n and self.classes != other.classes:
+            words = [
+                "one column" if own is None else f"{own} classes"
+                for own in (self.classes, other.classes)
+            ]
+            msg = f"p has {words[0]} in one batch, and {words[1]} in another"
+            raise DataError(msg)
         bins = {
             number: self.bins.get(number, Sums()) + other.bins.get(number, Sums())
             for number in sorted(self.bins.keys() | other.bins.keys())
@@ -55,19 +64,20 @@ class Sums:
         return Sums(
             self.n + other.n,
             self.clipped + other.clipped,
-            self.total + other.total,
+            added(self.total, other.total),
             self.hits + other.hits,
             bins,
             self.edges or other.edges,
+            self.classes if self.n else other.classes,
         )
 
 
 def entropies(y: Any, p: Any, *, eps: float) -> Sums:
     """Add up the logarithms of what was given to what happened."""
-    right = _of_truth(y, p)
+    right, classes = _of_truth(y, p)
     clipped = int(np.count_nonzero(right < eps))
     losses = -np.log(np.maximum(right, eps))
-    return Sums(len(right), clipped, exact_sum(losses))
+    return Sums(len(right), clipped, exact_sum(losses), classes=classes)
 
 
 def entropies_and_hits(
@@ -75,6 +85,8 @@ def entropies_and_hits(
 ) -> Sums:
     """Add up as `entropies` does, and count in how many rows it happened."""
     del baseline  # which matters in the end only
+    p = _floats(p, "p")
+    _check_column(p)
     made, truth = entropies(y, p, eps=eps), _binary(y)
     hits = int(np.count_nonzero(truth))
     return Sums(made.n, made.clipped, made.total, hits)
@@ -82,7 +94,7 @@ def entropies_and_hits(
 
 def squares_of_chances(y: Any, p: Any) -> Sums:
     """Add up the squared distances of probabilities from what happened."""
-    chances = _floats(p, "p")
+    chances, classes = _floats(p, "p"), None
     if chances.ndim == 1:
         truth = _binary(y)
         _check_chances(chances, len(truth))
@@ -92,7 +104,8 @@ def squares_of_chances(y: Any, p: Any) -> Sums:
         wanted = np.zeros_like(chances)
         wanted[np.arange(len(label)), label] = 1
         squares = ((chances - wanted) ** 2).sum(axis=1)
-    return Sums(len(squares), total=exact_sum(squares))
+        classes = chances.shape[1]
+    return Sums(len(squares), total=exact_sum(squares), classes=classes)
 
 
 def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
@@ -126,7 +139,7 @@ def squares_of_gaps(y: Any, predicted: Any) -> Sums:
         part = exact_sum(own * own)
         if isinstance(part, Fraction):
             part *= Fraction(4) ** one
-        total += part
+        total = added(total, part)
     return Sums(len(gaps), total=total)
 
 
@@ -147,27 +160,28 @@ def _gaps(y: Any, predicted: Any) -> Floats:
         return guess - truth
 
 
-def _of_truth(y: Any, p: Any) -> Floats:
-    """Return the probability that was given to what happened, per row."""
+def _of_truth(y: Any, p: Any) -> tuple[Floats, int | None]:
+    """Return the probability given to what happened, and the number of classes."""
     chances = _floats(p, "p")
     if chances.ndim == 1:
         truth = _binary(y)
         _check_chances(chances, len(truth))
-        found: Floats = np.where(truth == 1, chances, 1 - chances)
-        return found
+        return np.where(truth == 1, chances, 1 - chances), None
     label = _classes(y, chances)
-    chosen: Floats = chances[np.arange(len(label)), label]
-    return chosen
+    return chances[np.arange(len(label)), label], chances.shape[1]
 
 
 def _floats(values: Any, name: str) -> Floats:
     """Return numbers; what is missing or is no number is refused."""
     try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         raw = np.asarray(values)
         if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
             raise TypeError  # noqa: TRY301 - one message for all that is no column
-        made = raw.astype(np.float64)
-    except (TypeError, ValueError):
+        # In the order of rows, so that sums over classes do not depend on the layout.
+        made = np.ascontiguousarray(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         msg = f"{name} must be a column of numbers, got {_sample(values)}"
         raise DataError(msg) from None
     bad = ~np.isfinite(made)
@@ -200,11 +214,15 @@ def _binary(y: Any) -> Floats:
 
 
 def _check_chances(chances: Floats, n: int) -> None:
+    _check_column(chances)
+    _check_length(n, len(chances), "p")
+    _refuse_outside(chances)
+
+
+def _check_column(chances: Floats) -> None:
     if chances.ndim != 1:
         msg = f"p has {chances.ndim} dimensions; expected one column"
         raise DataError(msg)
-    _check_length(n, len(chances), "p")
-    _refuse_outside(chances)
 
 
 def _refuse_outside(chances: Floats) -> None:

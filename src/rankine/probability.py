@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rankine import predicted as rows
 from rankine.checks import check_choice, check_count, check_number
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 from rankine.stats.exact import root, to_float
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankine.predicted import Sums
 
 _EPS = 1e-15
+_BINS = 100_000
 
 
 class Loss(float):
@@ -303,6 +304,9 @@ def _check_eps(*, eps: float = _EPS, baseline: float | None = None) -> None:
 
 def _check_bins(*, bins: int = 10, by: str = "width") -> None:
     check_count("bins", bins, least=1)
+    if bins > _BINS:
+        msg = f"bins must be at most {_BINS:,}, got {bins}"
+        raise ParameterError(msg)
     check_choice("by", by, ("width", "count"))
 
 

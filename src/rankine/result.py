@@ -172,7 +172,7 @@ class Evaluation:
         if fact.pairs is not None:
             # A query has a part in the pairs of all others too, which makes its own
             # deviation count twice (Hoeffding 1948).
-            mean = float(np.nanmean(values)) if found.n else 0.0
+            mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
             values = mean + 2 * (values - mean)
         bounds = interval(
             values,

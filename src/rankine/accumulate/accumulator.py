@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Protocol
 
 from rankine import probability
@@ -101,6 +102,10 @@ class Accumulator:
         """Return what comes out of all batches so far."""
         return self._total.result()
 
+    def __copy__(self) -> Accumulator:
+        """Return another one, which goes its own way from here."""
+        return deepcopy(self)
+
     def __repr__(self) -> str:
         """Return how much has come."""
         return f"Accumulator({self._total.size})"
@@ -112,7 +117,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total:
     names = [_function(one) for one in asked]
     if not any(names):
         return Evaluations(metrics, options)
-    if names == ["ctr"]:
+    if set(names) == {"ctr"}:
         return Rates(options)
     if all(name in probability.LOSSES for name in names):
         return Losses([name for name in names if name], options, several=several)

@@ -13,23 +13,28 @@ import polars as pl
 from rankine.accumulate.options import check_options
 from rankine.errors import DataError, ParameterError
 from rankine.evaluation import Job, prepare
+from rankine.io.mappings import as_rows
+from rankine.io.sources import Dense, Stream
+from rankine.io.sources import Lists as Mappings
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
 from rankine.result import Evaluation
 from rankine.stats.summary import of_run, summarize, together
 from rankine.table.judged import Judged
-from rankine.table.known import Listed, counted
+from rankine.table.known import Listed, counted, known_by
 from rankine.table.recommended import Recommended, Tally
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from rankine.conventions.convention import Convention
+    from rankine.io.sources import Source
     from rankine.metric import Metric
     from rankine.plan import Group, Plan
     from rankine.stats.summary import Summary
+    from rankine.table.truth import Truth
 
 _Key: TypeAlias = tuple[int | None, bool]
 _OPTIONS = set(signature(prepare).parameters) - {"metrics"}
@@ -82,6 +87,82 @@ def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
 
 
+@dataclass(frozen=True)
+class _Came:
+    """Who and what has come, by their texts, as ids of two types are compared.
+
+    Attributes:
+        judged: the queries with judgements, None if there are no judgements.
+        alone: the queries with a list and no judgements in its batch.
+        items: the items shown, if they are counted.
+    """
+
+    judged: frozenset[str] | None = frozenset()
+    alone: frozenset[str] = frozenset()
+    items: frozenset[str] = frozenset()
+    none: bool = True
+
+    def joined(self, other: _Came, size: int | None) -> _Came:
+        """Put two parts together, or say why they cannot be.
+
+        Args:
+            other: another part.
+            size: how many items there are in the catalogue, if that is known.
+        """
+        if self.none or other.none:
+            made = other if self.none else self
+        else:
+            if (self.judged is None) != (other.judged is None):
+                msg = "some batches have judgements, and others have none"
+                raise DataError(msg)
+            judged, too = self.judged or frozenset(), other.judged or frozenset()
+            apart = (self.alone & too) | (other.alone & judged)
+            if apart:
+                msg = (
+                    f"{count(len(apart), 'query')} with judgements in one batch and a "
+                    f"list in another, such as {min(apart)!r}; both belong into one"
+                )
+                raise DataError(msg)
+            made = _Came(
+                None if self.judged is None else judged | too,
+                self.alone | other.alone,
+                self.items | other.items,
+                none=False,
+            )
+        if size is not None and len(made.items) > size:
+            msg = (
+                f"the catalogue has {count(size, 'item')}, but the batches have "
+                f"{count(len(made.items), 'different one')}"
+            )
+            raise DataError(msg)
+        return made
+
+
+def _came(truth: Truth | None, source: Source, *, items: bool) -> _Came:
+    """Return who and what a batch has; of a file that is read in parts, little."""
+    listed = _texts(source, "query")
+    judged = None if truth is None else _texts(truth.source, "query")
+    return _Came(
+        judged,
+        frozenset() if judged is None else listed - judged,
+        _texts(source, "item") if items else frozenset(),
+        none=False,
+    )
+
+
+def _texts(source: Source, part: str) -> frozenset[str]:
+    """Return the ids of queries or items as texts."""
+    if isinstance(source, Stream):
+        return frozenset()
+    if isinstance(source, Dense):
+        ids = source.queries if part == "query" else source.items
+    elif isinstance(source, Mappings) and part == "query":
+        return frozenset(map(str, source.data))
+    else:
+        ids = as_rows(source, "run", lenient=True).frame[part].unique().drop_nulls()
+    return frozenset(map(str, ids.to_list()))
+
+
 @dataclass(frozen=True, eq=False)
 class _Ids:
     """The ids of all queries, where the joined table would be."""
@@ -127,9 +208,10 @@ class Evaluations:
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[_Shown] = [_Shown() for _ in plan.groups]
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
-        self._seen: list[set[Any]] = [set() for _ in plan.groups]
+        self._seen: list[set[str]] = [set() for _ in plan.groups]
+        self._came = _Came()
         self._tables: list[list[Judged]] = [[] for _ in plan.groups]
-        self._notes: list[str] = []
+        self._notes: list[tuple[int, str]] = []
         self._n_notes = 0
         self._warnings: list[str] = []
         self._name: str | None = None
@@ -138,15 +220,20 @@ class Evaluations:
     def update(self, *batch: Any) -> None:
         """Add judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
-        found = self._batch.evaluate(qrels, run)
+        truth, source = self._batch.read(qrels, run)
+        catalog = self._job.catalog.catalog
+        size = catalog if isinstance(catalog, int) else None
+        came = self._came.joined(_came(truth, source, items=size is not None), size)
+        found = self._batch.evaluate(truth, source)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
-        self._refuse_again([list(one.ids) for one in tables])
+        self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
+        self._came = came
         for at, (group, table) in enumerate(
             zip(self._job.plan.groups, tables, strict=True)
         ):
             ids = list(table.ids)
             self._ids[at] += ids
-            self._seen[at].update(ids)
+            self._seen[at].update(map(str, ids))
             if any(_needs_all(metric) for _, metric, _ in group.members):
                 self._tables[at].append(replace(table.table, memo={}))
             if isinstance(table, Listed):
@@ -156,14 +243,21 @@ class Evaluations:
             kept.append(_without_table(summary))
         self._n += 1
         self._name = self._name or found.name
-        self._tell([f"batch {self._n}: {note}" for note in found.notes], found.warnings)
+        # What is undefined is told of all queries in the end.
+        open_ = set(undefined(found.summaries))
+        said = [(self._n, note) for note in found.notes if note not in open_]
+        self._tell(said, found.warnings)
 
     def merge(self, other: Evaluations) -> None:
         """Add what others of the same metrics have; they stay as they are."""
-        if other._job.plan != self._job.plan or other._job.depth != self._job.depth:
+        if _told(other._job) != _told(self._job):
             msg = "the two have other metrics, or other options"
             raise ParameterError(msg)
-        self._refuse_again(other._ids)
+        catalog = self._job.catalog.catalog
+        size = catalog if isinstance(catalog, int) else None
+        came = self._came.joined(other._came, size)
+        self._refuse_again(other._seen)
+        self._came = came
         for at, shown in enumerate(other._shown):
             self._shown[at].add(shown)
             self._ids[at] += other._ids[at]
@@ -171,19 +265,21 @@ class Evaluations:
             self._tables[at] += other._tables[at]
         for at, more in enumerate(other._found):
             self._found[at] += more
+        self._tell(
+            [(self._n + number, note) for number, note in other._notes], other._warnings
+        )
         self._n += other._n
         self._name = self._name or other._name
-        self._tell(other._notes, other._warnings)
         self._n_notes += other._n_notes - len(other._notes)
 
-    def _tell(self, notes: Sequence[str], warnings: Sequence[str]) -> None:
+    def _tell(self, notes: Sequence[tuple[int, str]], warnings: Sequence[str]) -> None:
         """Keep a few of the notes, and count all of them."""
         self._n_notes += len(notes)
         self._notes += notes[: _SHOWN - len(self._notes)]
         new = [one for one in warnings if one not in self._warnings]
         self._warnings += new[: _SHOWN - len(self._warnings)]
 
-    def _refuse_again(self, groups: Iterable[list[Any]]) -> None:
+    def _refuse_again(self, groups: Iterable[Collection[str]]) -> None:
         for seen, ids in zip(self._seen, groups, strict=True):
             again = [one for one in ids if one in seen]
             if again:
@@ -211,7 +307,8 @@ class Evaluations:
         made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
         more = self._n_notes - len(self._notes)
         rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
-        made.said = (*self._notes, *rest)
+        said = (f"batch {number}: {note}" for number, note in self._notes)
+        made.said = (*said, *rest)
         made.warned = tuple(self._warnings)
         return made
 
@@ -233,9 +330,19 @@ def _refuse(metric: Metric, bound: Metric) -> None:
         raise ParameterError(msg)
 
 
+def _told(job: Job) -> tuple[Any, ...]:
+    """Return what two accumulators must have in common."""
+    return (
+        job.plan, job.depth, job.order, job.of_qrels, job.of_run, job.columns,
+        *known_by(job.known),
+    )  # fmt: skip
+
+
 def _needs_all(metric: Metric) -> bool:
     """Say whether the value of a query depends on the others."""
     if metric.get("scope") in {"pooled", "weighted"}:
+        return True
+    if metric.get("weighing") == "users":
         return True
     # Without a scale, it is that of the highest grade of all judgements.
     return metric.name == "ERR" and metric.get("max_grade") is None

@@ -13,7 +13,7 @@ from rankine.accumulate.options import check_options
 from rankine.errors import DataError, ParameterError
 from rankine.offpolicy.estimate import estimates
 from rankine.offpolicy.question import question
-from rankine.offpolicy.rounds import Rounds, join
+from rankine.offpolicy.rounds import Rounds, join, share_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class _Part:
     Attributes:
         rounds: all of them.
         context: what they are told apart by.
-        contexts: where anything is recommended: a print of what, and whether any round
-            was logged there.
+        contexts: where anything is recommended or was logged: a print of what is
+            recommended, null for nothing, and whether any round was logged there.
         items: the items of the log.
         weight: the items recommended, and how often that is in all rounds.
     """
@@ -92,11 +92,13 @@ class Rates:
             msg = "there are no rounds"
             raise DataError(msg)
         seen = part.weight["item"].is_in(part.items.implode())
-        total = float(part.weight["weight"].sum()) or 1.0
-        unseen = float(part.weight["weight"].filter(~seen).sum()) / total
+        weight = part.weight["weight"]
+        unseen = share_of(
+            weight.filter(~seen).to_numpy().sum(), weight.to_numpy().sum()
+        )
         unlogged = 0
         if self._asked.over == "logged":
-            unlogged = part.contexts.height - int(part.contexts["logged"].sum())
+            unlogged = int((~part.contexts["logged"]).sum())
         rounds = replace(
             part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)
         )
@@ -117,15 +119,13 @@ def _part(joined: Joined) -> _Part:
     if not joined.context:
         everybody = pl.lit(0).alias(_ALL)
         shown, offered = shown.with_columns(everybody), offered.with_columns(everybody)
-    what = [one for one in ("item", "guess", "probability") if one in offered.columns]
-    prints = pl.struct(what).hash() // _ROOM
-    contexts = offered.group_by(context, maintain_order=True).agg(
-        prints.sum().alias("print")
-    )
-    logged = shown.select(context).unique().with_columns(logged=pl.lit(True))
-    contexts = contexts.join(logged, on=context, how="left").with_columns(
-        pl.col("logged").fill_null(False)
-    )
+    what = [one for one in ("guess", "probability") if one in offered.columns]
+    # Ids as texts, as which they are compared where their types differ.
+    prints = pl.struct(pl.col("item").cast(pl.String), *what).hash() // _ROOM
+    recommended = offered.group_by(context).agg(prints.sum().alias("print"))
+    logged = shown.select(context).unique().with_columns(logged=pl.lit(value=True))
+    contexts = recommended.join(logged, on=context, how="full", coalesce=True)
+    contexts = contexts.with_columns(pl.col("logged").fill_null(value=False))
     weight = offered.group_by("item").agg(pl.col("weight").sum())
     items = shown["item"].unique()
     return _Part(joined.rounds, tuple(context), contexts, items, weight)
@@ -148,6 +148,16 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
         msg = (
             f"{_who(again, context)} came in a batch before; with n='recommended' all "
             "rounds of a list belong into one batch"
+        )
+        raise DataError(msg)
+    apart = again.filter(
+        (pl.col("print").is_null() & pl.col("print_too").is_not_null())
+        | (pl.col("print").is_not_null() & pl.col("print_too").is_null())
+    )
+    if apart.height:
+        msg = (
+            f"{_who(apart, context)} has rounds in one batch and recommendations in "
+            "another; what is recommended belongs to the rounds"
         )
         raise DataError(msg)
     other_way = again.filter(pl.col("print") != pl.col("print_too"))
@@ -198,7 +208,7 @@ def _alike(
 
 
 def _who(rows: pl.DataFrame, context: list[str]) -> str:
-    row = rows.row(0, named=True)
+    row = rows.sort(context).row(0, named=True)
     if context == [_ALL]:
         return "what is recommended to all"
     return ", ".join(f"{part} {row[part]!r}" for part in context)

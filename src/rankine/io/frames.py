@@ -318,11 +318,16 @@ _INTEGERS = (
 
 
 def ids(
-    column: pl.Series, part: str, origin: Rows, *, lenient: bool = False
+    column: pl.Series,
+    part: str,
+    origin: Rows,
+    *,
+    lenient: bool = False,
+    hint: str = "; lenient=True or --lenient drops such rows",
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String, none of them missing.
 
-    A lenient reader leaves missing ones as null.
+    A lenient reader leaves missing ones as null; others say what can be done.
     """
     column, notes = _typed(column, part, origin)
     if column.dtype != pl.String and column.null_count() == 0:
@@ -340,10 +345,7 @@ def ids(
         places = ", ".join(str(row) for row in at)
         where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
     n = int(missing.sum())
-    msg = (
-        f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing; "
-        "lenient=True or --lenient drops such rows"
-    )
+    msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"
     raise DataError(msg)
 
 

@@ -119,7 +119,7 @@ def read_log(
     for part, name in found.items():
         column = column_of(table, names[name])
         if part in _IDS:
-            made.append(ids(column, part, origin)[0].alias(part))
+            made.append(ids(column, part, origin, hint="")[0].alias(part))
         elif part == "reward" and column.dtype.is_integer() and not column.has_nulls():
             made.append(column.alias(part))  # which are clicks, and few of them matter
         else:

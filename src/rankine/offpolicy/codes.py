@@ -75,10 +75,15 @@ class Codes:
         return made[:-1]
 
     def sums(self, values: Floats) -> Floats:
-        """Add up a number of each recommended pair by context, in the order of rows."""
-        total = np.bincount(
-            self.context.offered, weights=values, minlength=self.context.n
-        )
+        """Add up a number of each recommended pair by context, the smallest first.
+
+        So the order of rows does not matter.
+        """
+        context = self.context.offered
+        if int(self.counts.max(initial=0)) > 1 and values.any():
+            order = np.lexsort((values, context))
+            context, values = context[order], values[order]
+        total = np.bincount(context, weights=values, minlength=self.context.n)
         return total.astype(np.float64, copy=False)
 
 

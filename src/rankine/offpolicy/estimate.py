@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.offpolicy.estimators import ESTIMATORS, NEED_PROPENSITY, RATIOS
-from rankine.stats.exact import exact_sum, to_float
+from rankine.stats.exact import added, exact_sum, to_float
 from rankine.stats.intervals import Interval, interval
 from rankine.words import count
 
@@ -157,7 +157,9 @@ def _interval(rounds: Rounds, found: Found, name: str, asked: Question) -> Inter
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
     with np.errstate(over="ignore"):
-        squares = exact_sum(found.parts**2) + exact_sum(found.others**2, found.count)
+        squares = added(
+            exact_sum(found.parts**2), exact_sum(found.others**2, found.count)
+        )
     spread = math.sqrt(to_float(squares / (n - 1) / n))
     width = float(stdtrit(n - 1, (1 + asked.confidence) / 2)) * spread
     return Interval(found.value - width, found.value + width)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine.stats.exact import exact_sum, to_float
+from rankine.stats.exact import added, exact_sum, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def _mean(
     if others is None:
         others, count = np.zeros(1), count.sum(keepdims=True)
     else:
-        total += exact_sum(others, count)
+        total = added(total, exact_sum(others, count))
     value = to_float(total / n) if n else math.nan
     return Found(value, values - value, others - value, count, weights)
 
@@ -109,7 +109,9 @@ def switch_dr(rounds: Rounds, w: Floats, *, threshold: float, **_: float) -> Fou
 
 def dros(rounds: Rounds, w: Floats, *, shrinkage: float, **_: float) -> Found:
     """As dr, with weights s w / (w^2 + s)."""
-    return dr(rounds, shrinkage * w / (w * w + shrinkage))
+    # Divided by w, so that no square of it is needed.
+    part = np.divide(shrinkage, w, out=np.full(len(w), np.inf), where=w > 0)
+    return dr(rounds, shrinkage / (w + part))
 
 
 ESTIMATORS: dict[str, Callable[..., Found]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine.checks import check_choice, check_k, check_number
+from rankine.checks import check_choice, check_count, check_flag, check_k, check_number
 from rankine.errors import DataError, ParameterError
 from rankine.io.logs import read_log
 from rankine.offpolicy.estimators import ESTIMATORS, NEED_PREDICTED, NEED_PROPENSITY
@@ -114,8 +114,13 @@ def question(
     """Check what is asked; arguments as in `ctr`."""
     several = isinstance(estimator, (list, tuple))
     asked: list[Any] = list(estimator) if several else [estimator]
+    if not asked:
+        msg = f"no estimator is asked for; there are {', '.join(ESTIMATORS)}"
+        raise ParameterError(msg)
     for name in asked:
         check_choice("estimator", name, list(ESTIMATORS))
+    check_flag("any_reward", any_reward)
+    check_count("seed", seed, least=0)
     check_k(k)
     check_choice("convention", convention, list(CONVENTIONS))
     rule = CONVENTIONS[convention]
@@ -132,7 +137,7 @@ def question(
     if not isinstance(columns, (Mapping, type(None))):
         msg = f"columns is a mapping from part to column, got {columns!r}"
         raise ParameterError(msg)
-    own = tuple((columns or {}).items())
+    own = tuple(sorted((columns or {}).items(), key=str))
     for title in ("logged", "recommended"):
         _own(dict(own), title)
     return Question(

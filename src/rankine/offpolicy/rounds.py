@@ -145,12 +145,17 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         spread=logged.propensities,
         # Which matters where there are no propensities.
         n_items=0 if logged.propensities else shown["item"].n_unique(),
-        unseen=float(unseen.sum()) / (float(weight.sum()) or 1.0),
+        unseen=share_of(unseen.sum(), weight.sum()),
         outside=outside,
         unlogged=unlogged,
         word="user" if context == ["user"] else "context",
     )
     return Joined(rounds, shown, offered.with_columns(weight=weight), context)
+
+
+def share_of(part: float, whole: float) -> float:
+    """Return a share, rounded so that the order of additions does not show."""
+    return round(float(part) / (float(whole) or 1.0), 9)
 
 
 def _chosen(offered: pl.DataFrame, at: Codes) -> Floats:

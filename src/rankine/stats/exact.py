@@ -34,7 +34,19 @@ def exact_sum(values: Floats, counts: Ints | None = None) -> Exact:
         lambda rows: _block(values[rows], None if counts is None else counts[rows]),
         len(values),
     )
-    return sum(found, Fraction(0))
+    return added(*found)
+
+
+def added(*sums: Exact) -> Exact:
+    """Add up sums; inf and nan are stronger than any number.
+
+    >>> added(Fraction(10) ** 400, math.inf)
+    inf
+    """
+    odd = [one for one in sums if not isinstance(one, Fraction)]
+    if odd:
+        return sum(odd)
+    return sum((one for one in sums if isinstance(one, Fraction)), Fraction(0))
 
 
 def _block(part: Floats, counts: Ints | None) -> Exact:

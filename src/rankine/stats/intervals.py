@@ -52,20 +52,23 @@ def interval(
     """
     check_interval(confidence, method, n_resamples)
     check_count("seed", seed, least=0)
-    known = values[~np.isnan(values)]
+    keep = ~np.isnan(values)
+    # In an order of their own, so that the order of queries does not matter.
+    known = np.sort(values[keep])
     n = len(known)
     if n < 2:  # noqa: PLR2004 - one value has no spread
         return Interval(math.nan, math.nan)
     tail = (1 - confidence) / 2
-    keep = ~np.isnan(values)
+    if parts is not None:
+        up, down = parts[0][keep], parts[1][keep]
+        order = np.lexsort((up, down))
+        parts = up[order], down[order]
     if method == "t" and parts is not None:
-        return _student_of_ratio(parts[0][keep], parts[1][keep], tail)
+        return _student_of_ratio(*parts, tail)
     if method == "t":
         return _student(known, tail, how)
     if parts is not None:
-        draws = _resampled(
-            np.stack([parts[0][keep], parts[1][keep]]), n_resamples, seed
-        )
+        draws = _resampled(np.stack(parts), n_resamples, seed)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = draws[0] / draws[1]
     else:

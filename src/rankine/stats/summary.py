@@ -124,6 +124,8 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
     parts = None
     pairs = [one.parts for one in found if one.parts is not None]
     if n and pairs:
+        # Queries of a batch in which none has a value have no part in it.
+        pairs = [one.parts or _no_parts(len(one.values)) for one in found]
         up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
         parts, value = (up, down), _ratio(up, down)
     value = _told(value if n else _nothing(metric, rule), rule)
@@ -131,6 +133,10 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
     made = Summary(value, values, n, len(values) - n, None, parts, metric, None)
     made.__dict__["empty"] = empty  # which has no table to be found from
     return made
+
+
+def _no_parts(n: int) -> tuple[Floats, Floats]:
+    return np.zeros(n), np.zeros(n)
 
 
 def _told(value: float, rule: Convention) -> float:

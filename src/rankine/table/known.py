@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rankine.table.judgements import Judgements
     from rankine.table.lists import Lists
 
+_ROOM = 1 << 32
+"""How many hashes can be added up."""
 _SPARSE = 4
 """How many numbers there may be for each different id, to take ints as they are."""
 
@@ -50,6 +52,26 @@ class Known:
     features: Features | None = None
     catalog: int | pl.Series | None = None
     judgements: Judgements | None = None
+
+
+def known_by(known: Known) -> tuple[Any, ...]:
+    """Return something that is the same for the same data, and small."""
+    train, features, catalog = known.train, known.features, known.catalog
+    own: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
+    columns = [catalog if isinstance(catalog, pl.Series) else None]
+    if train is not None:
+        columns.append(train.frame.select("query", "item").hash_rows())
+    if features is not None:
+        vectors = features.vectors
+        columns += [features.items, features.topic]
+        own.append(features.distance)
+        numbers_of = (getattr(vectors, "data", vectors), features.weight)
+        own += [
+            one if one is None else float(np.asarray(one).sum()) for one in numbers_of
+        ]
+    hashes = (0 if one is None else one.hash() // _ROOM for one in columns)
+    own += [one if isinstance(one, int) else int(one.sum()) for one in hashes]
+    return tuple(own)
 
 
 @dataclass(frozen=True, eq=False)
