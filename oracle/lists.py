@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -205,11 +207,58 @@ def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
         yield label, value, w.ours(f"{label}@{w.k}", "replay", train=w.train)
 
 
+def ndeval(_: World, rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare judgements of subtopics, by the files of both."""
+    import pyndeval
+
+    n_items, n_topics = int(rng.integers(3, 15)), int(rng.integers(2, 6))
+    qrels, run = [], {}
+    for query in range(int(rng.integers(1, 4))):
+        name = f"q{query}"
+        for item in range(n_items):
+            for topic in range(n_topics):
+                grade = int(rng.choice([-1, 0, 1], p=[0.6, 0.15, 0.25]))
+                if grade >= 0:
+                    qrels.append((name, str(topic), f"d{item}", grade))
+        shown = rng.permutation(n_items)[: rng.integers(1, n_items + 1)].tolist()
+        run[name] = {f"d{item}": float(-at) for at, item in enumerate(shown)}
+    wanted = {query for query, _, _, grade in qrels if grade}
+    if len({topic for _, topic, _, _ in qrels}) == 1 or not wanted:
+        return  # one subtopic is none
+    k = int(rng.choice([5, 10, 20]))
+    calls = {
+        "alpha_nDCG": "alpha-nDCG",
+        "ERR_IA": "ERR-IA",
+        "SubtopicRecall": "strec",
+    }
+    scored = [
+        (name, item, score) for name, own in run.items() for item, score in own.items()
+    ]
+    theirs = pyndeval.ndeval(
+        [pyndeval.SubtopicQrel(*one) for one in qrels],
+        [pyndeval.ScoredDoc(*one) for one in scored],
+        measures=[f"{call}@{k}" for call in calls.values()],
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "qrels"
+        path.write_text("".join(" ".join(map(str, one)) + "\n" for one in qrels))
+        ev = rk.evaluate(path, run, [f"{metric}@{k}" for metric in calls])
+    # Its ERR-IA is a share of what a list could get that is perfect for all topics.
+    most = sum(0.5**rank / rank for rank in range(1, k + 1))
+    for row in ev.per_query.iter_rows(named=True):
+        if row["query"] in wanted:
+            for metric, call in calls.items():
+                value = row[f"{metric}@{k}"] / (most if metric == "ERR_IA" else 1)
+                other = theirs[row["query"]][f"{call}@{k}"]
+                yield metric, other, partial(float, value)
+
+
 TOOLS = {
     "rectools": rectools,
     "recommenders": recommenders,
     "jurity": jurity,
     "replay": replay,
+    "ndeval": ndeval,
 }
 
 

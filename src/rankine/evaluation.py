@@ -221,12 +221,18 @@ def prepare(
     plan = plan_of(asked, convention, ties, rel, size)
     by_rank = plan.rule.order == "rank"
     of_qrels = of_run = PLAIN
+    subtopics = items is None and any(
+        isinstance(bound, ListMetric) and "subtopics" in bound.needs
+        for bound in plan.bound
+    )
     every = columns
     if isinstance(columns, Mapping) and "features" in columns:
         columns = {part: own for part, own in columns.items() if part != "features"}
         columns = columns or None
-    if columns is not None or grades is not None or lenient:
-        of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
+    if columns is not None or grades is not None or lenient or subtopics:
+        of_qrels = Reading(
+            columns=columns, grades=grades, lenient=lenient, subtopics=subtopics
+        )
     if columns is not None or by_rank or lenient or lower_is_better:
         of_run = Reading(
             columns=columns,
@@ -289,6 +295,7 @@ def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
 
 def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     """Read the interactions that users had before; each row is one, and may repeat."""
+    how = replace(how, subtopics=False)
     if isinstance(train, Mapping) and type(train).__module__.split(".")[0] != "scipy":
         own = {
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
@@ -395,7 +402,8 @@ def _listed_for(
     lists = lists_of(source, rule)
     depths = [one for one in (group.depth, depth) if one is not None]
     if truth is not None:
-        known = replace(known, judgements=truth.judgements)
+        subtopics = truth.subtopics if known.features is None else None
+        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
     needs = {
         need: metric
         for _, metric, _ in group.members
@@ -411,7 +419,8 @@ def _listed_for(
     )
     _refuse_items(listed.table, needs)
     strange = listed.strange if "catalog" in needs else ()
-    bare = listed.bare if not {"vectors", "topics"}.isdisjoint(needs) else ()
+    of_items = {"vectors", "topics", "subtopics"}
+    bare = listed.bare if not of_items.isdisjoint(needs) else ()
     return replace(listed, notes=(*listed.notes, *strange, *bare))
 
 
@@ -421,7 +430,8 @@ def _needed(known: Known, needs: set[str]) -> Known:
     train, features = known.train, known.features
     if needs.isdisjoint({"train", "users"}) and not catalog:
         train = None
-    if needs.isdisjoint({"vectors", "topics"}) and (not catalog or train is not None):
+    of_items = {"vectors", "topics", "subtopics"}
+    if needs.isdisjoint(of_items) and (not catalog or train is not None):
         features = None
     return replace(known, train=train, features=features)
 
@@ -430,6 +440,13 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
     """Refuse items= that does not have what metrics need of it."""
     if "topics" in needs and table.topics is None:
         msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
+        raise DataError(msg)
+    if "subtopics" in needs and table.topics is None and table.aspects is None:
+        msg = (
+            f"{needs['subtopics']} needs topics, and neither items= nor the judgements "
+            "have any; judgements have them in a column named subtopic, or in the "
+            "second of TREC text"
+        )
         raise DataError(msg)
 
 

@@ -33,6 +33,7 @@ _GIVEN_BY = {
     "users": ("qrels", "train"),
     "vectors": ("items", "distance"),
     "topics": ("items",),
+    "subtopics": ("items", "qrels"),
 }
 """What a metric may need -> the arguments that give it."""
 

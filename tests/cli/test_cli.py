@@ -505,7 +505,7 @@ def test_bad_data_is_one_sentence_and_three(
         (["-m", "FallOut@5"], "catalog"),
         (["-c", "trec"], "unknown convention 'trec'"),
         (["--format", "trek"], "unknown format 'trek'; there are"),
-        (["--col", "itm=x"], "rank; did you mean 'item'?"),
+        (["--col", "itm=x"], "subtopic; did you mean 'item'?"),
         (["--style", "trec_eval", "-m", "mapp"], "unknown metric 'mapp'"),
         (["--style", "trec_eval", "-m", "P.x"], "P takes cutoffs"),
         (["--style", "trec_eval", "-m", "relstring.x"], "relstring takes a length"),

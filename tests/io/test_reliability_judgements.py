@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rankine as rk
-from rankine.errors import DataError, DuplicateItemError, ParameterError
+from rankine.errors import DataError, DuplicateItemError
 from tests.refusals import command, files, refusal, refused, told
 
 ZEROS = "q1 0 a 0\nq2 0 c 0\n"
@@ -178,10 +178,12 @@ def test_61_a_threshold_above_all_grades_is_told(
 
 
 def test_62_metrics_of_subtopics_need_to_be_told_them(tmp_path: Path) -> None:
-    # They belong to items here; an item judged for two is an item judged twice.
-    qrels, run = files(tmp_path, "q1 1 a 1\nq1 2 a 1\n")
+    qrels, run = files(tmp_path, "q1 0 a 1\nq1 0 b 1\n")
 
-    text = refusal(ParameterError, qrels, run, "alpha_nDCG@10")
+    text = refusal(DataError, qrels, run, "alpha_nDCG@10")
 
-    assert text.startswith("alpha_nDCG@10 needs topics or groups of the items; give ")
+    assert text.startswith("alpha_nDCG@10 needs topics, and neither items= nor the ")
+    assert "a column named subtopic, or in the second of TREC text" in text
+    # Other metrics do not read them, and an item judged for two is judged twice.
+    qrels, _ = files(tmp_path, "q1 1 a 1\nq1 2 a 1\n")
     assert refused(DuplicateItemError, qrels, {"q1": ["a"]}).startswith("item 'a' is ")

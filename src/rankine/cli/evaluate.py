@@ -142,7 +142,10 @@ def command(
     given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
     check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
-    told = reader(lenient=lenient, by_rank=by_rank, **how)
+    subtopics = items is None and any(
+        "subtopics" in getattr(bound, "needs", ()) for bound in plan.bound
+    )
+    told = reader(lenient=lenient, by_rank=by_rank, subtopics=subtopics, **how)
     truth = None if judged is None else ev.truth_of(judged, told("qrels"))
     sources = [ev.source_of(path, told("run"), order) for path in runs]
     if verbose:

@@ -85,6 +85,9 @@ def reading(function: F) -> F:
     return function
 
 
+_OF_TRUTH = frozenset({"lenient", "subtopics"})
+
+
 def reader(
     *,
     columns: dict[str, str],
@@ -115,9 +118,7 @@ def reader(
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
             lower_is_better=lower_is_better and not truth,
-            **(
-                more if not truth else {k: v for k, v in more.items() if k == "lenient"}
-            ),
+            **{key: own for key, own in more.items() if not truth or key in _OF_TRUTH},
         )
 
     return how

@@ -94,6 +94,7 @@ def _read_trec(
         loose=found.format == "trec-loose",
         lenient=how.lenient,
         rank=how.keep_rank and role == "run",
+        subtopic=how.subtopics and role == "qrels",
         every=opened.size <= (_LARGE_PACKED if opened.packing else _LARGE),
     )
     said = found.said
@@ -147,7 +148,7 @@ def _unreadable(name: str, word: str, error: BaseException) -> FormatError:
 def _wanted(
     schema: Mapping[str, pl.DataType], role: Role, how: Reading, title: str
 ) -> list[str]:
-    part = resolve(list(schema), role, how.columns, title)
+    part = resolve(list(schema), role, how.columns, title, subtopics=how.subtopics)
     numeric = [name for name, dtype in schema.items() if holds_numbers(dtype)]
     refuse_leftover(part, numeric, role, how.columns, title)
     return [name for name in dict.fromkeys(part.values()) if name]

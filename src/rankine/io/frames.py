@@ -12,7 +12,7 @@ import polars as pl
 
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.roles import Role, refuse_leftover, resolve
+from rankine.io.roles import Role, parts_of, refuse_leftover, resolve
 from rankine.io.sources import Rows
 from rankine.words import count
 
@@ -102,6 +102,10 @@ def from_frame(
     if role == "qrels":
         n = len(made["item"])
         made["value"] = _grades(taken, found["grade"], origin, how, n)
+        subtopic = found.get("subtopic")
+        if subtopic is not None:
+            own = ids(taken[subtopic], "subtopic", origin, lenient=how.lenient)[0]
+            made["subtopic"] = own.cast(pl.String)
     else:
         score, rank = found["score"], found["rank"]
         ranked = rank is not None and (how.by_rank or score is None)
@@ -126,7 +130,7 @@ def _resolved(
 ) -> dict[str, str | None]:
     if part is None:
         try:
-            found = resolve(names, role, how.columns, title)
+            found = resolve(names, role, how.columns, title, subtopics=how.subtopics)
         except ColumnNotFoundError as error:
             if not index:
                 raise
@@ -135,9 +139,7 @@ def _resolved(
         if not any(found.get(key) for key in ("grade", "score", "rank")):
             refuse_leftover(found, numeric(), role, how.columns, title)
         return found
-    keys = ("query", "item", "grade") if role == "qrels" else (
-        "query", "item", "score", "rank",
-    )  # fmt: skip
+    keys = parts_of(role, subtopics=how.subtopics)
     return {key: part.get(key) for key in keys}
 
 

@@ -12,6 +12,8 @@ from rankine.io.sources import Dense, Rows
 from rankine.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine.io.roles import Role
     from rankine.io.sources import Source
 
@@ -36,9 +38,10 @@ def cleaned(source: Source, role: Role) -> Source:
         if n:
             notes.append(f"{rows.name}: {count(n, 'score')} not a number: ranked last")
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
-    twice = frame.select(pl.struct("query", "item").is_duplicated())["query"]
+    pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
+    twice = frame.select(pl.struct(pair).is_duplicated().alias("twice"))["twice"]
     if twice.any():
-        kept = _best(frame)
+        kept = _best(frame, pair)
         n = frame.height - kept.height
         which = "largest grade" if role == "qrels" else "best score"
         notes.append(
@@ -49,10 +52,10 @@ def cleaned(source: Source, role: Role) -> Source:
     return Rows(frame, rows.name, notes=tuple(notes), ranked=rows.ranked, role=role)
 
 
-def _best(frame: pl.DataFrame) -> pl.DataFrame:
-    """Keep the row with the largest value of each (query, item), in the order given."""
+def _best(frame: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
+    """Keep the row with the largest value of each pair, in the order given."""
     numbered = frame.with_row_index("place")
     if "value" in frame.columns:
         numbered = numbered.sort("value", descending=True, maintain_order=True)
-    kept = numbered.unique(["query", "item"], keep="first", maintain_order=True)
+    kept = numbered.unique(pair, keep="first", maintain_order=True)
     return kept.sort("place").drop("place")

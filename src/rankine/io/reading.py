@@ -25,6 +25,7 @@ class Reading:
             counted later.
         lower_is_better: whether scores are distances.
         keep_rank: whether a rank column is kept next to the score.
+        subtopics: whether the subtopic of each judgement is kept, if there is one.
     """
 
     format: str | None = None
@@ -36,6 +37,7 @@ class Reading:
     lenient: bool = False
     lower_is_better: bool = False
     keep_rank: bool = False
+    subtopics: bool = False
 
 
 PLAIN = Reading()

@@ -54,6 +54,7 @@ _SCORE = (
     ("rating", "weight"),
 )  # fmt: skip
 _RANK = (("rank", "position", "ordinal"),)
+_SUBTOPIC = (("subtopic", "subtopic_id", "sub_topic", "aspect", "intent"),)
 
 ALIASES = {
     "query": _QUERY,
@@ -61,6 +62,7 @@ ALIASES = {
     "grade": _GRADE,
     "score": _SCORE,
     "rank": _RANK,
+    "subtopic": _SUBTOPIC,
 }
 
 
@@ -120,18 +122,29 @@ def check_parts(columns: Mapping[Any, Any]) -> None:
             raise ParameterError(msg)
 
 
+def parts_of(role: Role, *, subtopics: bool = False) -> tuple[str, ...]:
+    """Return the parts that a table may have."""
+    if role == "run":
+        return ("query", "item", "score", "rank")
+    return ("query", "item", "grade", *(("subtopic",) if subtopics else ()))
+
+
 def resolve(
-    found: Sequence[str], role: Role, columns: Mapping[str, Any] | None, name: str
+    found: Sequence[str],
+    role: Role,
+    columns: Mapping[str, Any] | None,
+    name: str,
+    *,
+    subtopics: bool = False,
 ) -> dict[str, str | None]:
     """Say which of the columns found plays which part.
 
     Returns:
-        For qrels the names of query, item and grade; for a run those of query, item,
-        score and rank. A part that may be missing is None.
+        For qrels the names of query, item and grade, and of the subtopic if that is
+        asked for; for a run those of query, item, score and rank. A part that may be
+        missing is None.
     """
-    parts = ("query", "item", "grade") if role == "qrels" else (
-        "query", "item", "score", "rank",
-    )  # fmt: skip
+    parts = parts_of(role, subtopics=subtopics)
     chosen: dict[str, str | None] = {}
     for part in parts:
         told = (columns or {}).get(part)

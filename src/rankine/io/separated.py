@@ -36,7 +36,7 @@ def read_separated(
     """Read text in columns; ids stay text, so that 007 is not 7."""
     names = _names(found, role, opened.name)
     told = how.columns if found.names else None
-    part = resolve(names, role, told, opened.name)
+    part = resolve(names, role, told, opened.name, subtopics=how.subtopics)
     refuse_leftover(part, found.numeric, role, told, opened.name)
     if part.get("score") and not how.by_rank and not how.keep_rank:
         part.pop("rank", None)

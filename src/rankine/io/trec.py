@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _FIELDS = {
     "run": ("query", "q0", "item", "rank", "value", "tag"),
     "ranks": ("query", "q0", "item", "value", "score", "tag"),
-    "qrels": ("query", "iteration", "item", "value"),
+    "qrels": ("query", "subtopic", "item", "value"),
     "msmarco": ("query", "item", "value"),
 }
 _RANKED = {"ranks", "msmarco"}
@@ -60,6 +60,7 @@ class Layout:
         loose: whether a tag may be missing or have several words.
         lenient: whether control characters are allowed in ids.
         rank: whether the rank is kept next to the score.
+        subtopic: whether the second field of judgements is kept.
         every: whether every line is known to have its last field. To read that field
             too costs a quarter of the time, which large files are spared.
     """
@@ -71,11 +72,14 @@ class Layout:
     loose: bool = False
     lenient: bool = False
     rank: bool = False
+    subtopic: bool = False
     every: bool = True
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The names of the fields that are kept."""
+        if self.subtopic and self.kind == "qrels":
+            return (*_WANTED, "subtopic")
         return (*_WANTED, "rank") if self.rank and self.kind == "run" else _WANTED
 
     @property

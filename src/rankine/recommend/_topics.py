@@ -34,25 +34,49 @@ class _Hits(NamedTuple):
     grade: Floats
 
 
-def _hits(table: Recommended, topics: Topics, k: int | None, rel: float) -> _Hits:
+def _about(table: Recommended, rows: Ints) -> tuple[Ints, Ints, Floats]:
+    """Return the topics of judgements: which, of which of the rows, and the grade.
+
+    Topics belong to items, with the grade of the item; or to judgements, with a grade
+    for each.
+    """
+    judged, topics = table.judged, table.topics
+    if judged is not None and topics is not None:
+        of, which = topics.of_item.of(judged.member[rows])
+        return topics.of_item.member[of], which, judged.value[rows][which]
+    if table.aspects is None:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, np.zeros(0)
+    of, which = table.aspects.of(rows)
+    return table.aspects.member[of], which, table.aspects.value[of]
+
+
+def _hits(table: Recommended, k: int | None, rel: float) -> _Hits:
     top, hits = table.top(k), table.hits(k)
-    inside = np.flatnonzero(hits.grade >= rel)
-    rows, which = topics.of_item.of(top.item[hits.row[inside]])
-    at, topic = inside[which], topics.of_item.member[rows]
+    topic, at, grade = _about(table, hits.place)
+    kept = np.flatnonzero(grade >= rel)
+    topic, at, grade = topic[kept], at[kept], grade[kept]
     rank = hits.row[at] - top.starts[hits.user[at]] + 1
     order = np.lexsort((rank, topic, hits.user[at]))
     at = at[order]
-    return _Hits(hits.user[at], topic[order], rank[order], hits.grade[at])
+    return _Hits(hits.user[at], topic[order], rank[order], grade[order])
 
 
-def _wanted(table: Recommended, topics: Topics, rel: float) -> Bools:
+def _relevant(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:
+    """Return the judgements with a relevant topic, their topics, and whose they are."""
+    if table.judged is None:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, none
+    topic, which, grade = _about(table, np.arange(len(table.judged.member)))
+    kept = grade >= rel
+    return table.judged.owner[which[kept]], topic[kept], which[kept]
+
+
+def _wanted(table: Recommended, rel: float) -> Bools:
     """Say, by user and topic, whether there is a relevant item about it."""
-    wanted = np.zeros((table.n_queries, topics.n), dtype=np.bool_)
-    judged = table.judged
-    if judged is not None:
-        inside = judged.value >= rel
-        rows, which = topics.of_item.of(judged.member[inside])
-        wanted[judged.owner[inside][which], topics.of_item.member[rows]] = True
+    wanted = np.zeros((table.n_queries, table.n_topics), dtype=np.bool_)
+    user, topic, _ = _relevant(table, rel)
+    wanted[user, topic] = True
     return wanted
 
 
@@ -106,16 +130,16 @@ def subtopic_recall(
     check_flag("judged", judged)
     check_choice("of", of, ("wanted", "all"))
     check_choice("without", without, _WITHOUT)
+    shown = np.zeros((table.n_queries, table.n_topics), dtype=np.bool_)
     topics = table.topics
-    if topics is None:
-        return np.full(table.n_queries, np.nan)
-    shown = np.zeros((table.n_queries, topics.n), dtype=np.bool_)
     if judged:
-        found = _hits(table, topics, k, rel)
+        found = _hits(table, k, rel)
         shown[found.user, found.topic] = True
-        whole = _wanted(table, topics, rel).sum(axis=1).astype(np.float64)
+        whole = _wanted(table, rel).sum(axis=1).astype(np.float64)
         if of == "all":
-            whole = np.where(whole > 0, float(topics.n), 0.0)
+            whole = np.where(whole > 0, float(table.n_topics), 0.0)
+    elif topics is None:
+        return np.full(table.n_queries, np.nan)
     else:
         top = table.top(k)
         rows, which = topics.of_item.of(top.item)
@@ -130,30 +154,28 @@ SubtopicRecall = listed(
     "SubtopicRecall",
     subtopic_recall,
     aliases=("SRecall", "strec", "CategoryRecall"),
-    needs=("topics", "judgements:judged=True"),
+    needs=("subtopics:judged=True", "topics:judged=False", "judgements:judged=True"),
     binary=True,
     ordered=False,
 )
 
 
-def _greedy(
-    table: Recommended, topics: Topics, k: int | None, rel: float, alpha: float
-) -> Floats:
+def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floats:
     """Return the gain of an ideal list: at each rank, what adds most to those above.
 
-    All users go down their lists together. Of items that add the same, the first in
-    the judgements is taken.
+    All users go down their lists together. Of items that add the same, that with the
+    largest id is taken, as ndeval does.
     """
-    judged = table.judged
     ideal = np.zeros(table.n_queries)
-    if judged is None:
-        return ideal
-    kept = np.flatnonzero(judged.value >= rel)
-    user, item = judged.owner[kept], judged.member[kept]
-    rows, which = topics.of_item.of(item)
-    topic = topics.of_item.member[rows]
+    owner, topic, judgement = _relevant(table, rel)
+    item, which = np.unique(judgement, return_inverse=True)
+    user = np.zeros(len(item), dtype=np.int64)
+    user[which] = owner
+    if table.judged is not None:
+        order = np.lexsort((-table.judged.member[item], user))
+        item, user, which = item[order], user[order], np.argsort(order)[which]
     left = np.ones(len(item), dtype=np.bool_)
-    seen = np.zeros((table.n_queries, topics.n))
+    seen = np.zeros((table.n_queries, table.n_topics))
     most = int(np.bincount(user, minlength=1).max(initial=0))
     begins, which_user = runs(user)
     for rank in range(1, min(most, k or most) + 1):
@@ -227,14 +249,11 @@ def alpha_ndcg(
     check_number("rel", rel)
     check_count("longer", longer, least=0)
     check_choice("without", without, _WITHOUT)
-    topics = table.topics
-    if topics is None:
-        return np.full(table.n_queries, np.nan)
-    found = _hits(table, topics, k, rel)
+    found = _hits(table, k, rel)
     _, block = runs(found.user, found.topic)
     again = position(block)
     gain = (1 - alpha) ** again / np.log2(found.rank + 1.0)
-    ideal = _greedy(table, topics, None if k is None else k + longer, rel, alpha)
+    ideal = _greedy(table, None if k is None else k + longer, rel, alpha)
     values = share(table.per_user(found.user, gain), ideal)
     return np.nan_to_num(values) if without == "zero" else values
 
@@ -244,7 +263,7 @@ alpha_nDCG = listed(  # noqa: N816 - its name
     alpha_ndcg,
     aliases=("alpha-nDCG", "AlphaNDCG", "alpha_ndcg", "aNDCG"),
     bounds=(0, 2),
-    needs=("topics", "judgements"),
+    needs=("subtopics", "judgements"),
     binary=True,
 )
 
@@ -304,22 +323,19 @@ def err_ia(
         check_number("max_grade", max_grade, above=0, most=_STEEPEST)
     check_choice("wants", wants, ("relevant", "profile"))
     check_choice("without", without, _WITHOUT)
-    topics = table.topics
-    if topics is None:
-        return np.full(table.n_queries, np.nan)
     if max_grade is None:
         max_grade = table.largest_grade
-    found = _hits(table, topics, k, rel)
+    found = _hits(table, k, rel)
     stop = (2 ** np.clip(found.grade, 0, max_grade) - 1) / 2**max_grade
     _, block = runs(found.user, found.topic)
     # What is left of those who want a topic, after the items above.
     stay = np.log1p(-stop)
     left = np.exp(running_sum(stay, block) - stay)
     gain = stop * left / found.rank
-    wanted = _wanted(table, topics, rel)
+    wanted = _wanted(table, rel)
     whole = wanted.sum(axis=1).astype(np.float64)
-    if wants == "profile":
-        likes = _likes(table, topics)
+    if wants == "profile" and table.topics is not None:
+        likes = _likes(table, table.topics)
         gain = gain * likes[found.user, found.topic]
         whole = np.where(whole > 0, 1.0, 0.0)
     values = share(table.per_user(found.user, gain), whole)
@@ -344,6 +360,11 @@ ERR_IA = listed(
     "ERR_IA",
     err_ia,
     aliases=("ERR-IA", "ERRIA", "err_ia"),
-    needs=("topics", "judgements", "train:wants=profile"),
+    needs=(
+        "subtopics:wants=relevant",
+        "topics:wants=profile",
+        "train:wants=profile",
+        "judgements",
+    ),
     binary=True,
 )

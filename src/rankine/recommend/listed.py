@@ -27,6 +27,7 @@ WORDS = {
     "users": "to know which users should have a list; give qrels or train=",
     "vectors": "features of the items; give items= or --items",
     "topics": "topics or groups of the items; give items= or --items",
+    "subtopics": "topics; give items= or --items, or judgements of subtopics",
 }
 """What a metric may need, and how it is given."""
 
@@ -72,7 +73,7 @@ def by_parts(kernel: Kernel) -> Kernel:
 
     @wraps(kernel)
     def values(table: Recommended, **parameters: Any) -> Floats:
-        n = 0 if table.topics is None else table.topics.n
+        n = table.n_topics
         if table.n_queries * n <= _CELLS:
             return kernel(table, **parameters)
         some = table.parts(max(_CELLS // n, 1))

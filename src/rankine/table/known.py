@@ -46,12 +46,14 @@ class Known:
         features: of items.
         catalog: how many items there are, or which.
         judgements: of items for users.
+        subtopics: judgements of subtopics: query, item, subtopic and value.
     """
 
     train: Rows | None = None
     features: Features | None = None
     catalog: int | pl.Series | None = None
     judgements: Judgements | None = None
+    subtopics: pl.DataFrame | None = None
 
 
 def known_by(known: Known) -> tuple[Any, ...]:
@@ -185,11 +187,14 @@ def know(
         made = Train(user["train"], codes["train"], n_items, row_of, len(own))
         table = replace(table, train=made)
     if judged is not None:
+        groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
         table = replace(
             table,
-            judged=_judged(judged, codes, row_of[user["qrels"]], table),
+            judged=groups,
             largest_grade=float(judged.pool.grade.max(initial=0)) or 1.0,
         )
+        if known.subtopics is not None:
+            table = _with_subtopics(table, judged, known.subtopics, kept)
     if features is not None:
         table = _with_features(table, features, codes["items"], every)
     awaited = user.get("qrels", user.get("train"))
@@ -370,13 +375,33 @@ def counted(
 
 def _judged(
     judged: Judgements, codes: Mapping[str, Ints], row: Ints, table: Recommended
-) -> Groups:
-    """Return the judged items of the users who have lists."""
+) -> tuple[Groups, Ints]:
+    """Return the judged items of the users who have lists, and which these are."""
     owner = row[judged.pool.query]
     kept = np.flatnonzero(owner >= 0)
     kept = kept[np.argsort(owner[kept], kind="stable")]
     starts = starts_of(np.bincount(owner[kept], minlength=table.n_queries))
-    return Groups(starts, codes["qrels"][kept], judged.pool.grade[kept])
+    return Groups(starts, codes["qrels"][kept], judged.pool.grade[kept]), kept
+
+
+def _with_subtopics(
+    table: Recommended, judged: Judgements, subtopics: pl.DataFrame, kept: Ints
+) -> Recommended:
+    """Add the subtopics of each judgement, in the order of the judgements."""
+    pairs = pl.DataFrame(
+        {
+            "query": judged.queries.gather(judged.pool.query[kept]),
+            "item": judged.items.gather(kept),
+            "row": np.arange(len(kept)),
+        }
+    )
+    found = subtopics.join(pairs, on=["query", "item"]).sort("row", maintain_order=True)
+    named = found["subtopic"].unique().sort()
+    starts = starts_of(np.bincount(found["row"].to_numpy(), minlength=len(kept)))
+    aspects = Groups(
+        starts, numbers(found["subtopic"], named), found["value"].to_numpy()
+    )
+    return replace(table, aspects=aspects, n_aspects=len(named))
 
 
 def _with_features(

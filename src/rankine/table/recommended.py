@@ -89,11 +89,13 @@ class Hits:
         row: where each stands among the first items of all lists.
         user: the number of its list.
         grade: of the judgement.
+        place: the row of the judgement.
     """
 
     row: Ints
     user: Ints
     grade: Floats
+    place: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +273,8 @@ class Recommended:
         topics: the topics or groups of items.
         distance: a function of two items.
         judged: the judged items of each user, with their grades.
+        aspects: the subtopics of each judgement, with their grades.
+        n_aspects: how many subtopics there are.
         repeats: whether an item may stand twice in a list.
         largest_grade: the largest of all judgements.
     """
@@ -289,6 +293,8 @@ class Recommended:
     topics: Topics | None = None
     distance: Callable[[int, int], float] | None = None
     judged: Groups | None = None
+    aspects: Groups | None = None
+    n_aspects: int = 0
     repeats: bool = False
     largest_grade: float = 1.0
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -297,6 +303,11 @@ class Recommended:
     def empty() -> Recommended:
         """Return a table without lists, on which parameters are checked."""
         return _EMPTY
+
+    @property
+    def n_topics(self) -> int:
+        """How many topics or subtopics there are."""
+        return self.n_aspects if self.topics is None else self.topics.n
 
     @property
     def n_queries(self) -> int:
@@ -384,7 +395,10 @@ class Recommended:
         """Return tables of so many lists each, for values that lists have alone."""
         for begin in range(0, self.n_queries, n_users):
             end = min(begin + n_users, self.n_queries)
-            judged, train = self.judged, self.train
+            judged, train, aspects = self.judged, self.train, self.aspects
+            if judged is not None and aspects is not None:
+                own = judged.starts[[begin, end]].tolist()
+                aspects = aspects.part(*own)
             if train is not None:
                 whole = train
                 train = replace(whole, list_of=np.zeros(0, dtype=np.int64), n_lists=0)
@@ -396,6 +410,7 @@ class Recommended:
                 length=self.length[begin:end],
                 covered=None if self.covered is None else self.covered[begin:end],
                 judged=None if judged is None else judged.part(begin, end),
+                aspects=aspects,
                 train=train,
                 memo={},
             )
@@ -406,7 +421,7 @@ class Recommended:
             top, judged = self.top(k), self.judged
             if judged is None or len(judged.member) == 0:
                 none = np.zeros(0, dtype=np.int64)
-                self.memo["hits", k] = Hits(none, none, np.zeros(0))
+                self.memo["hits", k] = Hits(none, none, np.zeros(0), none)
             else:
                 self.memo["hits", k] = _hits(top, judged, max(self.n_items, 1))
         found: Hits = self.memo["hits", k]
@@ -458,7 +473,7 @@ def _hits(top: Top, judged: Groups, width: int) -> Hits:
     user = np.concatenate([none, *(one for _, one in parts)])
     table = KeyTable(_spread(judged.owner * width + judged.member))
     which, place = table.find(_spread(user * width + top.item[row]))
-    return Hits(row[which], user[which], judged.value[place])
+    return Hits(row[which], user[which], judged.value[place], place)
 
 
 def _slot(item: Ints, bits: int) -> Ints:

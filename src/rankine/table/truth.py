@@ -7,8 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from rankine.errors import DataError
+from rankine.errors import DataError, DuplicateItemError
 from rankine.io import mappings
 from rankine.io.sources import Dense, Lists, Rows
 from rankine.table.judgements import Judgements
@@ -17,6 +18,28 @@ from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
+
+
+def _of_items(rows: Rows) -> Rows:
+    """Return one grade per item, the largest that any of its subtopics has."""
+    frame = rows.frame
+    if "subtopic" not in frame.columns:
+        return rows
+    triple = frame.select("query", "item", "subtopic")
+    at = triple.is_duplicated().arg_true()
+    if len(at):
+        query, item, subtopic = row = triple.row(int(at[0]))
+        same = [one for one in at.to_list() if triple.row(one) == row][:2]
+        places = " and ".join(rows.place(one) for one in same)
+        msg = (
+            f"item {item!r} is judged twice for subtopic {subtopic!r} of query "
+            f"{query!r} in {rows.name} ({places})"
+        )
+        raise DuplicateItemError(msg)
+    largest = frame.group_by("query", "item", maintain_order=True).agg(
+        pl.col("value").max()
+    )
+    return Rows(largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind)
 
 
 @dataclass(slots=True, eq=False)
@@ -40,11 +63,20 @@ class Truth:
     def judgements(self) -> Judgements:
         """The judgements grouped by query, with their keys."""
         if "judgements" not in self.memo:
-            self.memo["judgements"] = Judgements.from_rows(
-                mappings.as_rows(self.source, role="qrels")
-            )
+            rows = mappings.as_rows(self.source, role="qrels")
+            self.memo["judgements"] = Judgements.from_rows(_of_items(rows))
         found: Judgements = self.memo["judgements"]
         return found
+
+    @property
+    def subtopics(self) -> pl.DataFrame | None:
+        """The judgements of subtopics: query, item, subtopic and value, if any."""
+        if not isinstance(self.source, Rows):
+            return None
+        frame = self.source.frame
+        if "subtopic" not in frame.columns or frame["subtopic"].n_unique() < 2:  # noqa: PLR2004 - one is none
+            return None
+        return frame
 
     @property
     def pool(self) -> Pool:
