@@ -13,11 +13,10 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -28,6 +27,9 @@ from oracle.cases import Case, UnfitError, draw
 from oracle.known import reason
 from oracle.shrink import shape, shrink
 from rankine.errors import RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TOOLS = Path(__file__).parent / "tools"
 # A number, or in words why there is none.

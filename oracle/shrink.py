@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from oracle.cases import Case, without_empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 _SIMPLE_GRADES = (1.0, 0.0, 2.0, -1.0)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rankine as rk
 from rankine.cli import main
 from rankine.errors import RankineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
 RUN = (

@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -26,6 +25,8 @@ from rankine.metric import REGISTRY, Metric
 from rankine.table import Judged, Ties, judged
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rankine.result import Evaluation
 
 Grades = dict[Any, dict[Any, Any]]

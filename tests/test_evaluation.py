@@ -9,8 +9,7 @@ import math
 import pickle
 from collections.abc import Mapping
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +26,9 @@ from rankine.errors import (
     RankineError,
     UnknownMetricError,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QRELS = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
 RUN = {

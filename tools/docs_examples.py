@@ -22,14 +22,16 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from rankine.cli import main
 from rankine.data import FILMS, FOLDER, QRELS, RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FENCE = re.compile(
     r"^```(?P<info>[^`\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,8 @@ from rankine.cli.metrics import sections, signature
 from rankine.names import metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankine.metric import Fact
 
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")

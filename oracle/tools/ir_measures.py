@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import ir_measures
@@ -10,6 +9,8 @@ import ir_measures
 from oracle.cases import UnfitError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.cases import Case
 
 CONVENTION = "ir_measures"

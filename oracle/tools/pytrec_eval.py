@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ import pytrec_eval
 from oracle.cases import UnfitError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.cases import Case
 
 CONVENTION = "pytrec_eval"

@@ -6,12 +6,13 @@ but with a message that says how to drop them, so that is done here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import ranx
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.cases import Case
 
 CONVENTION = "ranx"

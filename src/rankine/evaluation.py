@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rankine import io
-from rankine.cautions import n_unsorted
 from rankine.checks import check_choice, check_k
+from rankine.computed import evaluate_source
 from rankine.conventions.presets import convention as named
 from rankine.errors import (
-    DataError,
     MetricSyntaxError,
     ParameterError,
 )
+from rankine.inputs import source_of, train_of, truth_of
 from rankine.io.features import read_features
-from rankine.io.frames import from_frame, is_frame
-from rankine.io.lenient import cleaned
-from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.metric import Metric
-from rankine.plan import Group, Plan, check_needs, check_options, plan_of
+from rankine.plan import Plan, check_needs, check_options, plan_of
 from rankine.recommend.listed import ListMetric
-from rankine.result import Evaluation
-from rankine.stats.summary import Summary, summarize
-from rankine.table.align import join, key_of, served
-from rankine.table.known import Known, Listed, catalog_of, know
-from rankine.table.lists import lists_of
-from rankine.table.policy import Aligned, apply, cut
-from rankine.table.truth import Truth
-from rankine.words import count
+from rankine.table.known import Known, catalog_of
 
 if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
-    from rankine.table.recommended import Recommended
+    from rankine.io.sources import Source
+    from rankine.result import Evaluation
+    from rankine.table.truth import Truth
 
 DEFAULT = ("nDCG@10", "AP", "RR@10")
 
@@ -280,258 +267,3 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
             msg = f"a metric is a name or a Metric, got {entry!r}"
             raise MetricSyntaxError(msg)
     return listed
-
-
-def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
-    """Read judgements, to be used for one run or for many."""
-    source = io.read(qrels, "qrels", how)
-    if how.lenient:
-        source = cleaned(source, "qrels")
-    if isinstance(source, Stream):
-        msg = f"{source.name} was read as a run, and cannot be judgements"
-        raise DataError(msg)
-    return Truth(source)
-
-
-def train_of(train: Any, how: Reading = PLAIN) -> Rows:
-    """Read the interactions that users had before; each row is one, and may repeat."""
-    how = replace(how, subtopics=False)
-    if isinstance(train, Mapping) and type(train).__module__.split(".")[0] != "scipy":
-        own = {
-            user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
-            for user, had in train.items()
-        }
-        rows = as_rows(Lists(own, "train"), "run", lenient=how.lenient)
-    elif is_frame(train):
-        rows = from_frame(train, "qrels", how, name="train")
-    else:
-        source = io.read(train, "qrels", how)
-        rows = as_rows(source, "qrels", lenient=how.lenient)
-        if isinstance(source, Dense):
-            rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
-    frame = rows.frame
-    if how.lenient:
-        frame = frame.drop_nulls(["query", "item"])
-    name = "train" if rows.name == "qrels" else rows.name
-    if frame.height == 0:
-        msg = f"{name}: no interactions in it"
-        raise DataError(msg)
-    return replace(rows, frame=frame, name=name)
-
-
-def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
-    """Read a run; refuse one without the rank column if that was asked for."""
-    source = io.read(run, "run", how)
-    if order == "rank" and not _is_ranked(source):
-        msg = f"{source.name} has no rank column, which order='rank' needs"
-        raise DataError(msg)
-    return cleaned(source, "run") if how.lenient else source
-
-
-def evaluate_source(
-    plan: Plan,
-    truth: Truth | None,
-    source: Source,
-    name: str,
-    *,
-    depth: int | None = None,
-    joins: dict[Any, Aligned] | None = None,
-    known: Known | None = None,
-) -> Evaluation:
-    """Evaluate a run that has been read, by a plan that has been checked.
-
-    Args:
-        plan: what is to be computed.
-        truth: the judgements.
-        source: the run.
-        name: what to call the run.
-        depth: the number of items of each list that are kept.
-        joins: where joined tables are kept, for further plans on the same data.
-        known: what is known of items and users, for metrics of lists.
-    """
-    if truth is not None:
-        _refuse_fractions(plan, truth)
-    if plan.catalog is not None and plan.judged:
-        _refuse_catalog(plan.catalog, source)
-    found: list[Summary | None] = [None] * len(plan.asked)
-    tables: list[Any] = []
-    joined = iter(() if truth is None else _joins(plan, truth, source, joins))
-    for group in plan.groups:
-        if group.lists:
-            listed = _listed_for(group, truth, source, known or Known(), depth)
-            tables.append(listed)
-            for number, metric, own in group.members:
-                found[number] = summarize(metric, listed.table, own, listed.ids)  # type: ignore[arg-type]
-            continue
-        one = next(joined)
-        rule = _ranked(group.rule, source)
-        aligned = apply(one, rule)
-        if rule.order != group.rule.order:
-            by = "scores give" if aligned.scored else "order gives"
-            said = f"{source.name} has no rank column; its {by} the ranks"
-            aligned = replace(aligned, notes=(*aligned.notes, said))
-        if depth is not None:
-            if any(metric.get("ties") for _, metric, _ in group.members):
-                msg = "depth cannot be given together with ties: who is cut is not sure"
-                raise ParameterError(msg)
-            aligned = cut(aligned, depth)
-        tables.append(aligned)
-        for number, metric, own in group.members:
-            found[number] = summarize(metric, aligned.table, own, aligned.ids)
-    unsorted = _unsorted(plan, source, tables)
-    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
-
-
-def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> Callable[[], int]:
-    """Return what counts the lists that are not in the order of their scores."""
-    if not plan.preset or all(group.rule.order != "given" for group in plan.judged):
-        return int
-    n = max(one.unsorted for one in tables)
-    return n_unsorted(source) if isinstance(source, Lists) else lambda: n
-
-
-def _listed_for(
-    group: Group,
-    truth: Truth | None,
-    source: Source,
-    known: Known,
-    depth: int | None,
-) -> Listed:
-    """Return the lists that a group of metrics reads, with all that is known."""
-    rule = _ranked(group.rule, source)
-    lists = lists_of(source, rule)
-    depths = [one for one in (group.depth, depth) if one is not None]
-    if truth is not None:
-        subtopics = truth.subtopics if known.features is None else None
-        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
-    needs = {
-        need: metric
-        for _, metric, _ in group.members
-        if isinstance(metric, ListMetric)
-        for need in metric.needs
-    }
-    listed = know(
-        lists,
-        _needed(known, set(needs)),
-        min(depths, default=None),
-        rule.duplicates,
-        users=rule.queries if "judgements" in needs else None,
-    )
-    _refuse_items(listed.table, needs)
-    strange = listed.strange if "catalog" in needs else ()
-    of_items = {"vectors", "topics", "subtopics"}
-    bare = listed.bare if not of_items.isdisjoint(needs) else ()
-    return replace(listed, notes=(*listed.notes, *strange, *bare))
-
-
-def _needed(known: Known, needs: set[str]) -> Known:
-    """Leave out what no metric needs."""
-    catalog = "catalog" in needs and known.catalog is None
-    train, features = known.train, known.features
-    if needs.isdisjoint({"train", "users"}) and not catalog:
-        train = None
-    of_items = {"vectors", "topics", "subtopics"}
-    if needs.isdisjoint(of_items) and (not catalog or train is not None):
-        features = None
-    return replace(known, train=train, features=features)
-
-
-def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
-    """Refuse items= that does not have what metrics need of it."""
-    if "topics" in needs and table.topics is None:
-        msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
-        raise DataError(msg)
-    if "subtopics" in needs and table.topics is None and table.aspects is None:
-        msg = (
-            f"{needs['subtopics']} needs topics, and neither items= nor the judgements "
-            "have any; judgements have them in a column named subtopic, or in the "
-            "second of TREC text"
-        )
-        raise DataError(msg)
-
-
-def _joins(
-    plan: Plan, truth: Truth, source: Source, joins: dict[Any, Aligned] | None
-) -> list[Aligned]:
-    """Join the data for each group of a plan, as seldom as can be."""
-    groups = plan.judged
-    if not groups:
-        return []
-    rules = [_ranked(group.rule, source) for group in groups]
-    keys = [key_of(rule, plan.rule) for rule in rules]
-    needs: dict[Any, bool] = {}
-    for group, key in zip(groups, keys, strict=True):
-        needs[key] = needs.get(key, False) or group.keep_scores
-    floors = {
-        key
-        for rule, key in zip(rules, keys, strict=True)
-        if rule.score_floor is not None
-    }
-    # As deep as any of them needs, since one may serve for another.
-    depths = [group.depth for group in groups if group.depth is not None]
-    whole = joins is not None or len(depths) < len(groups)
-    deepest = None if whole else max(depths)
-    made = {} if joins is None else joins
-    # By scores first, and by the less precise ones: these may serve for others.
-    for key in sorted(needs, key=lambda one: (one[0] != "score", one[2])):
-        scores = needs[key]
-        if (key, scores) in made:
-            continue
-        rule = rules[keys.index(key)]
-        order, tie, bits, duplicates = key
-        shared = rule.replace(
-            order=order, tie=tie, score_bits=bits, duplicates=duplicates
-        )
-        found = None
-        # Another join has other scores, which must not matter then.
-        if joins is None and key not in floors and not scores:
-            found = next(filter(None, (
-                served(aligned, have, key, truth, source, shared, deepest)
-                for (have, _), aligned in made.items()
-            )), None)  # fmt: skip
-        made[key, scores] = found or join(
-            truth, source, shared, depth=deepest, keep_scores=scores
-        )
-    return [made[key, needs[key]] for key in keys]
-
-
-def _ranked(rule: Convention, source: Source) -> Convention:
-    """Take the scores where there is no rank column."""
-    if rule.order == "rank" and not _is_ranked(source):
-        return rule.replace(order="score")
-    return rule
-
-
-def _is_ranked(source: Source) -> bool:
-    return isinstance(source, (Rows, Stream)) and source.ranked
-
-
-def _refuse_catalog(catalog: int, source: Source) -> None:
-    """Refuse a catalogue that is smaller than what was retrieved from it."""
-    if isinstance(source, Dense):
-        seen = source.matrix.shape[1]
-    else:
-        seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
-    if seen > catalog:
-        msg = (
-            f"the catalogue has {count(catalog, 'item')}, but {source.name} has "
-            f"{count(seen, 'different one')}"
-        )
-        raise DataError(msg)
-
-
-def _refuse_fractions(plan: Plan, truth: Truth) -> None:
-    """Refuse grades like 0.5 for a metric that was not told what is relevant."""
-    if not plan.untold:
-        return
-    grade = truth.pool.grade
-    fraction = grade != np.floor(grade)
-    if fraction.any():
-        example = float(grade[np.flatnonzero(fraction)[0]])
-        metric = plan.untold[0]
-        msg = (
-            f"grades have fractions, such as {example:g}, and {metric} must know which "
-            f"are relevant; write {metric(rel=example)}, or give rel={example:g} for "
-            "all metrics"
-        )
-        raise DataError(msg)

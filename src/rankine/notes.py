@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,8 @@ from rankine.table.policy import SHOWN
 from rankine.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rankine.metric import Metric
     from rankine.stats.summary import Summary
     from rankine.table.judged import Judged

@@ -15,7 +15,7 @@ from rankine.alike.measures import Measure, parse_measure
 from rankine.alike.runs import Joined, join
 from rankine.conventions.presets import convention
 from rankine.errors import DataError, ParameterError, UsageError
-from rankine.evaluation import source_of
+from rankine.inputs import source_of
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Lists
 from rankine.plan import Group, Plan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,8 @@ from rankine.recommend.listed import LISTED, WORDS, ListMetric
 from rankine.table.align import SPREAD
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from rankine.conventions.convention import Convention
 
 # Fields that decide the table; metrics for which they agree share one.

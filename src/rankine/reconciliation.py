@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankine import io
+from rankine.computed import evaluate_source
 from rankine.conventions.convention import FIELDS, Convention
 from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import ParameterError, RankineError
-from rankine.evaluation import evaluate_source, truth_of
+from rankine.inputs import truth_of
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Rows, Stream

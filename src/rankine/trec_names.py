@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankine.errors import ParameterError
 from rankine.metric import Metric
 from rankine.ranking._interpolated import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)

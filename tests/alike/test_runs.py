@@ -6,9 +6,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +16,10 @@ import rankine as rk
 from rankine.alike import matching, runs
 from rankine.alike.measures import MEASURES, parse_measure
 from rankine.table.judgements import item_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 SINGLE: dict[str, Callable[[Any, Any], float]] = {
     "RBO(p=0.9)": lambda x, y: rk.rbo(x, y, 0.9).ext,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import rankine as rk
 from rankine.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 A = {"q1": ["a", "b", "c"], "q2": ["d", "e"]}
 B = {"q1": ["b", "a", "c"], "q2": ["d", "f"]}

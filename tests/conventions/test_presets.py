@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +21,9 @@ from rankine.errors import (
     ParameterError,
     UnknownConventionError,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QRELS = {"q1": {"a": 1, "b": 2, "d": 1, "z": 0}, "q2": {"c": 1}}
 RUN = {"q1": {"b": 0.9, "a": 0.5, "z": 0.1}, "q2": {"x": 0.9, "c": 0.5}}

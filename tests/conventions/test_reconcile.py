@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,9 @@ import rankine as rk
 from rankine.cli import main
 from rankine.conventions.words import in_words
 from rankine.errors import DataError, ParameterError, UnknownConventionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "d": 1}, "q2": {"c": 1}, "q3": {"z": 0}, "q4": {"a": 1},

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import rankine as rk
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 METRICS = ["nDCG@5", "AP@5", "RR@5", "RR", "P@3", "R@3", "Success@2", "F@4"]
 

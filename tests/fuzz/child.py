@@ -14,10 +14,12 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
-from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from tests.fuzz import judge
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _MEMORY = 16 << 30
 _TRUTH = {"q0": {"d1": 1, "d4": 2}, "q2": {"d7": 1}}

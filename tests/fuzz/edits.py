@@ -7,11 +7,13 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import zstandard
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Edit: TypeAlias = tuple[str, int, bytes]
 

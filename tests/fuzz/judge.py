@@ -9,11 +9,10 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis.errors import HypothesisException
 
@@ -21,6 +20,9 @@ import rankine
 import rankine as rk
 from rankine.errors import RankineError
 from tests.fuzz.known import SIGNATURES, is_open
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 METRICS = ("RR", "AP", "nDCG@3", "P@2", "NumRet", "NumRel")
 LONGEST = 10

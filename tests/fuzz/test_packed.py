@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow as pa
@@ -18,6 +17,9 @@ from tests.fuzz.edits import PACKED, PIECES, Edit, edited
 from tests.fuzz.effort import cases
 from tests.fuzz.judge import generated, read, written
 from tests.fuzz.known import is_open
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TRUTH = {"q0": {"d1": 1, "d4": 2}, "q2": {"d7": 1}}
 ROWS = [(f"q{at % 3}", f"d{at}", at * 0.37 % 1) for at in range(24)]

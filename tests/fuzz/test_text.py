@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -28,6 +27,9 @@ from tests.fuzz.judge import (
     written,
 )
 from tests.fuzz.known import is_open
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FORMATS = (
     "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",

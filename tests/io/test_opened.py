@@ -13,8 +13,7 @@ import sys
 import tarfile
 import threading
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import zstandard
@@ -24,6 +23,10 @@ from rankine.errors import DataError, FormatError, ParameterError
 from rankine.io import opened
 from rankine.io.opened import Opened
 from rankine.io.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 TEXT = "".join(f"q{n} Q0 d{n} 1 0.5 t\n" for n in range(2000))
 QRELS = {f"q{n}": {f"d{n}": 1} for n in range(2000)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -13,6 +13,9 @@ import pytest
 import rankine as rk
 from rankine.errors import DataError, FormatError
 from tests.refusals import RR, RUN, command, files, refusal, told
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LATIN = "latin-1"
 

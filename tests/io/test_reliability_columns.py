@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
@@ -18,6 +17,9 @@ from rankine.errors import (
     FormatError,
 )
 from tests.refusals import RUN, command, files, refusal, refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 BIG = 2**63 + 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from math import isnan, log2
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import rankine as rk
 from rankine.errors import DataError, DuplicateItemError
 from tests.refusals import command, files, refusal, refused, told
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ZEROS = "q1 0 a 0\nq2 0 c 0\n"
 

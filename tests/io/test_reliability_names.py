@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +21,9 @@ from rankine.errors import (
     UsageError,
 )
 from tests.refusals import command, files, refusal, refused, told
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 MISSING = "2 judged queries missing from the run (q1, q2): counted 0"

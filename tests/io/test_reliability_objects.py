@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +16,10 @@ from scipy import sparse
 import rankine as rk
 from rankine.errors import DataError, DuplicateItemError, FormatError
 from tests.refusals import files, refusal, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 LISTS = {"q1": ["x", "a"], "q2": ["c"]}

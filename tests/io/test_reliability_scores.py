@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scipy import sparse
@@ -11,6 +10,9 @@ from scipy import sparse
 import rankine as rk
 from rankine.errors import DataError, DuplicateItemError
 from tests.refusals import RR, RUN, command, files, refusal, refused, told
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ONE = "q 0 a 1\n"
 """Judgements of one query, where a is relevant."""

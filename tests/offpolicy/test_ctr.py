@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,9 @@ from rankine.offpolicy.estimate import estimates
 from rankine.offpolicy.estimators import ESTIMATORS
 from rankine.offpolicy.question import question
 from rankine.offpolicy.rounds import Rounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOGGED = pl.DataFrame(
     {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,9 @@ import rankine as rk
 from rankine.cli import cli
 from rankine.data import FILMS
 from rankine.errors import DataError, ParameterError, RankineError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def one(*args: Any, **more: Any) -> float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,9 @@ from rankine.errors import (
     ParameterError,
     RankineError,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LISTS = {"u": ["a", "b"], "v": ["a", "c"]}
 TRAIN = {"u": ["c"], "v": ["b", "c"], "w": ["a"]}

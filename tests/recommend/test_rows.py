@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +12,9 @@ from scipy import sparse
 import rankine as rk
 from rankine.cli import cli
 from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Of four users two had a, two had c and one had b; z is new.
 TRAIN = {"u": ["a"], "v": ["a", "b"], "w": ["c"], "x": ["c"]}

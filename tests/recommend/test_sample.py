@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -14,6 +13,9 @@ import rankine as rk
 from rankine.cli import cli, main
 from rankine.data import FILMS
 from tools import make_films
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PARTS = (
     "train", "test", "films", "studios", "titles", "popular", "personal", "clicks",

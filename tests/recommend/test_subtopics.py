@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from math import log2
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -13,6 +12,9 @@ from click.testing import CliRunner
 import rankine as rk
 from rankine.cli import cli
 from rankine.errors import DataError, DuplicateItemError, ParameterError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 METRICS = ["alpha_nDCG@2", "ERR_IA@2", "SubtopicRecall@2"]
 ROWS = [

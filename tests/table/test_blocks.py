@@ -10,8 +10,9 @@ import pytest
 
 import rankine as rk
 from rankine.errors import DataError
+from rankine.table.groups import Groups, Train
 from rankine.table.judgements import list_starts
-from rankine.table.recommended import Groups, Recommended, Train
+from rankine.table.recommended import Recommended
 from rankine.table.segments import starts_of
 
 N = 1 << 16

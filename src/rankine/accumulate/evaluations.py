@@ -2,165 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
-
+from rankine.accumulate.came import Came, came_in
 from rankine.accumulate.options import check_options
+from rankine.accumulate.shown import Shown, is_tallied, shown_in, table_of
 from rankine.errors import DataError, ParameterError
 from rankine.evaluation import Job, prepare
-from rankine.io.mappings import as_rows
-from rankine.io.sources import Dense, Stream
-from rankine.io.sources import Lists as Mappings
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
 from rankine.result import Evaluation
 from rankine.stats.summary import of_run, summarize, together
 from rankine.table.judged import Judged
-from rankine.table.known import Listed, counted, known_by
-from rankine.table.recommended import Recommended, Tally
+from rankine.table.known import Listed, known_by
 from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from rankine.conventions.convention import Convention
-    from rankine.io.sources import Source
     from rankine.metric import Metric
-    from rankine.plan import Group, Plan
+    from rankine.plan import Plan
     from rankine.stats.summary import Summary
-    from rankine.table.truth import Truth
+    from rankine.table.recommended import Recommended
 
-_Key: TypeAlias = tuple[int | None, bool]
 _OPTIONS = set(signature(prepare).parameters) - {"metrics"}
 _SHOWN = 5
 """Notes of batches that are repeated."""
-
-
-@dataclass(eq=False)
-class _Shown:
-    """What all lists of a group show, in whole numbers.
-
-    Attributes:
-        tallies: cutoff, and whether items that repeat count once -> frames of item,
-            length of the list, and how often.
-        lists: the same -> how many lists there are of each length.
-        served: how many lists are long enough, by cutoff, length and whose they are.
-        n_lists: how many lists there are.
-        judged: how many users have judgements, if any has.
-        trained: how many users the training data have.
-    """
-
-    tallies: dict[_Key, list[pl.DataFrame]] = field(default_factory=dict)
-    lists: dict[_Key, list[Any]] = field(default_factory=dict)
-    served: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    n_lists: int = 0
-    judged: int | None = None
-    trained: int | None = None
-
-    def add(self, other: _Shown) -> None:
-        """Add what other lists show."""
-        for k, frames in other.tallies.items():
-            self.tallies.setdefault(k, []).extend(frames)
-            if len(self.tallies[k]) > _SHOWN:
-                self.tallies[k] = [_added(self.tallies[k])]
-        for k, lists in other.lists.items():
-            self.lists.setdefault(k, []).extend(lists)
-        for key, n in other.served.items():
-            self.served[key] = self.served.get(key, 0) + n
-        self.n_lists += other.n_lists
-        if other.judged is not None:
-            self.judged = (self.judged or 0) + other.judged
-        self.trained = other.trained or self.trained
-
-
-def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    kinds = {frame["item"].dtype for frame in frames}
-    if len(kinds) > 1:
-        text = pl.col("item").cast(pl.String)
-        frames = [frame.with_columns(text) for frame in frames]
-    return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
-
-
-@dataclass(frozen=True)
-class _Came:
-    """Who and what has come, by their texts, as ids of two types are compared.
-
-    Attributes:
-        judged: the queries with judgements, None if there are no judgements.
-        alone: the queries with a list and no judgements in its batch.
-        items: the items shown, if they are counted.
-    """
-
-    judged: frozenset[str] | None = frozenset()
-    alone: frozenset[str] = frozenset()
-    items: frozenset[str] = frozenset()
-    none: bool = True
-
-    def joined(self, other: _Came, size: int | None) -> _Came:
-        """Put two parts together, or say why they cannot be.
-
-        Args:
-            other: another part.
-            size: how many items there are in the catalogue, if that is known.
-        """
-        if self.none or other.none:
-            made = other if self.none else self
-        else:
-            if (self.judged is None) != (other.judged is None):
-                msg = "some batches have judgements, and others have none"
-                raise DataError(msg)
-            judged, too = self.judged or frozenset(), other.judged or frozenset()
-            apart = (self.alone & too) | (other.alone & judged)
-            if apart:
-                msg = (
-                    f"{count(len(apart), 'query')} with judgements in one batch and a "
-                    f"list in another, such as {min(apart)!r}; both belong into one"
-                )
-                raise DataError(msg)
-            made = _Came(
-                None if self.judged is None else judged | too,
-                self.alone | other.alone,
-                self.items | other.items,
-                none=False,
-            )
-        if size is not None and len(made.items) > size:
-            msg = (
-                f"the catalogue has {count(size, 'item')}, but the batches have "
-                f"{count(len(made.items), 'different one')}"
-            )
-            raise DataError(msg)
-        return made
-
-
-def _came(truth: Truth | None, source: Source, *, items: bool) -> _Came:
-    """Return who and what a batch has; of a file that is read in parts, little."""
-    listed = _texts(source, "query")
-    judged = None if truth is None else _texts(truth.source, "query")
-    return _Came(
-        judged,
-        frozenset() if judged is None else listed - judged,
-        _texts(source, "item") if items else frozenset(),
-        none=False,
-    )
-
-
-def _texts(source: Source, part: str) -> frozenset[str]:
-    """Return the ids of queries or items as texts."""
-    if isinstance(source, Stream):
-        return frozenset()
-    if isinstance(source, Dense):
-        ids = source.queries if part == "query" else source.items
-    elif isinstance(source, Mappings) and part == "query":
-        return frozenset(map(str, source.data))
-    else:
-        ids = as_rows(source, "run", lenient=True).frame[part].unique().drop_nulls()
-    return frozenset(map(str, ids.to_list()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +78,10 @@ class Evaluations:
             _refuse(metric, bound)
         self._batch = replace(self._job, plan=_open(plan))
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
-        self._shown: list[_Shown] = [_Shown() for _ in plan.groups]
+        self._shown: list[Shown] = [Shown() for _ in plan.groups]
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
         self._seen: list[set[str]] = [set() for _ in plan.groups]
-        self._came = _Came()
+        self._came = Came()
         self._tables: list[list[Judged]] = [[] for _ in plan.groups]
         self._notes: list[tuple[int, str]] = []
         self._n_notes = 0
@@ -223,7 +95,7 @@ class Evaluations:
         truth, source = self._batch.read(qrels, run)
         catalog = self._job.catalog.catalog
         size = catalog if isinstance(catalog, int) else None
-        came = self._came.joined(_came(truth, source, items=size is not None), size)
+        came = self._came.joined(came_in(truth, source, items=size is not None), size)
         found = self._batch.evaluate(truth, source)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
         self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
@@ -237,7 +109,7 @@ class Evaluations:
             if any(_needs_all(metric) for _, metric, _ in group.members):
                 self._tables[at].append(replace(table.table, memo={}))
             if isinstance(table, Listed):
-                shown = _shown(group, table, judged=qrels is not None)
+                shown = shown_in(group, table, judged=qrels is not None)
                 self._shown[at].add(shown)
         for kept, summary in zip(self._found, found.summaries.values(), strict=True):
             kept.append(_without_table(summary))
@@ -295,8 +167,8 @@ class Evaluations:
         found: list[Summary | None] = [None] * len(plan.asked)
         for at, group in enumerate(plan.groups):
             for number, metric, own in group.members:
-                if group.lists and _is_tallied(metric):
-                    found[number] = _whole(metric, own, _table(self._shown[at], job))
+                if group.lists and is_tallied(metric):
+                    found[number] = _whole(metric, own, table_of(self._shown[at], job))
                 elif self._tables[at] and _needs_all(metric):
                     table = Judged.concatenated(self._tables[at])
                     found[number] = summarize(metric, table, own, self._ids[at])
@@ -379,89 +251,8 @@ def _open(plan: Plan) -> Plan:
     return replace(plan, groups=groups)
 
 
-def _is_tallied(metric: Metric) -> bool:
-    """Say whether a metric is a number of all lists together."""
-    return metric.fact.summary == "run" or metric.fact.pairs is not None
-
-
 def _without_table(summary: Summary) -> Summary:
     """Keep the values of a batch, and let go of its data."""
     kept = replace(summary, table=None)
     kept.__dict__["empty"] = summary.empty
     return kept
-
-
-def _shown(group: Group, listed: Listed, *, judged: bool) -> _Shown:
-    """Count what the lists of a batch show, as far as any metric asks."""
-    table, items = listed.table, listed.items
-    made = _Shown(n_lists=table.n_queries)
-    if judged:
-        made.judged = table.awaited
-    else:
-        made.trained = table.awaited
-    if items is None:
-        return made
-    for _, metric, _ in group.members:
-        if not isinstance(metric, ListMetric) or not _is_tallied(metric):
-            continue
-        k = metric.depth
-        if metric.takes("least"):
-            least = metric.get("least") or k or 1
-            for awaited in (True, False):
-                n = table.n_served(k, least, awaited=awaited)
-                made.served["served", k, least, awaited] = n
-            continue
-        once = metric.fact.pairs is not None and table.repeats
-        if (k, once) not in made.tallies:
-            tally = table.tally(k, once=once)
-            made.lists[k, once] = [tally.lists]
-            made.tallies[k, once] = [
-                pl.DataFrame(
-                    {
-                        "item": items.gather(at := np.flatnonzero(own)).alias("item"),
-                        "length": np.full(len(at), length),
-                        "n": own[at],
-                    }
-                )
-                for length, own in tally.by_length.items()
-            ]
-    return made
-
-
-def _table(shown: _Shown, job: Job) -> Recommended:
-    """Return a table of lists of which only the tallies are known."""
-    starts = np.zeros(shown.n_lists + 1, dtype=np.int64)
-    none = np.zeros(0, dtype=np.int64)
-    memo: dict[Any, Any] = dict(shown.served)
-    frames = {k: _added(own) for k, own in shown.tallies.items() if own}
-    ids = [frame["item"] for frame in frames.values()]
-    codes, n_items, catalogue = counted(ids, job.known)
-    for (key, frame), code in zip(frames.items(), codes, strict=True):
-        length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
-        by_length: dict[int, Any] = {}
-        for own in np.unique(length):
-            made = np.zeros(n_items, dtype=np.int64)
-            rows = length == own
-            made[code[rows]] = n[rows]
-            by_length[int(own)] = made
-        memo["tally", *key] = Tally(by_length, _sum(shown.lists[key]))
-    for key, lists in shown.lists.items():
-        memo.setdefault(("tally", *key), Tally({}, _sum(lists)))
-    awaited = shown.trained if shown.judged is None else shown.judged
-    return Recommended(
-        starts,
-        none,
-        none,
-        n_items,
-        awaited=awaited,
-        repeats=any(once for _, once in shown.tallies),
-        memo=memo,
-        **catalogue,
-    )
-
-
-def _sum(lists: Sequence[Any]) -> Any:
-    made = np.zeros(max(map(len, lists)), dtype=np.int64)
-    for own in lists:
-        made[: len(own)] += own
-    return made

@@ -10,18 +10,17 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Evaluate three made-up systems on sample data that comes with rankine."""
-    from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
-    from rankine import io  # noqa: PLC0415
+    from rankine import inputs, io  # noqa: PLC0415 - --help stays fast
     from rankine.cli.console import Terminal  # noqa: PLC0415
+    from rankine.computed import evaluate_source  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
     from rankine.plan import plan_of  # noqa: PLC0415
     from rankine.report.text import table_of  # noqa: PLC0415
 
     plan = plan_of(_METRICS, "rankine", None, None, None)
-    truth = ev.truth_of(QRELS)
+    truth = inputs.truth_of(QRELS)
     results = [
-        ev.evaluate_source(plan, truth, io.read(path, "run"), path.stem)
-        for path in RUNS
+        evaluate_source(plan, truth, io.read(path, "run"), path.stem) for path in RUNS
     ]
     console = Terminal()
     console.print("Three systems answer 50 questions to a cookbook, judged 0 to 3.")

@@ -116,7 +116,8 @@ def command(
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine import evaluation as ev  # noqa: PLC0415 - --help stays fast
+    from rankine import inputs  # noqa: PLC0415 - --help stays fast
+    from rankine.computed import evaluate_source  # noqa: PLC0415
     from rankine.io.features import read_features  # noqa: PLC0415
     from rankine.plan import check_needs, plan_of  # noqa: PLC0415
     from rankine.table.known import Known  # noqa: PLC0415
@@ -146,8 +147,8 @@ def command(
         "subtopics" in getattr(bound, "needs", ()) for bound in plan.bound
     )
     told = reader(lenient=lenient, by_rank=by_rank, subtopics=subtopics, **how)
-    truth = None if judged is None else ev.truth_of(judged, told("qrels"))
-    sources = [ev.source_of(path, told("run"), order) for path in runs]
+    truth = None if judged is None else inputs.truth_of(judged, told("qrels"))
+    sources = [inputs.source_of(path, told("run"), order) for path in runs]
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
     features = None
@@ -157,12 +158,14 @@ def command(
         named |= told("run").columns or {}
         features = read_features(items, named, lenient=lenient)
     known = Known(
-        None if train is None else ev.train_of(train, told("qrels")), features, catalog
+        None if train is None else inputs.train_of(train, told("qrels")),
+        features,
+        catalog,
     )
     results = []
     for path, source in zip(runs, sources, strict=True):
         name = source.name if str(path) == "-" else path.name
-        found = ev.evaluate_source(plan, truth, source, name, depth=depth, known=known)
+        found = evaluate_source(plan, truth, source, name, depth=depth, known=known)
         results.append(found)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)

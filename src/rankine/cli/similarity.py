@@ -42,7 +42,7 @@ def command(
     rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
     rankine similarity *.run -m "tau(on=intersection)"
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.evaluation import source_of  # noqa: PLC0415 - --help stays fast
+    from rankine.inputs import source_of  # noqa: PLC0415 - --help stays fast
     from rankine.pairwise import compare, matrix_of, plan_of  # noqa: PLC0415
     from rankine.table.lists import lists_of  # noqa: PLC0415
 

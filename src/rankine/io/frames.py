@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from rankine.io.sources import Rows
 from rankine.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from rankine.arrays import Ints
 
 _NO_INDEX = SimpleNamespace(names=())

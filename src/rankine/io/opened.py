@@ -20,13 +20,13 @@ import warnings
 import zipfile
 import zlib
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from rankine.errors import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from pathlib import Path
 
     from rankine.io.reading import Reading
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankine.errors import (
     ColumnNotFoundError,
@@ -13,6 +12,9 @@ from rankine.errors import (
     ParameterError,
     nearest,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Role = Literal["qrels", "run"]
 

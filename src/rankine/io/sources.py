@@ -7,13 +7,14 @@ columns query, item and value (a grade, a score, or None where the order is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
     import polars as pl
 
     from rankine.arrays import Floats, Ints

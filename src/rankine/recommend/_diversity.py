@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +15,7 @@ from rankine.recommend.listed import listed
 from rankine.table.segments import expand, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rankine.arrays import Floats, Ints
     from rankine.table.recommended import Recommended, Tally

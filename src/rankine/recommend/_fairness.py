@@ -13,7 +13,8 @@ from rankine.recommend.listed import by_parts, listed
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
-    from rankine.table.recommended import Recommended, Top, Topics
+    from rankine.table.groups import Topics
+    from rankine.table.recommended import Recommended, Top
 
 Attention = Literal["geometric", "log2", "reciprocal", "none"]
 Target = Literal["catalogue", "equal"]

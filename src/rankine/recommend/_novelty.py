@@ -13,7 +13,8 @@ from rankine.recommend.listed import listed, mean_of, mean_worth, share, worths
 
 if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats, Ints
-    from rankine.table.recommended import Recommended, Top, Train
+    from rankine.table.groups import Train
+    from rankine.table.recommended import Recommended, Top
 
 By = Literal["users", "records", "own"]
 Cold = Literal["one", "most", "zero", "skip"]

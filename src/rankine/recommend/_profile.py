@@ -14,7 +14,8 @@ from rankine.recommend.listed import by_parts, listed, mean_of, share
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
-    from rankine.table.recommended import Recommended, Top, Topics, Train
+    from rankine.table.groups import Topics, Train
+    from rankine.table.recommended import Recommended, Top
 
 Method = Literal["popularity", "distance", "users"]
 

@@ -12,7 +12,8 @@ from rankine.table.segments import position, running_sum, runs
 
 if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats, Ints
-    from rankine.table.recommended import Recommended, Topics
+    from rankine.table.groups import Topics
+    from rankine.table.recommended import Recommended
 
 
 Of = Literal["wanted", "all"]

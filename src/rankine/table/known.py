@@ -17,10 +17,12 @@ import polars as pl
 from rankine.errors import DataError, ParameterError
 from rankine.io.frames import ids
 from rankine.io.sources import Rows
+from rankine.table.groups import Groups, Topics, Train
 from rankine.table.judgements import may_repeat, numbers
 from rankine.table.lists import refuse_twice
-from rankine.table.recommended import Groups, Recommended, Topics, Train
-from rankine.table.segments import bounds, expand, starts_of
+from rankine.table.numbered import numbered
+from rankine.table.recommended import Recommended
+from rankine.table.segments import expand, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
 
 _ROOM = 1 << 32
 """How many hashes can be added up."""
-_SPARSE = 4
-"""How many numbers there may be for each different id, to take ints as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +160,13 @@ def know(
         "catalog": known.catalog if isinstance(known.catalog, pl.Series) else None,
         "qrels": None if judged is None else judged.items,
     }
-    codes, n_items, every = _numbered(columns, "items", notes)
+    codes, n_items, every = numbered(columns, "items", notes)
     of_users = {
         "run": lists.queries,
         "train": None if train is None else train.frame["query"],
         "qrels": None if judged is None else judged.queries,
     }
-    user, n_users, named = _numbered(of_users, "queries", notes)
+    user, n_users, named = numbered(of_users, "queries", notes)
     item, starts = _once(lists, codes["run"], starts, duplicates, notes)
     if whole_lists and depth is not None:
         length = np.minimum(np.diff(starts), depth)
@@ -246,56 +246,6 @@ def _first(lists: Lists, depth: int | None) -> tuple[pl.Series, Ints]:
     return items.gather(rows), starts_of(shown)
 
 
-def _numbered(
-    columns: Mapping[str, pl.Series | None], what: str, notes: list[str]
-) -> tuple[dict[str, Ints], int, pl.Series]:
-    """Give ids numbers, the same to the same; return these and the ids by number."""
-    given = {name: one for name, one in columns.items() if one is not None}
-    if not given:
-        return {}, 0, pl.Series("id", [], dtype=pl.String)
-    kinds = {one.dtype for one in given.values() if len(one)}
-    if len(kinds) > 1:
-        words = {name: str(one.dtype) for name, one in given.items() if len(one)}
-        said = ", ".join(f"{kind} in {name}" for name, kind in words.items())
-        notes.append(f"{what} are {said}: compared by their text")
-        given = {name: one.cast(pl.String) for name, one in given.items()}
-        kinds = {pl.String()}
-    kind = next(iter(kinds), pl.String())
-    given = {name: one.cast(kind) for name, one in given.items()}
-    if kind.is_integer():
-        plain = _as_they_are(given)
-        if plain is not None:
-            return plain
-    # Sorted, so that sums over items do not depend on the order of users.
-    every = pl.concat([one.alias("id").unique() for one in given.values()])
-    every = every.unique().sort()
-    return {name: numbers(one, every) for name, one in given.items()}, len(every), every
-
-
-def _as_they_are(
-    given: Mapping[str, pl.Series],
-) -> tuple[dict[str, Ints], int, pl.Series] | None:
-    """Take ints that lie close together for their own numbers."""
-    filled = [one for one in given.values() if len(one)]
-    if not filled:
-        return None
-    ends = [bounds(one.to_numpy()) for one in filled]
-    least, most = min(low for low, _ in ends), max(high for _, high in ends)
-    width = most - least + 1
-    if width > _SPARSE * sum(len(one) for one in filled):
-        return None
-    if len(given.get("items", ())) and width > _SPARSE * len(given["items"]):
-        return None  # for each of which there would be a row of features
-    if 0 < least < len(filled[0]):
-        least = 0  # a few numbers more, and nothing to subtract
-        width = most + 1
-    codes = {
-        name: (one - least if least else one).cast(pl.Int64).to_numpy()
-        for name, one in given.items()
-    }
-    return codes, width, pl.Series("id", np.arange(least, most + 1))
-
-
 def _once(
     lists: Lists, item: Ints, starts: Ints, duplicates: str, notes: list[str]
 ) -> tuple[Ints, Ints]:
@@ -365,7 +315,7 @@ def counted(
         "items": None if features is None else features.items,
         "catalog": catalog if isinstance(catalog, pl.Series) else None,
     }
-    codes, n_items, _ = _numbered(columns, "items", [])
+    codes, n_items, _ = numbered(columns, "items", [])
     own = [codes[f"run {at}"] for at in range(len(shown))]
     every = np.concatenate([*own, np.zeros(0, dtype=np.int64)])
     none = np.zeros(1, dtype=np.int64)
