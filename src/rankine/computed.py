@@ -108,7 +108,9 @@ def _listed_for(
     lists = lists_of(source, rule)
     depths = [one for one in (group.depth, depth) if one is not None]
     if truth is not None:
-        subtopics = truth.subtopics if known.features is None else None
+        features = known.features
+        topics = None if features is None else features.topic
+        subtopics = truth.subtopics if topics is None else None
         known = replace(known, judgements=truth.judgements, subtopics=subtopics)
     needs = {
         need: metric
@@ -127,7 +129,8 @@ def _listed_for(
     strange = listed.strange if "catalog" in needs else ()
     of_items = {"vectors", "topics", "subtopics"}
     bare = listed.bare if not of_items.isdisjoint(needs) else ()
-    return replace(listed, notes=(*listed.notes, *strange, *bare))
+    of_truth = truth.source.notes if truth and "judgements" in needs else ()
+    return replace(listed, notes=(*of_truth, *listed.notes, *strange, *bare))
 
 
 def _needed(known: Known, needs: set[str]) -> Known:
@@ -151,7 +154,7 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
         msg = (
             f"{needs['subtopics']} needs topics, and neither items= nor the judgements "
             "have any; judgements have them in a column named subtopic, or in the "
-            "second of TREC text"
+            "second field of TREC text"
         )
         raise DataError(msg)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_choice, check_k
@@ -16,6 +17,7 @@ from rankine.errors import (
 )
 from rankine.inputs import source_of, train_of, truth_of
 from rankine.io.features import read_features
+from rankine.io.frames import is_frame
 from rankine.io.reading import PLAIN, Reading
 from rankine.metric import Metric
 from rankine.plan import Plan, check_needs, check_options, plan_of
@@ -208,12 +210,13 @@ def prepare(
     plan = plan_of(asked, convention, ties, rel, size)
     by_rank = plan.rule.order == "rank"
     of_qrels = of_run = PLAIN
-    subtopics = items is None and any(
+    subtopics = any(
         isinstance(bound, ListMetric) and "subtopics" in bound.needs
         for bound in plan.bound
     )
     every = columns
     if isinstance(columns, Mapping) and "features" in columns:
+        every = {**columns, "features": _features(columns["features"], items)}
         columns = {part: own for part, own in columns.items() if part != "features"}
         columns = columns or None
     if columns is not None or grades is not None or lenient or subtopics:
@@ -238,6 +241,21 @@ def prepare(
 
 
 _NOTHING = Known()
+
+
+def _features(told: Any, items: Any) -> tuple[str, ...]:
+    """Check which columns of items= are features: a name, names, or a,b."""
+    names = told.split(",") if isinstance(told, str) else told
+    plain = isinstance(names, (list, tuple)) and all(
+        isinstance(name, str) for name in names
+    )
+    if not plain or not names:
+        msg = f"columns gives 'features' {told!r}; expected a name or several"
+        raise ParameterError(msg)
+    if not (is_frame(items) or isinstance(items, (str, PathLike))):
+        msg = "columns gives 'features', which are those of a frame or file in items="
+        raise ParameterError(msg)
+    return tuple(names)
 
 
 def _size(catalog: Any) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 
 import rankine as rk
 from rankine.errors import DataError, ParameterError
@@ -63,6 +65,15 @@ def test_batches_without_a_value_can_be_shown(metric: str) -> None:
         ({"catalog": 5}, {"catalog": 6}),
         ({"items": {"a": "x"}}, {"items": {"a": "y"}}),
         ({"items": {"a": [1.0, 2.0]}}, {"items": {"a": [1.0, 3.0]}}),
+        ({"items": {"a": "x", "b": "y"}}, {"items": {"a": "y", "b": "x"}}),
+        (
+            {"items": {"a": [1.0, 2.0], "b": [3.0, 5.0]}},
+            {"items": {"b": [1.0, 2.0], "a": [3.0, 5.0]}},
+        ),
+        (
+            {"items": sparse.csr_array([[1.0, 0.0], [0.0, 2.0]])},
+            {"items": sparse.csr_array([[0.0, 1.0], [2.0, 0.0]])},
+        ),
     ],
 )
 def test_what_is_known_must_be_the_same(
@@ -277,3 +288,66 @@ def test_numbers_at_the_ends() -> None:
         rk.mae(np.ma.array([1, 2], mask=[False, True]), [1, 5])
     with pytest.raises(ParameterError, match="bins must be at most"):
         rk.expected_calibration_error([1], [0.5], bins=10**9)
+
+
+def test_the_same_features_with_a_gap_are_the_same() -> None:
+    def features() -> pl.DataFrame:
+        return pl.DataFrame({"item": ["a", "b"], "x": [1.0, None], "y": [1.0, 3.0]})
+
+    rk.Accumulator("ILD", items=features()).merge(
+        rk.Accumulator("ILD", items=features())
+    )
+
+
+def test_none_merges_with_itself() -> None:
+    for metric in ("RR", "ctr", "mae"):
+        total = rk.Accumulator(metric)
+        with pytest.raises(ParameterError, match="with itself"):
+            total.merge(total)
+
+
+def test_distances_of_a_list_do_not_depend_on_others() -> None:
+    items = {f"i{n:02d}": [f"t{n % 3}", f"t{n % 5}"] for n in range(18)}
+    rng = np.random.default_rng(1)
+    lists = {
+        f"u{n}": [f"i{at:02d}" for at in rng.permutation(18)[: rng.integers(2, 9)]]
+        for n in range(60)
+    }
+    train = {user: own[:3] for user, own in lists.items()}
+    metrics = ["ILD@4", "ILD", "Unexpectedness@4"]
+    total = rk.Accumulator(metrics, items=items, train=train)
+    for user in reversed(lists):
+        total.update({user: lists[user]})
+    wanted = rk.evaluate(None, lists, metrics, items=items, train=train)
+    assert total.result().mean == wanted.mean
+    found = total.result().per_query.sort("query")
+    assert found.equals(wanted.per_query.sort("query"))
+
+
+def test_files_are_looked_at_too(tmp_path: Path) -> None:
+    (tmp_path / "q1").write_text("a 0 x 1\n")
+    (tmp_path / "r1").write_text("a Q0 x 1 1 t\nb Q0 x 1 1 t\n")
+    (tmp_path / "q2").write_text("b 0 x 1\nc 0 x 1\n")
+    (tmp_path / "r2").write_text("c Q0 x 1 1 t\n")
+    total = rk.Accumulator("RR").update(tmp_path / "q1", tmp_path / "r1")
+    with pytest.raises(DataError, match="in one batch and a list in another"):
+        total.update(tmp_path / "q2", tmp_path / "r2")
+
+
+@pytest.mark.parametrize("told", [5, True, [], [["x"]], np.array(["x", "y"]), {"x": 1}])
+def test_features_are_names(told: Any) -> None:
+    frame = pl.DataFrame({"item": ["a"], "x": [1.0], "y": [2.0]})
+    with pytest.raises(ParameterError, match="expected a name or several"):
+        rk.evaluate(None, {"u": ["a"]}, "ILD", items=frame, columns={"features": told})
+
+
+def test_features_are_those_of_a_table() -> None:
+    for items in (None, {"a": [1.0]}):
+        with pytest.raises(ParameterError, match="of a frame or file in items="):
+            rk.evaluate(
+                None, {"u": ["a"]}, "Gini", items=items, catalog=2,
+                columns={"features": "x"},
+            )  # fmt: skip
+    empty = pl.DataFrame({"item": pl.Series([None], dtype=pl.String), "x": [1.0]})
+    with pytest.raises(DataError, match="no items in it"):
+        rk.evaluate(None, {"u": ["a"]}, "ILD", items=empty, lenient=True)

@@ -186,7 +186,7 @@ def test_62_metrics_of_subtopics_need_to_be_told_them(tmp_path: Path) -> None:
     text = refusal(DataError, qrels, run, "alpha_nDCG@10")
 
     assert text.startswith("alpha_nDCG@10 needs topics, and neither items= nor the ")
-    assert "a column named subtopic, or in the second of TREC text" in text
+    assert "a column named subtopic, or in the second field of TREC text" in text
     # Other metrics do not read them, and an item judged for two is judged twice.
     qrels, _ = files(tmp_path, "q1 1 a 1\nq1 2 a 1\n")
     assert refused(DuplicateItemError, qrels, {"q1": ["a"]}).startswith("item 'a' is ")

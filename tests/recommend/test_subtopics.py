@@ -11,7 +11,12 @@ from click.testing import CliRunner
 
 import rankine as rk
 from rankine.cli import cli
-from rankine.errors import DataError, DuplicateItemError, ParameterError
+from rankine.errors import (
+    DataError,
+    DuplicateItemError,
+    ParameterError,
+    RankineError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,12 +74,63 @@ def test_by_hand(qrels: Any) -> None:
 def test_in_batches() -> None:
     total = rk.Accumulator(METRICS)
     for query in ("p", "q"):
-        own = FRAME.filter(pl.col("query_id") == query)
-        if query == "p":  # one subtopic alone is none
-            other = {"subtopic": pl.lit("love"), "relevance": pl.lit(0, pl.Int64)}
-            own = pl.concat([own, own.with_columns(**other)])
-        total.update(own, {query: RUN[query]})
+        total.update(FRAME.filter(pl.col("query_id") == query), {query: RUN[query]})
     check(total.result())
+    with pytest.raises(ParameterError, match="divides by all subtopics"):
+        rk.Accumulator("SubtopicRecall@2", convention="ranksys")
+
+
+def test_all_subtopics_are_those_of_all_judgements() -> None:
+    metric = "SubtopicRecall(of=all)"
+    found = rk.evaluate(FRAME, {"p": ["a"]}, metric, convention="pytrec_eval")
+    assert list(found.mean.values()) == [pytest.approx(1 / 3)]
+
+
+def test_rows_without_a_subtopic_are_dropped_if_lenient() -> None:
+    frame = FRAME.with_columns(
+        subtopic=pl.Series(["war", "love", None, "love", "food", "war"])
+    )
+    with pytest.raises(DataError, match="missing"):
+        rk.evaluate(frame, RUN, METRICS)
+    ev = rk.evaluate(frame, {"q": ["b"], "p": ["a"]}, "SubtopicRecall", lenient=True)
+    assert ev.per_query["SubtopicRecall"].to_list() == [0, 1]
+    assert any("1 row without an id: dropped" in note for note in ev.notes)
+
+
+def test_the_order_of_topics_does_not_matter() -> None:
+    kinds = {
+        "i2": ["t1", "t0", "t4", "t5"],
+        "i4": ["t4", "t2", "t1", "t5"],
+        "i5": ["t3", "t4", "t2", "t1"],
+        "i6": ["t0", "t5", "t3", "t2"],
+    }
+    other = kinds | {"i5": ["t3", "t4", "t1", "t2"], "i6": ["t0", "t2", "t5", "t3"]}
+    metric = "alpha_nDCG(alpha=0.3)@3"
+    found = [
+        rk.evaluate({"q": set(kinds)}, {"q": ["i6", "i5", "i2"]}, metric, items=one)
+        for one in (kinds, other)
+    ]
+    assert found[0].mean == found[1].mean
+
+
+def test_large_grades() -> None:
+    metric = "ERR_IA(max_grade=54)"
+    ev = rk.evaluate(
+        {"q": {"a": 54, "b": 54}, "p": {"a": 1}},
+        {"q": ["a", "b"], "p": ["a"]},
+        metric,
+        items={"a": "x", "b": "x"},
+    )
+    assert ev.per_query[metric].to_list() == [1, pytest.approx(0.5**54)]
+    for told in ("ERR_IA(max_grade=None)", "ERR_IA(max_grade=5000)"):
+        with pytest.raises(RankineError, match=r"too large|at most 60"):
+            rk.evaluate({"q": {"a": 5000}}, {"q": ["a"]}, told, items={"a": "x"})
+
+
+def test_features_of_items_and_subtopics_of_judgements() -> None:
+    ev = rk.evaluate(FRAME, RUN, [*METRICS, "ILD@2"], items={"a": [1, 0], "b": [0, 1]})
+    check(ev)
+    assert ev.per_query.filter(pl.col("query") == "q")["ILD@2"].to_list() == [1]
 
 
 def test_a_column_of_another_name() -> None:
@@ -82,6 +138,8 @@ def test_a_column_of_another_name() -> None:
     check(rk.evaluate(frame, RUN, METRICS, columns={"subtopic": "facet"}))
     with pytest.raises(DataError, match="a column named subtopic"):
         rk.evaluate(frame.unique(["query_id", "doc_id"]), RUN, METRICS)
+    only = FRAME.filter(pl.col("subtopic") == "war")
+    assert rk.evaluate(only, RUN, "SubtopicRecall@2")["SubtopicRecall@2"] == 0.5
 
 
 def test_other_metrics_take_the_largest_grade_of_an_item() -> None:

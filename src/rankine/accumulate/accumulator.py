@@ -92,6 +92,9 @@ class Accumulator:
         if type(other) is not Accumulator:
             msg = f"an Accumulator merges with another one, got {other!r}"
             raise ParameterError(msg)
+        if other is self:
+            msg = "an Accumulator does not merge with itself"
+            raise ParameterError(msg)
         if type(other._total) is not type(self._total):
             msg = "the two have other metrics, or other options"
             raise ParameterError(msg)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankine.errors import DataError
 from rankine.io.mappings import as_rows
-from rankine.io.sources import Dense, Lists, Stream
+from rankine.io.sources import Dense, Lists
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Came:
 
 
 def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
-    """Return who and what a batch has; of a file that is read in parts, little."""
+    """Return who and what a batch has."""
     listed = _texts(source, "query")
     judged = None if truth is None else _texts(truth.source, "query")
     return Came(
@@ -80,8 +80,6 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
 
 def _texts(source: Source, part: str) -> frozenset[str]:
     """Return the ids of queries or items as texts."""
-    if isinstance(source, Stream):
-        return frozenset()
     if isinstance(source, Dense):
         ids = source.queries if part == "query" else source.items
     elif isinstance(source, Lists) and part == "query":

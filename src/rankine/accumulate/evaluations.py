@@ -75,7 +75,7 @@ class Evaluations:
         plan = self._job.plan
         check_needs(plan, self._job.given | {"qrels"})
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
-            _refuse(metric, bound)
+            _refuse(metric, bound, items="items" in self._job.given)
         self._batch = replace(self._job, plan=_open(plan))
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[Shown] = [Shown() for _ in plan.groups]
@@ -191,8 +191,14 @@ class Evaluations:
         return f"{count(n, 'query')} in {count(self._n, 'batch')}"
 
 
-def _refuse(metric: Metric, bound: Metric) -> None:
+def _refuse(metric: Metric, bound: Metric, *, items: bool) -> None:
     """Refuse metrics of lists that need all judgements at once."""
+    if bound.name == "SubtopicRecall" and bound.get("of") == "all" and not items:
+        msg = (
+            f"{metric} divides by all subtopics, which a batch does not know; give "
+            f"topics as items=, or write {bound(of='wanted')}"
+        )
+        raise ParameterError(msg)
     listed = isinstance(bound, ListMetric) and bound.takes("max_grade")
     if listed and bound.get("max_grade") is None:
         msg = (

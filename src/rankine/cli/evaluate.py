@@ -15,6 +15,8 @@ from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_
 
 if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
+    from rankine.io.features import Features
+    from rankine.io.reading import Reading
     from rankine.result import Evaluation
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
@@ -118,7 +120,6 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import inputs  # noqa: PLC0415 - --help stays fast
     from rankine.computed import evaluate_source  # noqa: PLC0415
-    from rankine.io.features import read_features  # noqa: PLC0415
     from rankine.plan import check_needs, plan_of  # noqa: PLC0415
     from rankine.table.known import Known  # noqa: PLC0415
 
@@ -143,23 +144,15 @@ def command(
     given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
     check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
-    subtopics = items is None and any(
-        "subtopics" in getattr(bound, "needs", ()) for bound in plan.bound
-    )
+    subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
     told = reader(lenient=lenient, by_rank=by_rank, subtopics=subtopics, **how)
     truth = None if judged is None else inputs.truth_of(judged, told("qrels"))
     sources = [inputs.source_of(path, told("run"), order) for path in runs]
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
-    features = None
-    if items is not None:
-        own = how["columns"]
-        named = {"features": own["features"]} if "features" in own else {}
-        named |= told("run").columns or {}
-        features = read_features(items, named, lenient=lenient)
     known = Known(
         None if train is None else inputs.train_of(train, told("qrels")),
-        features,
+        None if items is None else _features(items, how["columns"], told("run")),
         catalog,
     )
     results = []
@@ -205,6 +198,16 @@ def _rule(convention: str, order: str | None) -> str | Convention:
 
     rule = chosen(convention)
     return rule if order is None else named(rule).replace(order=order)
+
+
+def _features(items: Path, columns: dict[str, str], how: Reading) -> Features:
+    """Read what is known of items, from the columns that are told, if any are."""
+    from rankine.io.features import read_features  # noqa: PLC0415 - --help stays fast
+
+    named: dict[str, Any] = dict(how.columns or {})
+    if "features" in columns:
+        named["features"] = columns["features"].split(",")
+    return read_features(items, named, lenient=how.lenient)
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 from rankine.io.frames import at_hand, column_of, columns_of, ids, is_frame
 from rankine.io.logs import PARTS, read_table
 from rankine.io.sources import Rows
+from rankine.words import count
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -123,7 +124,7 @@ def _of_mapping(data: Mapping[Any, Any]) -> Features:
     except (TypeError, pl.exceptions.PolarsError):
         msg = "items has ids of several types; give them one type, text or ints"
         raise DataError(msg) from None
-    items = ids(column, "item", Rows(pl.DataFrame(), "items"))[0]
+    items = ids(column, "item", Rows(pl.DataFrame(), "items"), hint="")[0]
     data = {
         item: entry.to_numpy() if hasattr(entry, "to_numpy") else entry
         for item, entry in data.items()
@@ -217,27 +218,32 @@ def _of_frame(
     item = ids(column_of(table, names[name]), "item", origin, lenient=lenient)[0]
     chosen = _chosen(names, name, (columns or {}).get("features"), title)
     rest = {other: column_of(table, names[other]) for other in chosen}
+    said: tuple[str, ...] = ()
     if lenient and item.has_nulls():
+        n = count(item.null_count(), "row")
+        said = (f"{title}: {n} without an id: dropped",)
         rest = {other: own.filter(item.is_not_null()) for other, own in rest.items()}
         item = item.drop_nulls()
+    if len(item) == 0:
+        msg = f"{title}: no items in it"
+        raise DataError(msg)
     if not rest:
         msg = f"{title} has no columns besides {name!r}; features are expected there"
         raise DataError(msg)
-    return _of_columns(item, rest, title, told="features" in (columns or {}))
+    made = _of_columns(item, rest, title, told="features" in (columns or {}))
+    return replace(made, notes=(*said, *made.notes))
 
 
 def _chosen(names: Mapping[str, Any], item: str, told: Any, title: str) -> list[str]:
     """Return the columns of features: those that are told, or all but the items."""
     if told is None:
         return [name for name in names if name != item]
-    if isinstance(told, str):
-        told = [told] if told in names else told.split(",")
     for name in told:
         if name not in names or name == item:
             msg = (
                 f"{title} has no column {name!r} of features; it has "
                 f"{', '.join(one for one in names if one != item)}"
-                f"{nearest(str(name), names)}"
+                f"{nearest(str(name), [one for one in names if one != item])}"
             )
             raise ColumnNotFoundError(msg)
     return list(told)

@@ -29,6 +29,8 @@ def cleaned(source: Source, role: Role) -> Source:
     rows = as_rows(source, role, lenient=True)
     frame, notes = rows.frame, list(rows.notes)
     missing = frame["query"].is_null() | frame["item"].is_null()
+    if "subtopic" in frame.columns:
+        missing |= frame["subtopic"].is_null()
     if missing.any():
         n = int(missing.sum())
         notes.append(f"{rows.name}: {count(n, 'row')} without an id: dropped")

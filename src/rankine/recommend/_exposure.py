@@ -68,7 +68,8 @@ def coverage(
             shorter than k.
 
     Returns:
-        One value for all lists, 0 to 1 as a share; nan without a list.
+        One value for all lists, 0 to 1 as a share, or more where lists weigh; nan
+        without a list.
 
     References:
         M. Ge, C. Delgado-Battenfeld, D. Jannach: Beyond accuracy: evaluating

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from rankine.checks import check_choice, check_count, check_flag, check_k, check_number
+from rankine.errors import DataError
 from rankine.recommend.listed import by_parts, listed, share
 from rankine.table.segments import position, running_sum, runs
 
@@ -22,8 +23,8 @@ Of = Literal["wanted", "all"]
 Wants = Literal["relevant", "profile"]
 Without = Literal["undefined", "zero"]
 _WITHOUT = ("undefined", "zero")
-_STEEPEST = 1000
-"""A grade from which on 2^grade would soon be infinite."""
+_STEEPEST = 60
+"""A grade beyond which 2^grade - 1 is no longer another number than 2^grade."""
 
 
 class _Hits(NamedTuple):
@@ -165,7 +166,7 @@ def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floa
     """Return the gain of an ideal list: at each rank, what adds most to those above.
 
     All users go down their lists together. Of items that add the same, that with the
-    largest id is taken, as ndeval does.
+    largest id is taken, as ndeval does; ids that are numbers are compared as numbers.
     """
     ideal = np.zeros(table.n_queries)
     owner, topic, judgement = _relevant(table, rel)
@@ -181,7 +182,9 @@ def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floa
     begins, which_user = runs(user)
     for rank in range(1, min(most, k or most) + 1):
         worth = (1 - alpha) ** seen[user[which], topic]
-        gain = np.bincount(which, weights=worth, minlength=len(item))
+        # The smallest first, so that items that add the same have the same sum.
+        order = np.lexsort((worth, which))
+        gain = np.bincount(which[order], weights=worth[order], minlength=len(item))
         gain[~left] = -1.0
         # The first of the largest of each user: rows of a user stand together.
         largest = np.maximum.reduceat(gain, begins)[which_user]
@@ -326,12 +329,22 @@ def err_ia(
     check_choice("without", without, _WITHOUT)
     if max_grade is None:
         max_grade = table.largest_grade
+        if max_grade > _STEEPEST:
+            msg = (
+                f"a grade of {max_grade:g} is too large for 2^grade - 1; at most "
+                f"{_STEEPEST}"
+            )
+            raise DataError(msg)
     found = _hits(table, k, rel)
     stop = (2 ** np.clip(found.grade, 0, max_grade) - 1) / 2**max_grade
     _, block = runs(found.user, found.topic)
     # What is left of those who want a topic, after the items above.
-    stay = np.log1p(-stop)
-    left = np.exp(running_sum(stay, block) - stay)
+    with np.errstate(divide="ignore"):
+        upto = running_sum(np.log1p(-stop), block)
+    above = np.zeros(len(upto))
+    again = block[1:] == block[:-1]
+    above[1:][again] = upto[:-1][again]
+    left = np.exp(above)
     gain = stop * left / found.rank
     wanted = _wanted(table, rel)
     whole = wanted.sum(axis=1).astype(np.float64)

@@ -99,6 +99,10 @@ def dots(first: Any, second: Any) -> Floats:
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         found: Floats = np.einsum("ij,ij->i", first, second)
         return found
+    # In the order of columns, so that no row is added up by the order of another.
+    for rows in (first, second):
+        if not isinstance(rows, np.ndarray):
+            rows.sort_indices()
     return np.asarray(first.multiply(second).sum(axis=1), dtype=np.float64).ravel()
 
 

@@ -60,20 +60,33 @@ def known_by(known: Known) -> tuple[Any, ...]:
     """Return something that is the same for the same data, and small."""
     train, features, catalog = known.train, known.features, known.catalog
     own: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
-    columns = [catalog if isinstance(catalog, pl.Series) else None]
+    frames = [catalog.to_frame()] if isinstance(catalog, pl.Series) else []
     if train is not None:
-        columns.append(train.frame.select("query", "item").hash_rows())
+        frames.append(train.frame.select("query", "item"))
     if features is not None:
-        vectors = features.vectors
-        columns += [features.items, features.topic]
         own.append(features.distance)
-        numbers_of = (getattr(vectors, "data", vectors), features.weight)
-        own += [
-            one if one is None else float(np.asarray(one).sum()) for one in numbers_of
-        ]
-    hashes = (0 if one is None else one.hash() // _ROOM for one in columns)
-    own += [one if isinstance(one, int) else int(one.sum()) for one in hashes]
-    return tuple(own)
+        frames += _frames_of(features)
+    hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
+    return (*own, *hashes)
+
+
+def _frames_of(features: Features) -> list[pl.DataFrame]:
+    """Return what is known of items as rows, of which each says whose it is."""
+    items, vectors = features.items, features.vectors
+    made = [items.to_frame()]
+    if features.topic is not None and features.topic_item is not None:
+        whose = items.gather(features.topic_item)
+        weight = pl.Series("weight", features.weight)
+        made.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
+    if isinstance(vectors, np.ndarray):
+        numbered = {f"{at}": column for at, column in enumerate(vectors.T)}
+        made.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
+    elif vectors is not None:
+        cells = vectors.tocoo()
+        row, column = cells.coords
+        at = items.gather(row)
+        made.append(pl.DataFrame({"item": at, "column": column, "value": cells.data}))
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +359,7 @@ def _with_subtopics(
         }
     )
     found = subtopics.join(pairs, on=["query", "item"]).sort("row", maintain_order=True)
-    named = found["subtopic"].unique().sort()
+    named = subtopics["subtopic"].unique().sort()
     starts = starts_of(np.bincount(found["row"].to_numpy(), minlength=len(kept)))
     aspects = Groups(
         starts, numbers(found["subtopic"], named), found["value"].to_numpy()

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from rankine.arrays import Floats
 
 
+def _all_the_same(subtopic: pl.Series) -> bool:
+    """Say whether these are no subtopics, but what TREC text has instead."""
+    return len(subtopic) > 0 and bool(subtopic.is_in(["0", "Q0"]).all())
+
+
 def _of_items(rows: Rows) -> Rows:
     """Return one grade per item, the largest that any of its subtopics has."""
     frame = rows.frame
@@ -74,7 +79,7 @@ class Truth:
         if not isinstance(self.source, Rows):
             return None
         frame = self.source.frame
-        if "subtopic" not in frame.columns or frame["subtopic"].n_unique() < 2:  # noqa: PLR2004 - one is none
+        if "subtopic" not in frame.columns or _all_the_same(frame["subtopic"]):
             return None
         return frame
 
