@@ -238,10 +238,15 @@ def beyond(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any, Any, A
     return lists, train, truth, rng.integers(0, 2, (n_items, 16)).astype(float)
 
 
-def log(n_rounds: int = 10_000_000) -> tuple[Path, Any]:
+def log(n_rounds: int = 10_000_000, *, text: bool = False) -> tuple[Path, Any]:
     """Write a log of clicks, and make a policy that shows one item to every user."""
     FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"log-{n_rounds}.parquet"
+    kind = "-text" if text else ""
+    path = FOLDER / f"log-{n_rounds}{kind}.parquet"
+    named = {
+        part: pl.format(f"{part[0]}{{}}", pl.col(part)) if text else pl.col(part)
+        for part in ("user_id", "item_id")
+    }
     rng = np.random.default_rng(5)
     n_users, n_items = n_rounds // 10, 500
     if not path.exists():
@@ -252,7 +257,7 @@ def log(n_rounds: int = 10_000_000) -> tuple[Path, Any]:
                 "click": (rng.random(n_rounds) < 0.1).astype(np.int8),
                 "propensity": rng.uniform(0.01, 0.2, n_rounds),
             }
-        ).write_parquet(path)
+        ).with_columns(**named).write_parquet(path)
     policy = pl.DataFrame(
         {
             "user_id": np.arange(n_users),
@@ -260,7 +265,7 @@ def log(n_rounds: int = 10_000_000) -> tuple[Path, Any]:
             "predicted": rng.random(n_users),
         }
     )
-    return path, policy
+    return path, policy.with_columns(**named)
 
 
 def dicts(

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError
+from rankine.table.groups import marked
 from rankine.table.judgements import KeyTable, item_keys
-from rankine.table.segments import by_blocks, starts_of
+from rankine.table.segments import by_blocks, by_halves, starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,11 +36,13 @@ class Numbers(NamedTuple):
         shown: the number of each logged row, -1 if nothing that is recommended has it.
         offered: that of each recommended row.
         n: how many numbers there are.
+        unknown: whether any may be -1.
     """
 
     shown: Ints
     offered: Ints
     n: int
+    unknown: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +66,21 @@ class Codes:
     def rounds(self) -> Ints:
         """How many rounds were logged in each context."""
         shown, n = self.context.shown, self.context.n
-        if len(shown) and shown.min() < 0:
-            return np.bincount(shown + 1, minlength=n + 1)[1:]
-        return np.bincount(shown, minlength=n)
+        if self.context.unknown:
+            shown = shown[shown >= 0]
+        parts = by_halves(
+            lambda rows: np.bincount(shown[rows], minlength=n), len(shown), len(shown)
+        )
+        total: Ints = np.add.reduce(parts)
+        return total
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
         """Which items the log has."""
-        made = np.zeros(self.item.n + 1, dtype=np.bool_)
-        made[self.item.shown] = True
-        return made[:-1]
+        shown, n = self.item.shown, self.item.n + 1
+        parts = by_halves(lambda rows: marked(shown[rows], n), len(shown), len(shown))
+        found: NDArray[np.bool_] = np.logical_or.reduce(parts)
+        return found[:-1]
 
     def sums(self, values: Floats) -> Floats:
         """Add up a number of each recommended pair by context, the smallest first.
@@ -119,7 +127,7 @@ def _as_they_are(
         if made is None:
             made = Numbers(own, other, width)
         else:
-            first, second, n = made
+            first, second, n, _ = made
             made = Numbers(first * width + own, second * width + other, n * width)
     return made
 
@@ -137,7 +145,8 @@ def _by_keys(shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]) -> Nu
             continue
         if once:
             number = _looked_up(offered, known, table, seed)
-        return Numbers(_looked_up(shown, known, table, seed), number, known.height)
+        found = _looked_up(shown, known, table, seed)
+        return Numbers(found, number, known.height, unknown=True)
     msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
     raise DataError(msg)
 

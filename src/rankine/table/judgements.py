@@ -154,7 +154,8 @@ class KeyTable:
         found = np.empty(len(keys), dtype=np.int64)
 
         def some(part: slice) -> Ints:
-            found[part] = place = taken[_slots(keys[part], mix, shift)]
+            place = found[part]  # of 64 bits, by which NumPy looks up at once
+            place[:] = taken[_slots(keys[part], mix, shift)]
             other: Ints = np.flatnonzero(self.keys[place] != keys[part])
             return np.asarray(other + part.start)
 
