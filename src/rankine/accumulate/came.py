@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rankine.errors import DataError
@@ -15,75 +15,75 @@ if TYPE_CHECKING:
     from rankine.table.truth import Truth
 
 
-@dataclass(frozen=True)
+@dataclass
 class Came:
     """Who and what has come, by their texts, as ids of two types are compared.
 
     Attributes:
-        judged: the queries with judgements, None if there are no judgements.
+        judged: the queries with judgements.
         alone: the queries with a list and no judgements in its batch.
         items: the items shown, if they are counted.
+        has_judgements: whether there are any, None before a batch has come.
     """
 
-    judged: frozenset[str] | None = frozenset()
-    alone: frozenset[str] = frozenset()
-    items: frozenset[str] = frozenset()
-    none: bool = True
+    judged: set[str] = field(default_factory=set)
+    alone: set[str] = field(default_factory=set)
+    items: set[str] = field(default_factory=set)
+    has_judgements: bool | None = None
 
-    def joined(self, other: Came, size: int | None) -> Came:
-        """Put two parts together, or say why they cannot be.
+    def check(self, other: Came, size: int | None) -> None:
+        """Refuse a part that cannot be put together with this one.
 
         Args:
             other: another part.
             size: how many items there are in the catalogue, if that is known.
         """
-        if self.none or other.none:
-            made = other if self.none else self
-        else:
-            if (self.judged is None) != (other.judged is None):
-                msg = "some batches have judgements, and others have none"
-                raise DataError(msg)
-            judged, too = self.judged or frozenset(), other.judged or frozenset()
-            apart = (self.alone & too) | (other.alone & judged)
-            if apart:
-                msg = (
-                    f"{count(len(apart), 'query')} with judgements in one batch and a "
-                    f"list in another, such as {min(apart)!r}; both belong into one"
-                )
-                raise DataError(msg)
-            made = Came(
-                None if self.judged is None else judged | too,
-                self.alone | other.alone,
-                self.items | other.items,
-                none=False,
-            )
-        if size is not None and len(made.items) > size:
+        kinds = {self.has_judgements, other.has_judgements}
+        if kinds == {True, False}:
+            msg = "some batches have judgements, and others have none"
+            raise DataError(msg)
+        apart = (self.alone & other.judged) | (other.alone & self.judged)
+        if apart:
             msg = (
-                f"the catalogue has {count(size, 'item')}, but the batches have "
-                f"{count(len(made.items), 'different one')}"
+                f"{count(len(apart), 'query')} with judgements in one batch and a list "
+                f"in another, such as {min(apart)!r}; both belong into one"
             )
             raise DataError(msg)
-        return made
+        n = len(self.items) + len(other.items - self.items)
+        if size is not None and n > size:
+            msg = (
+                f"the catalogue has {count(size, 'item')}, but the batches have "
+                f"{count(n, 'different one')}"
+            )
+            raise DataError(msg)
+
+    def add(self, other: Came) -> None:
+        """Add a part that was checked."""
+        self.judged |= other.judged
+        self.alone |= other.alone
+        self.items |= other.items
+        if other.has_judgements is not None:
+            self.has_judgements = other.has_judgements
 
 
 def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
     """Return who and what a batch has."""
     listed = _texts(source, "query")
-    judged = None if truth is None else _texts(truth.source, "query")
+    judged = set() if truth is None else _texts(truth.source, "query")
     return Came(
         judged,
-        frozenset() if judged is None else listed - judged,
-        _texts(source, "item") if items else frozenset(),
-        none=False,
+        set() if truth is None else listed - judged,
+        _texts(source, "item") if items else set(),
+        has_judgements=truth is not None,
     )
 
 
-def _texts(source: Source, part: str) -> frozenset[str]:
+def _texts(source: Source, part: str) -> set[str]:
     """Return the ids of queries or items as texts."""
     if isinstance(source, Dense):
         ids = source.queries if part == "query" else source.items
     elif isinstance(source, Lists) and part == "query":
-        return frozenset(map(str, source.data))
+        return set(map(str, source.data))
     else:
         ids = as_rows(source, "run", lenient=True).frame[part].unique().drop_nulls()
-    return frozenset(map(str, ids.to_list()))
+    return set(map(str, ids.to_list()))

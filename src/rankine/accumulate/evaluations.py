@@ -95,11 +95,12 @@ class Evaluations:
         truth, source = self._batch.read(qrels, run)
         catalog = self._job.catalog.catalog
         size = catalog if isinstance(catalog, int) else None
-        came = self._came.joined(came_in(truth, source, items=size is not None), size)
+        came = came_in(truth, source, items=size is not None)
+        self._came.check(came, size)
         found = self._batch.evaluate(truth, source)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
         self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
-        self._came = came
+        self._came.add(came)
         for at, (group, table) in enumerate(
             zip(self._job.plan.groups, tables, strict=True)
         ):
@@ -127,9 +128,9 @@ class Evaluations:
             raise ParameterError(msg)
         catalog = self._job.catalog.catalog
         size = catalog if isinstance(catalog, int) else None
-        came = self._came.joined(other._came, size)
+        self._came.check(other._came, size)
         self._refuse_again(other._seen)
-        self._came = came
+        self._came.add(other._came)
         for at, shown in enumerate(other._shown):
             self._shown[at].add(shown)
             self._ids[at] += other._ids[at]

@@ -83,9 +83,10 @@ def _frames_of(features: Features) -> list[pl.DataFrame]:
         made.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
     elif vectors is not None:
         cells = vectors.tocoo()
-        row, column = cells.coords
-        at = items.gather(row)
-        made.append(pl.DataFrame({"item": at, "column": column, "value": cells.data}))
+        whose = items.gather(cells.row)
+        made.append(
+            pl.DataFrame({"item": whose, "column": cells.col, "value": cells.data})
+        )
     return made
 
 
