@@ -152,9 +152,9 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
         raise DataError(msg)
     if "subtopics" in needs and table.topics is None and table.aspects is None:
         msg = (
-            f"{needs['subtopics']} needs topics, and neither items= nor the judgements "
-            "have any; judgements have them in a column named subtopic, or in the "
-            "second field of TREC text"
+            f"{needs['subtopics']} needs topics; give items= or --items, or judgements "
+            "that have them in a column named subtopic, or in the second field of TREC "
+            "text"
         )
         raise DataError(msg)
 

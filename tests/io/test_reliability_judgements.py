@@ -185,7 +185,7 @@ def test_62_metrics_of_subtopics_need_to_be_told_them(tmp_path: Path) -> None:
 
     text = refusal(DataError, qrels, run, "alpha_nDCG@10")
 
-    assert text.startswith("alpha_nDCG@10 needs topics, and neither items= nor the ")
+    assert text.startswith("alpha_nDCG@10 needs topics; give items= or --items, or ")
     assert "a column named subtopic, or in the second field of TREC text" in text
     # Other metrics do not read them, and an item judged for two is judged twice.
     qrels, _ = files(tmp_path, "q1 1 a 1\nq1 2 a 1\n")

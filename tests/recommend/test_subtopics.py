@@ -175,7 +175,7 @@ def test_a_subtopic_judged_twice_is_refused_or_dropped() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(DataError, match="alpha_nDCG@2 needs topics, and neither "):
+    with pytest.raises(DataError, match="alpha_nDCG@2 needs topics; give items="):
         rk.evaluate({"q": {"a": 1}}, RUN, "alpha_nDCG@2")
     with pytest.raises(ParameterError, match="needs judgements"):
         rk.evaluate(None, RUN, "alpha_nDCG@2", items={"a": "x"})
