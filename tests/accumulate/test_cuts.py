@@ -324,6 +324,14 @@ def test_distances_of_a_list_do_not_depend_on_others() -> None:
     assert found.equals(wanted.per_query.sort("query"))
 
 
+def test_sums_of_topics_do_not_depend_on_other_lists() -> None:
+    items = {f"i{n:02d}": [f"t{n % 3}", f"t{n % 5}"] for n in range(18)}
+    lists = {"u0": ["i11", "i17", "i06", "i10"]}
+    alone = rk.evaluate(None, lists, "ILD@4", items=items)
+    both = rk.evaluate(None, lists | {"u1": ["i00", "i01"]}, "ILD@4", items=items)
+    assert alone.per_query["ILD@4"][0] == both.per_query["ILD@4"][0]
+
+
 def test_files_are_looked_at_too(tmp_path: Path) -> None:
     (tmp_path / "q1").write_text("a 0 x 1\n")
     (tmp_path / "r1").write_text("a Q0 x 1 1 t\nb Q0 x 1 1 t\n")

@@ -11,6 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine.errors import DataError
+from rankine.offpolicy import codes
 from rankine.offpolicy.codes import coded
 
 EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
@@ -118,3 +119,27 @@ def test_jurity_has_a_number_where_nothing_matches() -> None:
     assert found["dr"].value == pytest.approx((0.2 + 0.4) / 2)
     own = rk.ctr(logged, offered, "ips", missing_propensity="items")
     assert math.isnan(own.value)
+
+
+@pytest.mark.parametrize("n", ["logged", "recommended"])
+def test_keys_propose_and_ids_decide(n: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids of the same length have the same key here."""
+    logged = pl.DataFrame(
+        {
+            "user_id": ["a", "b", "a", "bb", "cc", "ccc"],
+            "item_id": ["x", "y", "z", "xx", "yy", "x"],
+            "click": [1, 1, 1, 0, 1, 1],
+            "propensity": [0.5, 0.25, 0.5, 0.25, 0.5, 0.5],
+        }
+    )
+    offered = pl.DataFrame(
+        {"user_id": ["a", "bb"], "item_id": ["x", "xx"], "predicted": [0.3, 0.4]}
+    )
+    wanted = rk.ctr(logged, offered, EVERY, n=n)
+    monkeypatch.setattr(
+        codes,
+        "item_keys",
+        lambda ids, seed: (ids.str.len_bytes() + seed).cast(pl.UInt64).to_numpy(),
+    )
+    assert rk.ctr(logged, offered, EVERY, n=n) == wanted
+    assert wanted["ips"].matched == 2

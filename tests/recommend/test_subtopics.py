@@ -211,3 +211,23 @@ def test_ndeval_agrees() -> None:
     assert ev["alpha_nDCG@5"] == pytest.approx(0.5868862885297759, abs=1e-12)
     assert ev["ERR_IA@5"] / most == pytest.approx(0.3832576903681291, abs=1e-12)
     assert ev["SubtopicRecall@5"] == 1
+
+
+def test_equally_good_items_are_taken_as_ndeval_takes_them() -> None:
+    # d1, d2 and d3 have two topics each. After d3, with 0 and 1, d1 and d2 have one
+    # that is new; after d1 or d2 the other of them has two.
+    rows = [
+        ("1", "0", "d1", 1), ("1", "2", "d1", 1), ("1", "1", "d2", 1),
+        ("1", "3", "d2", 1), ("1", "0", "d3", 1), ("1", "1", "d3", 1),
+    ]  # fmt: skip
+    for name, wanted in (("d{}", 0.5410677700845858), ("d-{}", 0.5316519652587917)):
+        # The second number is ndeval's where the ids are in the opposite order.
+        ids = {"d1": "1", "d2": "2", "d3": "3", "d0": "0"}
+        if name == "d-{}":
+            ids = {item: str(9 - int(number)) for item, number in ids.items()}
+        own = [(*row[:2], name.format(ids[row[2]]), row[3]) for row in rows]
+        frame = pl.DataFrame(own, ["qid", "subtopic", "docno", "rel"], orient="row")
+        run = {"1": [name.format(ids[item]) for item in ("d2", "d0")]}
+        for shuffled in (frame, frame.reverse()):
+            found = rk.evaluate(shuffled, run, "alpha_nDCG@5")
+            assert found["alpha_nDCG@5"] == pytest.approx(wanted, abs=1e-12)
