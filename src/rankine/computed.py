@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.cautions import n_unsorted
-from rankine.errors import (
-    DataError,
-    ParameterError,
-)
+from rankine.errors import DataError, ParameterError
+from rankine.inputs import is_ranked
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Dense, Lists, Source
 from rankine.recommend.listed import ListMetric
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from rankine.plan import Group, Plan
     from rankine.table.recommended import Recommended
     from rankine.table.truth import Truth
-from rankine.inputs import is_ranked
 
 
 def evaluate_source(

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankine.checks import check_choice, check_k
 from rankine.computed import evaluate_source
 from rankine.conventions.presets import convention as named
-from rankine.errors import (
-    MetricSyntaxError,
-    ParameterError,
-)
+from rankine.errors import MetricSyntaxError, ParameterError
 from rankine.inputs import source_of, train_of, truth_of
 from rankine.io.features import read_features
 from rankine.io.frames import is_frame
@@ -165,7 +162,7 @@ class Job:
         given = self.given if qrels is None else self.given | {"qrels"}
         check_needs(self.plan, given)
         truth = None if qrels is None else truth_of(qrels, self.of_qrels)
-        _ = self.known
+        _ = self.known  # before the run, which may be large
         return truth, source_of(run, self.of_run, self.order)
 
     def evaluate(self, truth: Truth | None, source: Source) -> Evaluation:

@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankine import io
-from rankine.errors import (
-    DataError,
-)
+from rankine.errors import DataError
 from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import as_rows

@@ -78,6 +78,9 @@ def test_in_batches() -> None:
     check(total.result())
     with pytest.raises(ParameterError, match="divides by all subtopics"):
         rk.Accumulator("SubtopicRecall@2", convention="ranksys")
+    with pytest.raises(ParameterError, match="divides by all subtopics"):
+        rk.Accumulator("SubtopicRecall(of=all)", items={"a": [1.0]})
+    rk.Accumulator("SubtopicRecall(of=all)", items={"a": "war"})
 
 
 def test_all_subtopics_are_those_of_all_judgements() -> None:

@@ -75,7 +75,7 @@ class Evaluations:
         plan = self._job.plan
         check_needs(plan, self._job.given | {"qrels"})
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
-            _refuse(metric, bound, items="items" in self._job.given)
+            _refuse(metric, bound, self._job)
         self._batch = replace(self._job, plan=_open(plan))
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[Shown] = [Shown() for _ in plan.groups]
@@ -93,10 +93,8 @@ class Evaluations:
         """Add judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         truth, source = self._batch.read(qrels, run)
-        catalog = self._job.catalog.catalog
-        size = catalog if isinstance(catalog, int) else None
-        came = came_in(truth, source, items=size is not None)
-        self._came.check(came, size)
+        came = came_in(truth, source, items=self._n_items is not None)
+        self._came.check(came, self._n_items)
         found = self._batch.evaluate(truth, source)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
         self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
@@ -126,9 +124,7 @@ class Evaluations:
         if _told(other._job) != _told(self._job):
             msg = "the two have other metrics, or other options"
             raise ParameterError(msg)
-        catalog = self._job.catalog.catalog
-        size = catalog if isinstance(catalog, int) else None
-        self._came.check(other._came, size)
+        self._came.check(other._came, self._n_items)
         self._refuse_again(other._seen)
         self._came.add(other._came)
         for at, shown in enumerate(other._shown):
@@ -186,15 +182,23 @@ class Evaluations:
         return made
 
     @property
+    def _n_items(self) -> int | None:
+        """How many items the catalogue has, if only that is known of it."""
+        catalog = self._job.catalog.catalog
+        return catalog if isinstance(catalog, int) else None
+
+    @property
     def size(self) -> str:
         """How much has come, in words."""
         n = max(map(len, self._ids))
         return f"{count(n, 'query')} in {count(self._n, 'batch')}"
 
 
-def _refuse(metric: Metric, bound: Metric, *, items: bool) -> None:
+def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     """Refuse metrics of lists that need all judgements at once."""
-    if bound.name == "SubtopicRecall" and bound.get("of") == "all" and not items:
+    every = bound.name == "SubtopicRecall" and bound.get("of") == "all"
+    features = job.known.features if every else None
+    if every and (features is None or features.topic is None):
         msg = (
             f"{metric} divides by all subtopics, which a batch does not know; give "
             f"topics as items=, or write {bound(of='wanted')}"
