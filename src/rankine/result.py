@@ -13,7 +13,7 @@ from rankine.io.mappings import NO_COLUMN
 from rankine.names import parse
 from rankine.notes import notes_of, undefined
 from rankine.recommend.listed import ListMetric
-from rankine.stats.intervals import Interval, interval
+from rankine.stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.table.known import Listed
 from rankine.table.policy import Aligned
 
@@ -53,6 +53,7 @@ class Evaluation:
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
         self._unsorted = unsorted
+        self._intervals: dict[tuple[Any, ...], dict[str, Interval]] = {}
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -166,27 +167,40 @@ class Evaluation:
             Low and high; nan with fewer than two queries.
         """
         label = self._label(metric)
-        found = self.summaries[label]
-        fact = self._plan.asked[self._plan.labels.index(label)].fact
-        how, values = fact.summary, found.values
-        if fact.pairs is not None:
-            # A query has a part in the pairs of all others too, which makes its own
-            # deviation count twice (Hoeffding 1948).
-            mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
-            values = mean + 2 * (values - mean)
-        bounds = interval(
-            values,
+        check_interval(confidence, method, n_resamples, seed)
+        options = (confidence, method, n_resamples, seed)
+        if options not in self._intervals:
+            self._intervals[options] = self._all_intervals(*options)
+        return self._intervals[options][label]
+
+    def _all_intervals(
+        self, confidence: float, method: str, n_resamples: int, seed: int
+    ) -> dict[str, Interval]:
+        """Return the intervals of all metrics, so that queries are drawn once."""
+        bounds = intervals(
+            [
+                _sample(metric, summary)
+                for metric, summary in zip(
+                    self._plan.asked, self.summaries.values(), strict=True
+                )
+            ],
             confidence=confidence,
             method=method,
-            how=how,
-            parts=found.parts,
             n_resamples=n_resamples,
             seed=seed,
         )
-        if fact.pairs is None:
-            return bounds
-        least, most = fact.bounds
-        return Interval(*(min(max(one, least), most) for one in bounds))
+        labelled = {}
+        for metric, label, pair in zip(
+            self._plan.asked, self._plan.labels, bounds, strict=True
+        ):
+            least, most = metric.fact.bounds
+            clipped = metric.fact.pairs is not None
+            labelled[label] = (
+                Interval(*(min(max(bound, least), most) for bound in pair))
+                if clipped
+                else pair
+            )
+        return labelled
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -250,6 +264,17 @@ class Evaluation:
         from rankine.report.export import to_html  # noqa: PLC0415
 
         return to_html(self)
+
+
+def _sample(metric: Metric, summary: Summary) -> Sample:
+    """Return what the interval of a metric is taken of."""
+    fact, values = metric.fact, summary.values
+    if fact.pairs is not None:
+        # A query has a part in the pairs of all others too, which makes its own
+        # deviation count twice (Hoeffding 1948).
+        mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
+        values = mean + 2 * (values - mean)
+    return Sample(values, fact.summary, summary.parts)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

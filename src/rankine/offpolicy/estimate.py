@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine.offpolicy.estimators import ESTIMATORS, NEED_PROPENSITY, RATIOS
 from rankine.stats.exact import added, exact_sum, to_float
-from rankine.stats.intervals import Interval, interval
+from rankine.stats.intervals import Interval, Sample, intervals
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -148,12 +148,13 @@ def _interval(rounds: Rounds, found: Found, name: str, asked: Question) -> Inter
     if asked.method == "bootstrap":
         parts = np.concatenate((found.parts, np.repeat(found.others, found.count)))
         parts.sort()  # so that the order of rounds does not matter
-        return interval(
-            found.value + parts,
+        (bounds,) = intervals(
+            [Sample(found.value + parts)],
             confidence=asked.confidence,
             method=asked.method,
             seed=asked.seed,
         )
+        return bounds
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
     with np.errstate(over="ignore"):
