@@ -14,10 +14,12 @@ help:
 	@echo "make demo    install and evaluate three systems on sample data"
 	@echo "make test    install and run all tests"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
-	@echo "make check   the tests, and format, lint and types"
+	@echo "make lint    format, lint and types"
+	@echo "make check   the tests, and what make lint looks at"
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
 	@echo "make format  format and mend what can be mended"
 	@echo "make bench   rankine and its peers on the same work"
+	@echo "make bench-against BEFORE=COMMIT  what became slower since a commit"
 	@echo "make oracle  the conventions against the tools they are named after"
 	@echo "make oracle-long  the same on ten times as many cases"
 	@echo "make docs    make the documentation, in site/"
@@ -75,12 +77,14 @@ oldest: $(VENV)-oldest/installed
 		tests/test_check.py tests/io tests/table tests/cli tests/alike tests/offpolicy \
 		tests/recommend tests/accumulate
 
-.PHONY: check
-check: $(VENV)/installed-dev
+.PHONY: lint
+lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n auto
+
+.PHONY: check
+check: lint test
 
 # Every property of tests/fuzz on so many times more cases than in make test.
 FUZZ ?= 40
@@ -98,6 +102,13 @@ format: $(VENV)/installed-dev
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
+
+# rankine's own cases, here and in an older commit, in turn.
+BEFORE ?= HEAD~1
+
+.PHONY: bench-against
+bench-against: $(PEERS)-search/installed
+	$(PEERS)-search/bin/python benchmarks/against.py $(BEFORE)
 
 # Random cases per tool; another SEED gives other cases.
 CASES ?= 2000
