@@ -37,8 +37,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
 
 def _record(name: str) -> dict[str, Any]:
-    from rankine.conventions.files import chosen  # noqa: PLC0415
-    from rankine.conventions.presets import convention  # noqa: PLC0415
+    from rankine.conventions.presets import chosen, convention  # noqa: PLC0415
     from rankine.conventions.tools import TOOLS  # noqa: PLC0415
 
     rule = convention(chosen(name))
@@ -56,8 +55,7 @@ def _record(name: str) -> dict[str, Any]:
 
 def _lines(name: str) -> Iterator[str]:
     from rankine.conventions.convention import FIELDS, Convention  # noqa: PLC0415
-    from rankine.conventions.files import chosen  # noqa: PLC0415
-    from rankine.conventions.presets import convention  # noqa: PLC0415
+    from rankine.conventions.presets import chosen, convention  # noqa: PLC0415
     from rankine.conventions.tools import TOOLS  # noqa: PLC0415
     from rankine.conventions.words import in_words  # noqa: PLC0415
 

@@ -193,7 +193,7 @@ def _sorted_out(
 
 
 def _rule(convention: str, order: str | None) -> str | Convention:
-    from rankine.conventions.files import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine.conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine.conventions.presets import convention as named  # noqa: PLC0415
 
     rule = chosen(convention)

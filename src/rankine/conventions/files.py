@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from rankine.conventions.convention import FIELDS, Convention
-from rankine.conventions.presets import PRESETS, convention
+from rankine.conventions.presets import convention
 from rankine.errors import FormatError, ParameterError, RankineError, nearest
 
 if TYPE_CHECKING:
@@ -81,11 +81,3 @@ def _made(data: dict[Any, Any]) -> Convention:
             raise ParameterError(msg)
     made = Convention.from_dict(data)
     return base.replace(**{key: getattr(made, key) for key in data})
-
-
-def chosen(name: str) -> str | Convention:
-    """Return what a name on the command line means: a preset, or a file of one."""
-    if name in PRESETS or not name.endswith((".yaml", ".yml")):
-        convention(name)
-        return name
-    return read_convention(name)

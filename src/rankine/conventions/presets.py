@@ -320,3 +320,11 @@ def convention(choice: str | Convention) -> Convention:
         )
         raise UnknownConventionError(msg)
     return PRESETS[choice]
+
+
+def chosen(name: str) -> str | Convention:
+    """Return what a name on the command line means: a preset, or a YAML file of one."""
+    if name in PRESETS or not name.endswith((".yaml", ".yml")):
+        convention(name)
+        return name
+    return Convention.from_yaml(name)
