@@ -78,3 +78,18 @@ def test_nothing_heavy_is_imported_early(code: str, absent: list[str]) -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_names_are_read_and_metrics_computed_without_polars() -> None:
+    code = (
+        "import sys; sys.modules['polars'] = None; import rankine as rk; "
+        "import rankine.ranking, rankine.recommend; "
+        "from rankine.table.judged import Judged; "
+        "print(rk.parse('nDCG@10'), (rk.nDCG @ 10).values(Judged.empty()).tolist(), "
+        "rk.parse('Coverage@5'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stderr, done.stdout.strip()) == ("", "nDCG@10 [] Coverage@5")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankine.table.judgements import KeyTable, may_repeat, with_query
-from rankine.table.segments import by_halves, starts_of
+from rankine.blocks import by_halves
+from rankine.table.keys import KeyTable, may_repeat, with_query
+from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,6 @@ from rankine.alike._overlap import (
 )
 from rankine.alike._rbo import rbo_kernel
 from rankine.alike.matched import Matched, Side
-from rankine.alike.paired import ON
 from rankine.checks import check_choice
 from rankine.errors import (
     DataError,
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from rankine.arrays import AnyArray, Bools, Floats, Ints
 
 On = Literal["intersection", "union"] | None
+ON = ("intersection", "union")
+"""Ways to correlate rankings of different items."""
 Aggregate = Literal["ratio_of_sums", "mean_of_ratios"]
 MEASURES: dict[str, Fact] = {}
 

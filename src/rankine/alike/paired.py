@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine.alike.measures import ON
 from rankine.alike.rankings import describe_difference, ranking_of, refuse_kinds
 from rankine.checks import check_choice
 from rankine.errors import DataError, ParameterError
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from rankine.arrays import AnyArray, Floats
 
 _REAL = (int, float, Decimal, Fraction, np.integer, np.floating)
-ON = ("intersection", "union")
-"""Ways to correlate rankings of different items."""
 
 
 def paired(

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from rankine.blocks import by_blocks, by_halves
 from rankine.errors import DataError
 from rankine.table.groups import marked
-from rankine.table.judgements import KeyTable, item_keys
-from rankine.table.segments import by_blocks, by_halves, starts_of
+from rankine.table.judgements import item_keys
+from rankine.table.keys import KeyTable
+from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from rankine.checks import check_choice
 from rankine.metric import register
 from rankine.ranking._cutoff import ratio
 from rankine.table.inversions import Pairs, pair_counts
-from rankine.table.policy import with_the_rest
+from rankine.table.judged import with_the_rest
 from rankine.table.segments import starts_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine.errors import ParameterError, UnknownMetricError, nearest
 from rankine.names import parse_all
-from rankine.stats.summary import FLOOR
+from rankine.stats.intervals import FLOOR
 from rankine.trec_names import FAMILIES, NICKNAMES, Family, label
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rankine.table.segments import by_blocks
+from rankine.blocks import by_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

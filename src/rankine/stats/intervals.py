@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankine.checks import check_choice, check_count, check_number
-from rankine.stats.summary import FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from rankine.arrays import Floats
 
 METHODS = ("bootstrap", "t")
+FLOOR = 1e-5
+"""The least value in a geometric mean, as in trec_eval."""
 _CELLS = 1 << 17
 """Counts of draws that are kept at once, 1 MB: what stays in the cache of a core.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.errors import DataError
+from rankine.stats.intervals import FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from rankine.table import Judged
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
-FLOOR = 1e-5
-"""The least value in a geometric mean, as in trec_eval."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine.blocks import by_halves
 from rankine.errors import DataError
-from rankine.table.segments import by_halves, position, runs
+from rankine.table.segments import position, runs
 from rankine.words import count
 
 if TYPE_CHECKING:

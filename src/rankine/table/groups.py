@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from rankine.table.segments import expand, starts_of
 
@@ -83,9 +82,7 @@ class Train:
     def _pairs(self) -> tuple[Ints, Ints]:
         """Who had what, each pair once, by user and item."""
         bits = self.n_items.bit_length()
-        # polars sorts with all cores.
-        rows = pl.Series((self.users_of_rows << bits) | self.items_of_rows)
-        pair: Ints = rows.sort().to_numpy()
+        pair: Ints = np.sort((self.users_of_rows << bits) | self.items_of_rows)
         new = np.ones(len(pair), dtype=np.bool_)
         new[1:] = pair[1:] != pair[:-1]
         pair = pair[new]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankine.table.segments import by_halves, expand, position, runs, starts_of
+from rankine.blocks import by_halves
+from rankine.table.segments import expand, position, runs, starts_of
 
 if TYPE_CHECKING:
     from rankine.arrays import AnyArray, Floats, Ints

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rankine.arrays import Bools, Floats, Ints
 
 
+_SPARSE = 4
+"""How many kinds of judged items there may be for each of them, to count them all."""
+
+
 class Hits(NamedTuple):
     """The relevant rows of a table.
 
@@ -193,3 +197,46 @@ _EMPTY = Judged(
     scores=_NO_FLOATS,
     score_query=_NO_INTS,
 )
+
+
+def with_the_rest(table: Judged) -> Judged:
+    """Put the judged items that were not retrieved at the end of the lists, tied."""
+    # Which items these are does not matter, only how many of each grade.
+    pool = table.pool
+    levels = np.unique(np.concatenate((pool.grade, table.grade)))
+    wanted = pool.query * len(levels) + levels.searchsorted(pool.grade)
+    found = table.query * len(levels) + levels.searchsorted(table.grade)
+    n_kinds = table.n_queries * len(levels)
+    if n_kinds > _SPARSE * len(wanted):
+        kinds, number = np.unique(np.concatenate((wanted, found)), return_inverse=True)
+        wanted, found = number[: len(wanted)], number[len(wanted) :]
+    else:
+        kinds = np.arange(n_kinds)
+    left = np.bincount(wanted, minlength=len(kinds))
+    left -= np.bincount(found, minlength=len(kinds))
+    kind = np.repeat(kinds, np.maximum(left, 0))
+    more, level = np.divmod(kind, len(levels))
+    grades = levels[level]
+    tied = np.bincount(more, minlength=table.n_queries)
+    above = table.n_retrieved[more]
+    nothing = np.full(len(more), -np.inf)
+    rank = np.concatenate((table.rank, above + position(more) + 1))
+    query = np.concatenate((table.query, more))
+    by_rank = np.lexsort((rank, query))
+    scores, score_query = table.scores, table.score_query
+    if scores is not None and score_query is not None:
+        scores = np.concatenate((scores, nothing))
+        score_query = np.concatenate((score_query, more))
+    return replace(
+        table,
+        query=query[by_rank],
+        rank=rank[by_rank],
+        grade=np.concatenate((table.grade, grades))[by_rank],
+        above=np.concatenate((table.above, above))[by_rank],
+        tied=np.concatenate((table.tied, tied[more]))[by_rank],
+        score=np.concatenate((table.score, nothing))[by_rank],
+        n_retrieved=table.n_retrieved + tied,
+        scores=scores,
+        score_query=score_query,
+        memo={},
+    )

@@ -18,7 +18,8 @@ from rankine.errors import DataError, ParameterError
 from rankine.io.frames import ids
 from rankine.io.sources import Rows
 from rankine.table.groups import Groups, Topics, Train
-from rankine.table.judgements import may_repeat, numbers
+from rankine.table.judgements import numbers
+from rankine.table.keys import may_repeat
 from rankine.table.lists import refuse_twice
 from rankine.table.numbered import numbered
 from rankine.table.recommended import Recommended

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine.blocks import by_blocks
 from rankine.conventions.convention import Convention
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
-from rankine.table.segments import by_blocks, rounded, runs, starts_of
+from rankine.table.segments import rounded, runs, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:

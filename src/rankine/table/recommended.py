@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine.blocks import by_blocks, by_halves
 from rankine.table.groups import marked
-from rankine.table.judgements import KeyTable
-from rankine.table.segments import by_blocks, by_halves, expand, position, starts_of
+from rankine.table.keys import KeyTable
+from rankine.table.segments import expand, position, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,15 +18,8 @@ import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.sources import Rows, Stream
-from rankine.table.judgements import (
-    Judgements,
-    item_keys,
-    list_starts,
-    may_repeat,
-    numbers,
-    width_of,
-    with_query,
-)
+from rankine.table.judgements import Judgements, item_keys, list_starts, numbers
+from rankine.table.keys import may_repeat, width_of, with_query
 from rankine.table.segments import (
     above_and_tied,
     expand,

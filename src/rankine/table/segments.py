@@ -6,11 +6,12 @@ is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Pyth
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from rankine.blocks import by_blocks, by_halves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +22,6 @@ T = TypeVar("T")
 
 _FEW = 32
 """Segments that are searched one by one."""
-_MANY = 600_000
-"""Values that are worth a second thread; a part of a file has fewer."""
-_BLOCK = 1 << 16
-"""Values that are looked at together, and stay in the cache meanwhile."""
 _WASTE = 2
 """How much larger than the data a padded block may be."""
 
@@ -163,39 +160,6 @@ def sort_descending(values: Floats, starts: Ints) -> Floats:
 def _sort_rows(block: Floats) -> None:
     """Sort each row in place."""
     by_halves(lambda rows: block[rows].sort(axis=1), len(block), block.size)
-
-
-def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
-    """Do some work on n rows with so many values: on all, or on halves in two threads.
-
-    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 10)
-    [(0, 5)]
-    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 1_000_000)
-    [(0, 2), (2, 5)]
-    """
-    if size < _MANY or n < 2:  # noqa: PLR2004 - two halves
-        return [work(slice(0, n))]
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        other = pool.submit(work, slice(0, n // 2))
-        own = work(slice(n // 2, n))
-        return [other.result(), own]
-
-
-def by_blocks(work: Callable[[slice], T], n: int, width: int = 1) -> list[T]:
-    """Do some work on n rows of so many values, a few rows at a time.
-
-    >>> by_blocks(lambda rows: rows.stop - rows.start, 100_000)
-    [65536, 34464]
-    """
-    step = max(1, _BLOCK // max(width, 1))
-
-    def some(rows: slice) -> list[T]:
-        return [
-            work(slice(begin, min(begin + step, rows.stop)))
-            for begin in range(rows.start, rows.stop, step)
-        ]
-
-    return list(chain.from_iterable(by_halves(some, n, n * width)))
 
 
 def bounds(values: AnyArray) -> tuple[Any, Any]:

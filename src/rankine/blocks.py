@@ -1,0 +1,50 @@
+"""Work on many rows in parts: in two threads, and in blocks that stay in the cache."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+_MANY = 600_000
+"""Values that are worth a second thread; a part of a file has fewer."""
+_BLOCK = 1 << 16
+"""Values that are looked at together, and stay in the cache meanwhile."""
+
+
+def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
+    """Do some work on n rows with so many values: on all, or on halves in two threads.
+
+    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 10)
+    [(0, 5)]
+    >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 1_000_000)
+    [(0, 2), (2, 5)]
+    """
+    if size < _MANY or n < 2:  # noqa: PLR2004 - two halves
+        return [work(slice(0, n))]
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        other = pool.submit(work, slice(0, n // 2))
+        own = work(slice(n // 2, n))
+        return [other.result(), own]
+
+
+def by_blocks(work: Callable[[slice], T], n: int, width: int = 1) -> list[T]:
+    """Do some work on n rows of so many values, a few rows at a time.
+
+    >>> by_blocks(lambda rows: rows.stop - rows.start, 100_000)
+    [65536, 34464]
+    """
+    step = max(1, _BLOCK // max(width, 1))
+
+    def some(rows: slice) -> list[T]:
+        return [
+            work(slice(begin, min(begin + step, rows.stop)))
+            for begin in range(rows.start, rows.stop, step)
+        ]
+
+    return list(chain.from_iterable(by_halves(some, n, n * width)))
