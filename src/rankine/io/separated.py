@@ -19,7 +19,7 @@ from rankine.io.roles import Role, refuse_leftover, resolve
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from rankine.arrays import Ints
     from rankine.io.opened import Opened
@@ -107,9 +107,9 @@ def _stream(
         return None if frame is None else frame.select(columns)
 
     def parts() -> Generator[Rows, None, None]:
-        line = reader.first
+        first = line = reader.found.line
         rest: list[bytes] = []
-        with closing(ahead(opened, reader.skip, parse)) as found:
+        with closing(ahead(opened, reader.found.skip, parse)) as found:
             for data, frame in found:
                 if rest or frame is None:
                     rest.append(data)
@@ -117,9 +117,9 @@ def _stream(
                 yield Rows(frame, opened.name, line)
                 line += frame.height
                 del data, frame
-        if rest or line == reader.first:
+        if rest or line == first:
             made = slowly(b"".join(rest), 0, line)
-            if made.frame.height == 0 and line == reader.first:
+            if made.frame.height == 0 and line == first:
                 msg = f"{opened.name}: no rows in it"
                 raise NoRowsError(msg)
             yield made
@@ -163,8 +163,6 @@ class _Reader:
         self.wanted = wanted
         self.numeric = numeric
         self.mark = "\t" if found.mark == "::" else found.mark or " "
-        self.first = found.line
-        self.skip = found.skip
 
     def frame(
         self, data: bytes, skip: int, first: int
@@ -183,22 +181,21 @@ class _Reader:
         frame = None if self.found.mark == "::" else self.straight(data, before)
         if frame is not None:
             return frame, None
-        self.first = first
-        self.data = self._rows(data[skip:])
-        if not self.data.strip():
+        text = self._rows(data[skip:])
+        if not text.strip():
             return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
-        frame = self.straight(self.data)
+        frame = self.straight(text)
         if frame is not None:
             return frame, None
-        lines = self._leave_out()
-        self._refuse_lines(lines)
-        frame = self._parse(self.data, ())
-        if frame is None:
-            self._refuse_quote(lines)
+        kept, lines = self._leave_out(text, first)
+        self._refuse_lines(kept, lines)
+        parsed = self._parse(b"\n".join(kept), ())
+        if isinstance(parsed, str):
+            self._refuse_quote(kept, lines)
             word = "TSV" if self.mark == "\t" else "CSV"
-            msg = f"{self.name}: cannot be read as {word} ({self.reason})"
+            msg = f"{self.name}: cannot be read as {word} ({parsed})"
             raise FormatError(msg)
-        return frame, lines if len(lines) == frame.height else None
+        return parsed, lines if len(lines) == parsed.height else None
 
     def straight(self, data: bytes, before: bytes = b"") -> pl.DataFrame | None:
         """Read text in which each line is a row, without a copy of it."""
@@ -211,13 +208,14 @@ class _Reader:
         frame = self._parse(data, self.numeric, n_before, tuple(columns))
         n_marks = text.n_marks - before.count(self.mark.encode())
         n_rows = text.n_lines - n_before
+        if isinstance(frame, str):
+            return None
         whole = (
-            frame is not None
-            and frame.height == n_rows
+            frame.height == n_rows
             and n_marks == n_rows * (len(self.names) - 1)
             and not any(frame.null_count().row(0))
         )
-        return frame.select(self.wanted) if frame is not None and whole else None
+        return frame.select(self.wanted) if whole else None
 
     def _rows(self, data: bytes) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
@@ -233,17 +231,16 @@ class _Reader:
             data = data.replace(self.mark.encode() + b' "', self.mark.encode() + b'"')
         return data
 
-    reason = ""
-
     def _parse(
         self,
         source: bytes,
         numeric: Sequence[str],
         skip: int = 0,
         columns: Sequence[str] = (),
-    ) -> pl.DataFrame | None:
+    ) -> pl.DataFrame | str:
+        """Return some columns, or in words why they cannot be read."""
         if source.startswith(UNPACKED_BY_POLARS):
-            msg = f"{self.name}:{self.first}: begins like packed data, and is no text"
+            msg = f"{self.name}: rows begin like packed data, which is not text"
             raise FormatError(msg)
         schema = {
             name: pl.Float64 if name in numeric else pl.String for name in self.names
@@ -259,11 +256,10 @@ class _Reader:
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             text = str(error).strip()
-            self.reason = text.splitlines()[0] if text else type(error).__name__
-            return None
+            return text.splitlines()[0] if text else type(error).__name__
 
-    def _leave_out(self) -> Ints:
-        """Leave out empty lines and comments, and number those that are left.
+    def _leave_out(self, text: bytes, first: int) -> tuple[list[bytes], Ints]:
+        """Leave out empty lines and comments; return the others and their numbers.
 
         A line that begins with # and has all columns is no comment: ids may begin so.
 
@@ -273,7 +269,7 @@ class _Reader:
         numbers = []
         inside = False
         mark, n_marks = self.mark.encode(), len(self.names) - 1
-        for number, line in enumerate(self.data.split(b"\n"), self.first):
+        for number, line in enumerate(text.split(b"\n"), first):
             if inside:
                 kept[-1] += b"\n" + line
             elif line.strip() and (line[:1] != b"#" or line.count(mark) == n_marks):
@@ -282,17 +278,14 @@ class _Reader:
             else:
                 continue
             inside ^= line.count(b'"') % 2 == 1
-        self.data = b"\n".join(kept)
-        return np.array(numbers, dtype=np.int64)
+        return kept, np.array(numbers, dtype=np.int64)
 
-    def _refuse_lines(self, lines: Ints) -> None:
+    def _refuse_lines(self, kept: list[bytes], lines: Ints) -> None:
         """Raise for the first line that is not text or has too few or many fields."""
-        first = self.first
-        for at, line in enumerate(self.data.split(b"\n")):
+        for number, line in _numbered(kept, lines):
             try:
                 line.decode()
             except UnicodeDecodeError as error:
-                number = int(lines[at]) if len(lines) > at else first + at
                 msg = (
                     f"{self.name}:{number}: not UTF-8 text at byte {error.start} of "
                     "the line; name its encoding with encoding= or --encoding, such "
@@ -300,7 +293,7 @@ class _Reader:
                 )
                 raise FormatError(msg) from None
         reader = csv.reader(
-            io.StringIO(self.data.decode(), newline=""),
+            io.StringIO(b"\n".join(kept).decode(), newline=""),
             delimiter=self.mark,
             strict=True,
         )
@@ -315,21 +308,27 @@ class _Reader:
             why = f"expected {len(self.names)} columns, got {got}"
         except csv.Error as error:
             why = f"cannot be read as CSV ({error})"
-            at = min(at + 1, len(lines) - 1)
-        self._refuse(lines, at, why)
+            at += 1
+        self._refuse(int(lines[min(at, len(lines) - 1)]), why)
 
-    def _refuse_quote(self, lines: Ints) -> None:
+    def _refuse_quote(self, kept: list[bytes], lines: Ints) -> None:
         """Raise for a quote inside a field that does not begin with one."""
         mark = self.mark.encode()
         odd = re.compile(rb'(?:^|%b)[^"%b\n][^%b\n]*"' % ((re.escape(mark),) * 3))
-        for at, line in enumerate(self.data.split(b"\n")):
+        for number, line in _numbered(kept, lines):
             if odd.search(line):
                 why = "a quote stands inside a field; write it twice, and the field in "
-                self._refuse(lines, at, why + "quotes")
+                self._refuse(number, why + "quotes")
 
-    def _refuse(self, lines: Ints, at: int, why: str) -> NoReturn:
-        msg = f"{self.name}:{int(lines[min(at, len(lines) - 1)])}: {why}"
+    def _refuse(self, line: int, why: str) -> NoReturn:
+        msg = f"{self.name}:{line}: {why}"
         raise FormatError(msg)
+
+
+def _numbered(kept: list[bytes], lines: Ints) -> Iterator[tuple[int, bytes]]:
+    """Go through the lines of all rows; a field in quotes may have several."""
+    for row, first in zip(kept, lines.tolist(), strict=True):
+        yield from enumerate(row.split(b"\n"), first)
 
 
 class _Text:
