@@ -29,7 +29,7 @@ LAYERS = (
 )
 DRAWN = {
     ("result", "report"), ("checkup", "report"), ("reconciliation", "report"),
-    ("pairwise", "report"),
+    ("pairwise", "report"), ("offpolicy.estimate", "report"),
 }  # fmt: skip
 # A package's own door may open to what is behind it.
 DOORS = {"", "conventions", "__main__"}

@@ -73,6 +73,11 @@ class Check:
 
         return to_text(self)
 
+    def _repr_html_(self) -> str:
+        from rankine.report.checkup import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
 
 def check(
     qrels: Any,

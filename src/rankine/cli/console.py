@@ -9,7 +9,9 @@ class Terminal(Console):
     """A console that prints text as it is and says when nobody reads it."""
 
     def __init__(self, *, soft_wrap: bool = False) -> None:
-        super().__init__(markup=False, highlight=False, soft_wrap=soft_wrap)
+        super().__init__(
+            markup=False, highlight=False, soft_wrap=soft_wrap, force_jupyter=False
+        )
 
     def on_broken_pipe(self) -> None:
         """Let the command end quietly, where rich would exit with an error."""

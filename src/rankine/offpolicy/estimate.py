@@ -81,6 +81,11 @@ class Estimate:
         lines += [f"- {text}" for text in self.notes]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from rankine.report.estimate import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; what is undefined is None."""
         low, high = self.interval

@@ -26,7 +26,11 @@ _WIDTH = 100
 def to_text(evaluation: Evaluation) -> str:
     """Return one evaluation as plain text."""
     console = Console(
-        file=io.StringIO(), width=_WIDTH, color_system=None, legacy_windows=False
+        file=io.StringIO(),
+        width=_WIDTH,
+        color_system=None,
+        legacy_windows=False,
+        force_jupyter=False,  # there, rich would display the text and write none
     )
     console.print(table_of([evaluation]))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
