@@ -8,6 +8,8 @@ from importlib import import_module
 
 import click
 
+from rankine import __version__
+
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
     "check": "Look at judgements and a run before any metric.",
@@ -56,7 +58,7 @@ class _Lazy(click.Group):
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="rankine")
+@click.version_option(__version__)
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 def cli(debug: bool) -> None:  # noqa: FBT001 - a flag
     """Say how good a ranking or a recommender is, and how sure that is."""

@@ -447,7 +447,7 @@ def _zstandard(raw: BinaryIO, name: str) -> _Readable:
     except ImportError:
         msg = (
             f"{name}: is packed with zstandard, which needs a package: "
-            "pip install 'rankine[zstd]'"
+            "pip install 'rankine-eval[zstd]'"
         )
         raise MissingExtraError(msg) from None
     start = zstandard.ZstdDecompressor().decompressobj

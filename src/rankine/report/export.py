@@ -123,5 +123,5 @@ def to_frame(frame: pl.DataFrame, library: str) -> Any:
     try:
         return frame.to_pandas() if library == "pandas" else frame.to_arrow()
     except ImportError:
-        msg = f"a frame of {library} needs it; install rankine[{library}]"
+        msg = f"a frame of {library} needs it; pip install 'rankine-eval[{library}]'"
         raise MissingExtraError(msg) from None
