@@ -57,12 +57,19 @@ class _Lazy(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Lazy,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__)
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
-def cli(debug: bool) -> None:  # noqa: FBT001 - a flag
+@click.pass_context
+def cli(context: click.Context, debug: bool) -> None:  # noqa: FBT001 - a flag
     """Say how good a ranking or a recommender is, and how sure that is."""
     del debug  # main looks for it, as an error may come before it is read
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(arguments: list[str] | None = None) -> None:

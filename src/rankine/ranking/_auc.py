@@ -67,21 +67,21 @@ def auc(
     Examples:
         Relevant at ranks 1 and 3, others at 2 and 4: right are 1-2, 1-4 and 3-4 of 4.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
-        >>> table = judged(qrels, {"q": ["a", "b", "c", "x"]})
-        >>> auc(table)
-        array([0.75])
+        >>> run = {"q": ["a", "b", "c", "x"]}
+        >>> rk.evaluate(qrels, run, "AUC").mean
+        {'AUC': 0.75}
 
         Judged items only: 1-2 right, 3-2 wrong.
 
-        >>> auc(table, universe="matched")
-        array([0.5])
+        >>> rk.evaluate(qrels, run, "AUC(universe='matched')").mean
+        {"AUC(universe='matched')": 0.5}
 
         Six further items below the list: (3 + 2 * 6) / (2 * 8).
 
-        >>> auc(table, universe="catalogue", catalog=10)
-        array([0.9375])
+        >>> rk.evaluate(qrels, run, "AUC(universe='catalogue',catalog=10)").mean
+        {"AUC(universe='catalogue',catalog=10)": 0.9375}
     """
     check_k(k)
     check_number("rel", rel)
@@ -264,10 +264,10 @@ def limited_auc(
         beats all 8 others, the second loses to the item at rank 2 and ties with 7:
         1 - (1 + 7/2) / 16 = 0.7188.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]})
-        >>> limited_auc(table, k=2, catalog=10)
-        array([0.7188])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "LAUC(catalog=10)@2").mean
+        {'LAUC(catalog=10)@2': 0.7188}
     """
     check_k(k)
     check_number("rel", rel)

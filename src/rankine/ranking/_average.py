@@ -65,21 +65,21 @@ def average_precision(
     Examples:
         Hits at ranks 1 and 3, four relevant items: (1/1 + 2/3) / 4 = 0.4167.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> relevant = {"a": 1, "c": 1, "d": 1, "e": 1}
-        >>> table = judged({"q": relevant}, {"q": ["a", "b", "c"]})
-        >>> average_precision(table, k=3)
-        array([0.4167])
+        >>> qrels, run = {"q": relevant}, {"q": ["a", "b", "c"]}
+        >>> rk.evaluate(qrels, run, "AP@3").mean
+        {'AP@3': 0.4167}
 
         Three of the four fit above the cutoff: (1 + 2/3) / 3; two are found:
         (1 + 2/3) / 2; all three ranks: (1 + 1/2 + 2/3) / 3.
 
-        >>> average_precision(table, k=3, divisor="min_k_R")
-        array([0.5556])
-        >>> average_precision(table, k=3, divisor="hits")
-        array([0.8333])
-        >>> average_precision(table, k=3, divisor="k", terms="all_ranks")
-        array([0.7222])
+        >>> rk.evaluate(qrels, run, "AP(divisor='min_k_R')@3").mean
+        {"AP(divisor='min_k_R')@3": 0.5556}
+        >>> rk.evaluate(qrels, run, "AP(divisor='hits')@3").mean
+        {"AP(divisor='hits')@3": 0.8333}
+        >>> rk.evaluate(qrels, run, "AP(divisor='k',terms='all_ranks')@3").mean
+        {"AP(divisor='k',terms='all_ranks')@3": 0.7222}
     """
     check_choice("divisor", divisor, _DIVISORS)
     check_choice("terms", terms, ("hits", "all_ranks"))
@@ -229,17 +229,17 @@ def average_recall(
     Examples:
         Hits at ranks 1 and 3, two relevant items: (1/2 + 1/2 + 2/2) / 3 = 0.6667.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "c": 1}}, {"q": ["a", "b", "c"]})
-        >>> average_recall(table, k=3)
-        array([0.6667])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": ["a", "b", "c"]}
+        >>> rk.evaluate(qrels, run, "AR@3").mean
+        {'AR@3': 0.6667}
 
         Over the hits: (1/2 + 2/2) / 2; as recmetrics: (1/1 + 2/3) / 2.
 
-        >>> average_recall(table, k=3, variant="hits")
-        array([0.75])
-        >>> average_recall(table, k=3, variant="recmetrics")
-        array([0.8333])
+        >>> rk.evaluate(qrels, run, "AR(variant='hits')@3").mean
+        {"AR(variant='hits')@3": 0.75}
+        >>> rk.evaluate(qrels, run, "AR(variant='recmetrics')@3").mean
+        {"AR(variant='recmetrics')@3": 0.8333}
     """
     check_binary(k, rel, None)
     check_choice("variant", variant, ("mean", "hits", "recmetrics"))
@@ -296,15 +296,15 @@ def reciprocal_rank(
     Examples:
         The first hit stands at rank 2: 1 / 2.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> reciprocal_rank(table)
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "RR").mean
+        {'RR': 0.5}
 
         All hits: 1/2 + 1/3.
 
-        >>> reciprocal_rank(table, variant="sum")
-        array([0.8333])
+        >>> rk.evaluate(qrels, run, "RR(variant='sum')").mean
+        {"RR(variant='sum')": 0.8333}
     """
     check_binary(k, rel, ties)
     check_choice("variant", variant, ("first", "sum"))
@@ -371,10 +371,10 @@ def r_precision(
     Examples:
         Two relevant items, one of them among the first two: 1 / 2.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> r_precision(table)
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "Rprec").mean
+        {'Rprec': 0.5}
     """
     check_binary(k, rel, None)
     check_choice("misses", misses, ("zero", "undefined"))

@@ -67,10 +67,10 @@ def fall_out(
     Examples:
         One miss shown, 10 - 2 items not relevant: 1 / 8.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> fall_out(table, k=2, catalog=10)
-        array([0.125])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "FallOut(catalog=10)@2").mean
+        {'FallOut(catalog=10)@2': 0.125}
     """
     _, false, _, true_negative = _confusion(table, k, rel, catalog, "FallOut")
     return ratio(false, false + true_negative)
@@ -104,10 +104,10 @@ def accuracy(
         One hit, one miss shown, one relevant item not shown, 7 rightly left out:
         (1 + 7) / 10.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> accuracy(table, k=2, catalog=10)
-        array([0.8])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "Accuracy(catalog=10)@2").mean
+        {'Accuracy(catalog=10)@2': 0.8}
     """
     hit, false, missed, rest = _confusion(table, k, rel, catalog, "Accuracy")
     return ratio(hit + rest, hit + false + missed + rest)
@@ -141,10 +141,10 @@ def mcc(
     Examples:
         TP = FP = FN = 1, TN = 7: (7 - 1) / sqrt(2 * 2 * 8 * 8) = 6 / 16.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> mcc(table, k=2, catalog=10)
-        array([0.375])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "MCC(catalog=10)@2").mean
+        {'MCC(catalog=10)@2': 0.375}
     """
     hit, false, missed, rest = _confusion(table, k, rel, catalog, "MCC")
     product = (hit + false) * (hit + missed) * (rest + false) * (rest + missed)

@@ -31,9 +31,10 @@ def n_retrieved(table: Judged) -> Floats:
         trec_eval, m_num_ret.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> n_retrieved(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([2.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "NumRet").mean
+        {'NumRet': 2.0}
     """
     return table.length()
 
@@ -66,9 +67,10 @@ def n_relevant(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_num_rel.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> n_relevant(judged({"q": {"a": 1, "b": 0}}, {"q": ["x", "a"]}))
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "NumRel").mean
+        {'NumRel': 1.0}
     """
     check_binary(None, rel, None)
     return table.n_relevant(rel).copy()
@@ -102,9 +104,10 @@ def n_relevant_retrieved(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_num_rel_ret.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> n_relevant_retrieved(judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}))
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "NumRelRet").mean
+        {'NumRelRet': 1.0}
     """
     check_binary(None, rel, None)
     return found_within(table, None, rel)
@@ -137,10 +140,10 @@ def n_nonrelevant_judged_retrieved(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_num_nonrel_judged_ret.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]})
-        >>> n_nonrelevant_judged_retrieved(table)
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "NumNonrelJudgedRet").mean
+        {'NumNonrelJudgedRet': 1.0}
     """
     check_binary(None, rel, None)
     known = (table.grade >= 0) & (table.grade < rel)
@@ -174,9 +177,10 @@ def n_queries(table: Judged) -> Floats:
         trec_eval, m_num_q.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> n_queries(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "NumQ").mean
+        {'NumQ': 1.0}
     """
     return np.ones(table.n_queries)
 
@@ -211,9 +215,10 @@ def judged_share(table: Judged, *, k: int | None = None) -> Floats:
     Examples:
         One of the first two is judged.
 
-        >>> from rankine.table import judged
-        >>> judged_share(judged({"q": {"a": 1}}, {"q": ["x", "a", "y"]}), k=2)
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "Judged@2").mean
+        {'Judged@2': 0.5}
     """
     check_k(k)
     length = table.length()
@@ -253,10 +258,10 @@ def unjudged_share(table: Judged, *, k: int | None = None) -> Floats:
     Examples:
         Two of three are not judged, of five places: 2 / 5.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1}}, {"q": ["x", "a", "y"]})
-        >>> unjudged_share(table, k=5)
-        array([0.4])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "Unjudged@5").mean
+        {'Unjudged@5': 0.4}
     """
     check_k(k)
     length = table.length()

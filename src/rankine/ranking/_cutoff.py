@@ -127,26 +127,26 @@ def precision(
     Examples:
         One relevant item among the first two: 1 / 2 = 0.5.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> precision(table, k=2)
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "P@2").mean
+        {'P@2': 0.5}
 
         Of five wanted places the list fills three, two of them with hits: 2 / 5 by
         the cutoff, 2 / 3 by the list, 2 / min(5, 2) by what there is to find.
 
-        >>> precision(table, k=5)
-        array([0.4])
-        >>> precision(table, k=5, divisor="list")
-        array([0.6667])
-        >>> precision(table, k=5, divisor="min_k_R")
-        array([1.])
+        >>> rk.evaluate(qrels, run, "P@5").mean
+        {'P@5': 0.4}
+        >>> rk.evaluate(qrels, run, "P(divisor='list')@5").mean
+        {"P(divisor='list')@5": 0.6667}
+        >>> rk.evaluate(qrels, run, "P(divisor='min_k_R')@5").mean
+        {"P(divisor='min_k_R')@5": 1.0}
 
         Two tied items, one of them relevant: first or second with equal chance.
 
-        >>> tied = judged({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}})
-        >>> precision(tied, k=1, ties="average")
-        array([0.5])
+        >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+        >>> rk.evaluate(qrels, run, "P(ties='average')@1").mean
+        {"P(ties='average')@1": 0.5}
     """
     found, shown = precision_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
@@ -213,15 +213,15 @@ def recall(
     Examples:
         One of two relevant items is among the first two: 1 / 2.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> recall(table, k=2)
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "R@2").mean
+        {'R@2': 0.5}
 
         The first rank could hold one of them: 0 / min(1, 2) = 0.
 
-        >>> recall(table, k=1, divisor="min_k_R")
-        array([0.])
+        >>> rk.evaluate(qrels, run, "R(divisor='min_k_R')@1").mean
+        {"R(divisor='min_k_R')@1": 0.0}
     """
     found, most = recall_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
@@ -289,15 +289,15 @@ def f_measure(
     Examples:
         P@3 = 2/3 and R@3 = 2/2: 2 * (2/3) * 1 / (2/3 + 1) = 0.8.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> f_measure(table, k=3)
-        array([0.8])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "F@3").mean
+        {'F@3': 0.8}
 
         Recall counts twice: 5 * (2/3) / (4 * 2/3 + 1) = 0.9091.
 
-        >>> f_measure(table, k=3, beta=2)
-        array([0.9091])
+        >>> rk.evaluate(qrels, run, "F(beta=2)@3").mean
+        {'F(beta=2)@3': 0.9091}
     """
     up, down = f_parts(
         table, k=k, rel=rel, beta=beta, divisor=divisor, min_score=min_score, ties=ties
@@ -350,10 +350,10 @@ def success(
     Examples:
         The first hit stands at rank 2.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> success(table, k=1), success(table, k=2)
-        (array([0.]), array([1.]))
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, ["Success@1", "Success@2"]).mean
+        {'Success@1': 0.0, 'Success@2': 1.0}
     """
     check_binary(k, rel, ties)
     if ties == "average":
@@ -394,10 +394,10 @@ def hit_count(
         ranx, hits.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]})
-        >>> hit_count(table, k=2)
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
+        >>> rk.evaluate(qrels, run, "HitCount@2").mean
+        {'HitCount@2': 1.0}
     """
     check_binary(k, rel, ties)
     return found_within(table, k, rel, None, ties)

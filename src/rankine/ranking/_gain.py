@@ -224,10 +224,10 @@ def cumulative_gain(
     Examples:
         Grades 2, 0 and 3 at ranks 1 to 3: 2 + 0 + 3.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]})
-        >>> cumulative_gain(table, k=3)
-        array([5.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "CG@3").mean
+        {'CG@3': 5.0}
     """
     check_gain(k, gain, rel, ties)
     if ties == "average":
@@ -270,10 +270,10 @@ def normalized_cumulative_gain(
     Examples:
         Of 3 + 2 that two ranks could hold, the first two hold 2.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]})
-        >>> normalized_cumulative_gain(table, k=2)
-        array([0.4])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "NCG@2").mean
+        {'NCG@2': 0.4}
     """
     got = cumulative_gain(table, k=k, gain=gain, rel=rel, ties=ties)
     return ratio(got, ideal_sum(table, k, gain, rel, "none", 2, "judged@k"))
@@ -323,17 +323,17 @@ def dcg(
         Grades 2 and 3 at ranks 1 and 3: 2 / 1 + 3 / 2 = 3.5; exponential
         3 / 1 + 7 / 2 = 6.5.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]})
-        >>> dcg(table)
-        array([3.5])
-        >>> dcg(table, gain="exponential")
-        array([6.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "DCG").mean
+        {'DCG': 3.5}
+        >>> rk.evaluate(qrels, run, "DCG(gain='exponential')").mean
+        {"DCG(gain='exponential')": 6.5}
 
         Without discount below rank 2, then log2: 2 / 1 + 3 / log2(3).
 
-        >>> dcg(table, discount="jk")
-        array([3.8928])
+        >>> rk.evaluate(qrels, run, "DCG(discount='jk')").mean
+        {"DCG(discount='jk')": 3.8928}
     """
     check_gain(k, gain, rel, ties)
     check_discount(discount, base)
@@ -388,21 +388,23 @@ def ndcg(
         One relevant item at rank 2 of two judged relevant items:
         (1 / log2 3) / (1 / log2 2 + 1 / log2 3) = 0.3869.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "y"]})
-        >>> ndcg(table)
-        array([0.3869])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "nDCG").mean
+        {'nDCG': 0.3869}
 
         Cut at 1 with an ideal that is not cut: 0 / ...; exponential gain is the same
         for grades 0 and 1.
 
-        >>> ndcg(table, k=1, ideal="judged"), ndcg(table, gain="exponential")
-        (array([0.]), array([0.3869]))
+        >>> rk.evaluate(
+        ...     qrels, run, ["nDCG(ideal='judged')@1", "nDCG(gain='exponential')"]
+        ... ).mean
+        {"nDCG(ideal='judged')@1": 0.0, "nDCG(gain='exponential')": 0.3869}
 
         Ideal of three ones: (1 / log2 3) / (1 + 1 / log2 3 + 1 / 2) = 0.2961.
 
-        >>> ndcg(table, k=3, ideal="k_ones")
-        array([0.2961])
+        >>> rk.evaluate(qrels, run, "nDCG(ideal='k_ones')@3").mean
+        {"nDCG(ideal='k_ones')@3": 0.2961}
     """
     check_gain(k, gain, rel, ties)
     check_discount(discount, base)

@@ -50,10 +50,11 @@ def bpref(table: Judged, *, rel: float = 1) -> Floats:
         Two relevant, two not; one of the latter above the second hit:
         (1 + 1 - 1/2) / 2 = 0.75.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
-        >>> bpref(judged(qrels, {"q": ["x", "a", "b", "c"]}))
-        array([0.75])
+        >>> run = {"q": ["x", "a", "b", "c"]}
+        >>> rk.evaluate(qrels, run, "Bpref").mean
+        {'Bpref': 0.75}
     """
     check_binary(None, rel, None)
     known = (table.grade >= 0) & (table.grade < rel)
@@ -94,10 +95,11 @@ def inferred_ap(table: Judged, *, rel: float = 1) -> Floats:
     Examples:
         All judged, hits at ranks 1 and 3: (1 + 1/3 + (2/3) (2/2) (1/2)) / 2 = 0.8333.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
-        >>> inferred_ap(judged(qrels, {"q": ["a", "b", "c"]}))
-        array([0.8333])
+        >>> run = {"q": ["a", "b", "c"]}
+        >>> rk.evaluate(qrels, run, "infAP").mean
+        {'infAP': 0.8333}
     """
     check_binary(None, rel, None)
     hit = table.grade >= rel
@@ -132,9 +134,10 @@ def geometric_ap(table: Judged, *, rel: float = 1) -> Floats:
         https://doi.org/10.1145/1183614.1183630
 
     Examples:
-        >>> from rankine.table import judged
-        >>> geometric_ap(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "gm_AP").mean
+        {'gm_AP': 0.5}
     """
     return average_precision(table, rel=rel)
 
@@ -161,9 +164,10 @@ def geometric_bpref(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_gm_bpref.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> geometric_bpref(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "gm_Bpref").mean
+        {'gm_Bpref': 1.0}
     """
     return bpref(table, rel=rel)
 

@@ -69,13 +69,16 @@ def interpolated_precision(
         Hits at ranks 1 and 4 of R = 2. Recall 1 is reached at rank 4: 2/4; recall 0.5
         at rank 1: 1.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 1}}
-        >>> table = judged(qrels, {"q": ["a", "x", "y", "b"]})
-        >>> interpolated_precision(table, recall=1), interpolated_precision(table)
-        (array([0.5]), array([1.]))
+        >>> run = {"q": ["a", "x", "y", "b"]}
+        >>> rk.evaluate(qrels, run, ["IPrec@1", "IPrec"]).mean
+        {'IPrec@1': 0.5, 'IPrec': 1.0}
 
-        Recall 0.2 of R = 2 is 0.4 hits: none, rounded; one, cut as trec_eval 9 did.
+        Recall 0.6 of R = 2 is 1.2 hits: one, rounded, and 2 if that is rounded up.
+
+        >>> rk.evaluate(qrels, run, ["IPrec@0.6", "IPrec(cut='up')@0.6"]).mean
+        {'IPrec@0.6': 1.0, "IPrec(cut='up')@0.6": 0.5}
     """
     check_number("recall", recall, least=0, most=1)
     check_binary(None, rel, None)
@@ -117,10 +120,11 @@ def eleven_point(
         Hits at ranks 1 and 4 of R = 2: precision 1 up to recall 0.7, which rounds to
         one hit, then 2/4 for 0.8, 0.9 and 1: (8 + 3/2) / 11 = 0.8636.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 1}}
-        >>> eleven_point(judged(qrels, {"q": ["a", "x", "y", "b"]}))
-        array([0.8636])
+        >>> run = {"q": ["a", "x", "y", "b"]}
+        >>> rk.evaluate(qrels, run, "11pt").mean
+        {'11pt': 0.8636}
     """
     check_binary(None, rel, None)
     check_choice("cut", cut, ("round", "up"))
@@ -160,11 +164,11 @@ def r_precision_multiple(
     Examples:
         R = 2, m = 2: two hits in the first four.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 1}}
-        >>> table = judged(qrels, {"q": ["a", "x", "y", "b"]})
-        >>> r_precision_multiple(table, multiple=2)
-        array([0.5])
+        >>> run = {"q": ["a", "x", "y", "b"]}
+        >>> rk.evaluate(qrels, run, "RprecMult@2").mean
+        {'RprecMult@2': 0.5}
     """
     check_number("multiple", multiple, above=0)
     check_binary(None, rel, None)
@@ -204,10 +208,11 @@ def relative_precision(
     Examples:
         One hit in the first three, two relevant items: 1 / min(3, 2).
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 1}}
-        >>> relative_precision(judged(qrels, {"q": ["a", "x", "y"]}), k=3)
-        array([0.5])
+        >>> run = {"q": ["a", "x", "y"]}
+        >>> rk.evaluate(qrels, run, "RelP@3").mean
+        {'RelP@3': 0.5}
     """
     check_binary(k, rel, None)
     most = table.n_relevant(rel)

@@ -45,9 +45,10 @@ def normalized_gain(table: Judged, *, gain: TableGain = "linear") -> Floats:
     Examples:
         One item of grade 1 at rank 2: cost 2, gained 1: (1 / log2 3) / 1.
 
-        >>> from rankine.table import judged
-        >>> normalized_gain(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([0.6309])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "G").mean
+        {'G': 0.6309}
     """
     _check_table(gain)
     worth = gains(table.grade, gain)
@@ -89,9 +90,10 @@ def binary_g(table: Judged, *, rel: float = 1) -> Floats:
     Examples:
         Hits at ranks 1 and 3: (1 / log2 2 + 1 / log2 3) / 2 = 0.8155.
 
-        >>> from rankine.table import judged
-        >>> binary_g(judged({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}))
-        array([0.8155])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "binG").mean
+        {'binG': 0.8155}
     """
     check_binary(None, rel, None)
     hits = table.hits(rel)
@@ -164,14 +166,16 @@ def ndcg_at_levels(
     Examples:
         One item of grade 1, at rank 2 of two: DCG@1 / IDCG@1 = 0.
 
-        >>> from rankine.table import judged
-        >>> ndcg_at_levels(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([0.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "Rndcg").mean
+        {'Rndcg': 0.0}
 
         At rank 2 of three: (0 + (1 / log2 3) / 1) / 2.
 
-        >>> ndcg_at_levels(judged({"q": {"a": 1}}, {"q": ["x", "a", "y"]}))
-        array([0.3155])
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "Rndcg").mean
+        {'Rndcg': 0.3155}
     """
     _check_table(gain)
     check_number("rel", rel)
@@ -220,9 +224,10 @@ def ndcg_at_hits(table: Judged, *, gain: TableGain = "linear") -> Floats:
         One of two relevant items, at rank 2: DCG@2 = 1 / log2 3, IDCG@2 = 1 + 1 / log2
         3; (0.3869 + 1 * 0.3869) / 2.
 
-        >>> from rankine.table import judged
-        >>> ndcg_at_hits(judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}))
-        array([0.3869])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "nDCGrel").mean
+        {'nDCGrel': 0.3869}
     """
     _check_table(gain)
     curve = _Curve(table, gain)

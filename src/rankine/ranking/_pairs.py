@@ -86,11 +86,11 @@ def fcp(
         Ratings 3, 1 and 2 in the order of the scores: 3-1 and 3-2 are right, 1-2 is
         wrong.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> ratings = {"a": 3, "b": 1, "c": 2}
-        >>> table = judged({"u": ratings}, {"u": {"a": 0.9, "b": 0.5, "c": 0.4}})
-        >>> fcp(table)
-        array([0.6667])
+        >>> qrels, run = {"u": ratings}, {"u": {"a": 0.9, "b": 0.5, "c": 0.4}}
+        >>> rk.evaluate(qrels, run, "FCP").mean
+        {'FCP': 0.6667}
     """
     return ratio(*fcp_parts(table, tied=tied, weighing=weighing, aggregate=aggregate))
 
@@ -136,11 +136,11 @@ def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
     Examples:
         Grades 3, 1 and 2 in the order of the scores: of three pairs, 1-2 is wrong.
 
-        >>> from rankine.table import judged
+        >>> import rankine as rk
         >>> grades = {"a": 3, "b": 1, "c": 2}
-        >>> table = judged({"q": grades}, {"q": {"a": 0.9, "b": 0.5, "c": 0.4}})
-        >>> ndpm(table)
-        array([0.3333])
+        >>> qrels, run = {"q": grades}, {"q": {"a": 0.9, "b": 0.5, "c": 0.4}}
+        >>> rk.evaluate(qrels, run, "NDPM").mean
+        {'NDPM': 0.3333}
     """
     return ratio(*ndpm_parts(table, unretrieved=unretrieved))
 

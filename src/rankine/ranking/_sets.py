@@ -36,9 +36,10 @@ def set_precision(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_set_P.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> set_precision(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "SetP").mean
+        {'SetP': 0.5}
     """
     found, length = n_relevant_retrieved(table, rel=rel), table.length()
     value = ratio(found, length)
@@ -66,9 +67,10 @@ def set_recall(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_set_recall.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> set_recall(judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}))
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "SetR").mean
+        {'SetR': 0.5}
     """
     return ratio(n_relevant_retrieved(table, rel=rel), table.n_relevant(rel))
 
@@ -93,9 +95,10 @@ def set_relative_precision(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_set_rel_P.c.
 
     Examples:
-        >>> from rankine.table import judged
-        >>> set_relative_precision(judged({"q": {"a": 1}}, {"q": ["x", "a"]}))
-        array([1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "SetRelP").mean
+        {'SetRelP': 1.0}
     """
     found, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
@@ -129,10 +132,10 @@ def set_average_precision(table: Judged, *, rel: float = 1) -> Floats:
     Examples:
         1/2 of what was retrieved, 1/2 of what there is: 1/4.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]})
-        >>> set_average_precision(table)
-        array([0.25])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "SetAP").mean
+        {'SetAP': 0.25}
     """
     found, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
@@ -165,9 +168,10 @@ def set_f(table: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     Examples:
         P = R = 1/2: 1/2.
 
-        >>> from rankine.table import judged
-        >>> set_f(judged({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}))
-        array([0.5])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}
+        >>> rk.evaluate(qrels, run, "SetF").mean
+        {'SetF': 0.5}
     """
     check_number("beta", beta, least=0)
     p, r = set_precision(table, rel=rel), set_recall(table, rel=rel)
@@ -207,9 +211,10 @@ def utility(
     Examples:
         One hit, two misses: 1 - 2.
 
-        >>> from rankine.table import judged
-        >>> utility(judged({"q": {"a": 1}}, {"q": ["x", "a", "y"]}))
-        array([-1.])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "Utility").mean
+        {'Utility': -1.0}
     """
     if not isinstance(weights, (tuple, list)) or len(weights) != _N_WEIGHTS:
         msg = f"weights must be four numbers, got {weights!r}"

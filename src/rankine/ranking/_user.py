@@ -50,15 +50,15 @@ def expected_reciprocal_rank(
         Grades 1 and 2 at ranks 1 and 2, at most 2: p = 1/4 and 3/4;
         1/4 + (1/2) (3/4) (1 - 1/4) = 0.5313.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]})
-        >>> expected_reciprocal_rank(table)
-        array([0.5313])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}
+        >>> rk.evaluate(qrels, run, "ERR").mean
+        {'ERR': 0.5313}
 
         On a scale up to 4: p = 1/16 and 3/16; 1/16 + (1/2) (3/16) (15/16).
 
-        >>> expected_reciprocal_rank(table, max_grade=4)
-        array([0.1504])
+        >>> rk.evaluate(qrels, run, "ERR(max_grade=4)").mean
+        {'ERR(max_grade=4)': 0.1504}
     """
     check_k(k)
     if max_grade is not None:
@@ -147,15 +147,15 @@ def rank_biased_precision(
     Examples:
         Hits at ranks 1 and 3: 0.2 * (1 + 0.8²) = 0.328.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 2}}, {"q": ["a", "x", "b"]})
-        >>> rank_biased_precision(table)
-        array([0.328])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 2}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "RBP").mean
+        {'RBP': 0.328}
 
         Grades over the highest: 0.1 * (1/2 + (2/2) 0.9²) = 0.131.
 
-        >>> rank_biased_precision(table, p=0.9, gain="scaled")
-        array([0.131])
+        >>> rk.evaluate(qrels, run, "RBP(p=0.9,gain='scaled')").mean
+        {"RBP(p=0.9,gain='scaled')": 0.131}
     """
     check_number("p", p, above=0, below=1)
     check_binary(k, 1 if rel is None else rel, ties)
@@ -207,10 +207,10 @@ def rbp_residual(
     Examples:
         Unjudged at rank 2 of 3: 0.2 * 0.8 + 0.8³ = 0.672.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 1, "b": 2}}, {"q": ["a", "x", "b"]})
-        >>> rbp_residual(table)
-        array([0.672])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 1, "b": 2}}, {"q": ["a", "x", "b"]}
+        >>> rk.evaluate(qrels, run, "RBPResidual").mean
+        {'RBPResidual': 0.672}
     """
     check_number("p", p, above=0, below=1)
     check_choice("tail", tail, ("always", "with_unjudged"))
@@ -321,12 +321,12 @@ def r_score(
         Ratings 3 and 5 at ranks 1 and 2, neutral 2, half-life 2: the second counts
         half, 1 + 3/2 = 2.5 of at most 3 + 1/2: 71.43 of 100.
 
-        >>> from rankine.table import judged
-        >>> table = judged({"q": {"a": 3, "b": 5}}, {"q": ["a", "b"]})
-        >>> r_score(table, neutral=2, half_life=2)
-        array([71.4286])
-        >>> r_score(table, neutral=2, half_life=2, scale=1)
-        array([0.7143])
+        >>> import rankine as rk
+        >>> qrels, run = {"q": {"a": 3, "b": 5}}, {"q": ["a", "b"]}
+        >>> rk.evaluate(qrels, run, "RScore(neutral=2,half_life=2)").mean
+        {'RScore(neutral=2,half_life=2)': 71.4286}
+        >>> rk.evaluate(qrels, run, "RScore(neutral=2,half_life=2,scale=1)").mean
+        {'RScore(neutral=2,half_life=2,scale=1)': 0.7143}
     """
     return ratio(
         *r_score_parts(
