@@ -17,7 +17,7 @@ LAYERS = (
     ("metric", "conventions.bind"),
     ("ranking", "recommend"),
     ("trec_names", "names"),
-    ("stats", "notes", "cautions", "alike", "predicted", "probability"),
+    ("stats", "notes", "means", "cautions", "alike", "predicted", "probability"),
     ("plan",),
     ("result",),
     ("inputs", "offpolicy"),

@@ -6,19 +6,31 @@ import ast
 import re
 import warnings
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import rankine.ranking  # noqa: F401 - fills the registry
-from rankine.errors import MetricSyntaxError, UnknownMetricError, nearest
+from rankine.errors import (
+    MetricSyntaxError,
+    UnknownMetricError,
+    UsageError,
+    nearest,
+)
 from rankine.metric import REGISTRY, Metric
 from rankine.recommend import LISTED, ListMetric
 from rankine.trec_names import FAMILIES, NICKNAMES, Family
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 M = TypeVar("M", bound=Metric)
 _LONGEST = 500
 _SHAPE = re.compile(
     r"(?P<name>[^()@\s]+)\s*(\((?P<inside>.*)\))?\s*(@(?P<cut>[^@()]+))?"
 )
+_CUTOFFS = re.compile(
+    r"(?P<head>.+)@(?P<cuts>[^@()'\"]*?,[^@()'\"]*?)(?P<tail>-l\d+(\.\d+)?)?"
+)
+_NO_AT = re.compile(r"(?P<head>.*[^\d_-])[_-]?(?P<cut>[1-9][0-9]{0,8})")
 _RANX_LEVEL = re.compile(r"(?P<metric>.+)-l(?P<rel>\d+(\.\d+)?)")
 _TREC_CUT = re.compile(r"(?P<family>.+?)[_.](?P<cut>\d+(\.\d+)?)")
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
@@ -62,17 +74,26 @@ def parse(text: str) -> Metric:
     """
     found = parse_all(text)
     if len(found) != 1:
-        shown = ", ".join(str(metric) for metric in found[:3])
-        msg = f"{text!r} stands for {len(found)} metrics ({shown}, ...); name one"
-        raise MetricSyntaxError(msg)
+        raise MetricSyntaxError(several(text, found))
     return found[0]
+
+
+def several(text: str, found: Sequence[Metric], taker: str = "evaluate") -> str:
+    """Say that a text stands for several metrics, where one is expected."""
+    names = ", ".join(str(metric) for metric in found[:3])
+    more = ", ..." if len(found) > 3 else ""  # noqa: PLR2004 - as many as are shown
+    return (
+        f"{text!r} stands for {len(found)} metrics ({names}{more}), and one is "
+        f"expected here; name one, or give all of them to {taker} (-m on the command "
+        "line)"
+    )
 
 
 @lru_cache(maxsize=4096)
 def parse_all(text: str) -> tuple[Metric, ...]:
-    """Read one or several metrics, as ``P.5,10`` and nicknames stand for several.
+    """Read one or several metrics: ``P@5,10``, ``P.5,10`` and nicknames are several.
 
-    >>> parse_all("P.5,10")
+    >>> parse_all("P@5,10")
     (P@5, P@10)
     >>> parse_all("set")[:3]
     (NumQ, NumRet, NumRel)
@@ -87,6 +108,10 @@ def parse_all(text: str) -> tuple[Metric, ...]:
             for family in NICKNAMES[stripped]
             for _, metric in FAMILIES[family].expand("")
         )
+    listed = each_cutoff(stripped)
+    if listed:
+        found = (metric for entry in listed for metric in parse_all(entry))
+        return tuple(dict.fromkeys(found))
     ranx = _ranx(stripped)
     if ranx is not None:
         return (ranx,)
@@ -101,8 +126,46 @@ def parse_all(text: str) -> tuple[Metric, ...]:
         msg = f"cannot read metric {text!r}; write it like nDCG@10 or P(rel=2)@5"
         raise MetricSyntaxError(msg)
     name = shape["name"]
-    msg = f"unknown metric {name!r}{nearest(name, _known())}"
+    hint = "" if shape["cut"] or shape["inside"] else without_at(name, parse)
+    msg = f"unknown metric {name!r}{hint or nearest(name, _known())}"
     raise UnknownMetricError(msg)
+
+
+def each_cutoff(text: str) -> list[str]:
+    """Return a metric with several cutoffs as one text for each; none otherwise.
+
+    >>> each_cutoff("nDCG@1,5"), each_cutoff("P@5,10-l2"), each_cutoff("P@5")
+    (['nDCG@1', 'nDCG@5'], ['P@5-l2', 'P@10-l2'], [])
+    """
+    shape = _CUTOFFS.fullmatch(text)
+    if shape is None:
+        return []
+    cutoffs = [cut.strip() for cut in shape["cuts"].split(",")]
+    for cut in cutoffs:
+        if not _is_number(cut):
+            msg = (
+                f"cannot read the cutoff {cut!r} of {text!r}; write cutoffs like "
+                "nDCG@1,5,10, and every other metric by itself"
+            )
+            raise MetricSyntaxError(msg)
+    return [f"{shape['head']}@{cut}{shape['tail'] or ''}" for cut in cutoffs]
+
+
+def without_at(name: str, read: Callable[[str], object]) -> str:
+    """Say where an @ is missing, as the tail of an error message.
+
+    >>> without_at("nDCG10", parse), without_at("nDCG", parse)
+    ("; did you mean 'nDCG@10'?", '')
+    """
+    shape = _NO_AT.fullmatch(name)
+    if shape is None:
+        return ""
+    text = f"{shape['head']}@{shape['cut']}"
+    try:
+        read(text)
+    except UsageError:
+        return ""
+    return f"; did you mean {text!r}?"
 
 
 def _text(value: object) -> str:
@@ -156,6 +219,14 @@ def canonical(text: str, kind: type[M]) -> M | None:
             raise MetricSyntaxError(msg)
         metric = metric @ _number(shape["cut"], text)
     return metric
+
+
+def _is_number(cut: str) -> bool:
+    try:
+        float(cut)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(cut: str, text: str) -> float:

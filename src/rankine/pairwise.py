@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine.alike.measures import Measure, parse_measure
+from rankine.alike.measures import Measure, parse_measure, parse_measures
 from rankine.alike.runs import Joined, join
 from rankine.conventions.presets import convention
 from rankine.errors import DataError, ParameterError, UsageError
@@ -40,7 +40,8 @@ class Similarity(Evaluation):
     values it is the mean of, `interval` how sure it is.
     """
 
-    def _parse(self, text: str) -> Measure:
+    @staticmethod
+    def _parse(text: str) -> Measure:
         return parse_measure(text)
 
     @cached_property
@@ -130,7 +131,8 @@ def plan_of(measures: Any) -> Plan:
     measures = _DEFAULT if measures == () else measures
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         measures = (measures,)
-    asked = tuple(dict.fromkeys(parse_measure(one) for one in measures))
+    read = (measure for one in measures for measure in parse_measures(one))
+    asked = tuple(dict.fromkeys(read))
     if not asked:
         msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
         raise UsageError(msg)

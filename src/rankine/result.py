@@ -10,6 +10,7 @@ import numpy as np
 from rankine.cautions import cautions_of
 from rankine.conventions.tools import TOOLS
 from rankine.io.mappings import NO_COLUMN
+from rankine.means import Means
 from rankine.names import parse
 from rankine.notes import notes_of, undefined
 from rankine.recommend.listed import ListMetric
@@ -93,8 +94,12 @@ class Evaluation:
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """The number of each metric, by its canonical name, in the order asked."""
-        return {label: found.value for label, found in self.summaries.items()}
+        """The number of each metric, by its canonical name, in the order asked.
+
+        It is a dict that also finds a metric under another spelling of its name.
+        """
+        numbers = {label: found.value for label, found in self.summaries.items()}
+        return Means(numbers, self._parse)
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the number of a metric, under any spelling of its name."""
@@ -109,7 +114,8 @@ class Evaluation:
             raise KeyError(msg)
         return text
 
-    def _parse(self, text: str) -> Metric:
+    @staticmethod
+    def _parse(text: str) -> Metric:
         return parse(text)
 
     @cached_property

@@ -27,7 +27,7 @@ from rankine.errors import (
     nearest,
 )
 from rankine.metric import Fact, Metric, register
-from rankine.names import canonical, parse_all
+from rankine.names import canonical, each_cutoff, parse_all, several, without_at
 from rankine.table.inversions import Pairs, inversions, pair_counts
 from rankine.table.segments import starts_of
 from rankine.words import count
@@ -61,8 +61,25 @@ class Measure(Metric):
         return self.name not in {"LIP", "NDPM", "FCP"} and self.get("variant") != "ap"
 
 
+def parse_measures(text: object) -> tuple[Measure, ...]:
+    """Read one measure of similarity or, with several cutoffs, several.
+
+    >>> parse_measures("AO@5,10")
+    (AO@5, AO@10)
+    """
+    listed = each_cutoff(text.strip()) if isinstance(text, str) else []
+    return tuple(map(parse_measure, listed)) if listed else (_measure_of(text),)
+
+
 def parse_measure(text: object) -> Measure:
     """Read a measure of similarity, such as ``RBO(p=0.9)``, ``AO@10`` or ``tau``."""
+    found = parse_measures(text)
+    if len(found) > 1:
+        raise MetricSyntaxError(several(str(text), found, "similarity"))
+    return found[0]
+
+
+def _measure_of(text: object) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
@@ -85,7 +102,9 @@ def parse_measure(text: object) -> Measure:
             "take evaluate for it"
         )
     else:
-        hint = nearest(name, [*MEASURES, *aliases])
+        plain = name == text.strip()
+        hint = without_at(name, _measure_of) if plain else ""
+        hint = hint or nearest(name, [*MEASURES, *aliases])
         hint = hint or f"; there are {', '.join(MEASURES)}"
         msg = f"unknown measure of similarity {name!r}{hint}"
     raise UnknownMetricError(msg)

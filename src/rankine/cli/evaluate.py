@@ -36,7 +36,8 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
 )  # fmt: skip
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
-    help="A metric: nDCG@10, 'P(rel=2)@5', ndcg_cut.10, all_trec, ...; repeatable.",
+    help="A metric: nDCG@10, nDCG@1,5,10, 'P(rel=2)@5', ndcg_cut.10, all_trec, ...; "
+    "repeatable.",
 )  # fmt: skip
 @click.option("-q", "--per-query", is_flag=True, help="Show every query.")
 @click.option(
