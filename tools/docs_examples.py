@@ -137,13 +137,21 @@ def _called(command: str) -> tuple[str, int]:
             words, capture_output=True, text=True, check=False
         )
         return done.stdout + done.stderr, done.returncode
-    printed = io.StringIO()
+    printed = _Terminal()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             main(words[1:])
         except SystemExit as ended:
             return printed.getvalue(), int(ended.code or 0)
     return printed.getvalue(), 0
+
+
+class _Terminal(io.StringIO):
+    """Keeps what is printed, to which commands write as to a terminal."""
+
+    def isatty(self) -> bool:
+        """Say that lines are to be wrapped to the width of the page."""
+        return True
 
 
 def _fenced(kind: str, text: str) -> str:
@@ -167,7 +175,7 @@ def workplace() -> Iterator[Path]:
             shutil.copy(path, name)
         shutil.copytree(FILMS, Path(name, FILMS.name))
         plain = {key: value for key, value in os.environ.items() if key not in _COLOURS}
-        plain |= {"COLUMNS": _WIDTH, "NO_COLOR": "1"}
+        plain |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "TERM": "dumb"}
         with mock.patch.dict(os.environ, plain, clear=True), contextlib.chdir(name):
             yield Path(name)
 

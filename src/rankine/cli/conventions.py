@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.wrapping import paragraph, width
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rankine.conventions.presets import Conventions
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,10 +34,17 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
         records = [_record(one) for one in chosen]
         click.echo(json.dumps(records, indent=2, ensure_ascii=False))
     elif name:
-        click.echo("\n".join(_lines(name)))
+        click.echo("\n".join(_lines(name, width())))
     else:
-        click.echo(str(conventions()))
+        click.echo("\n".join(_listing(conventions(), width())))
         click.echo("\nrankine conventions NAME shows all that one does.")
+
+
+def _listing(known: Conventions, columns: int | None) -> Iterator[str]:
+    """Yield a few lines for each: its name, and what its tool does beside it."""
+    widest = max(map(len, known))
+    for name in known:
+        yield from paragraph(f"{name:{widest}}  ", known.about(name).does, columns)
 
 
 def _record(name: str) -> dict[str, Any]:
@@ -53,7 +64,7 @@ def _record(name: str) -> dict[str, Any]:
     return made | {"convention": rule.to_dict()}
 
 
-def _lines(name: str) -> Iterator[str]:
+def _lines(name: str, columns: int | None) -> Iterator[str]:
     from rankine.conventions.convention import FIELDS, Convention  # noqa: PLC0415
     from rankine.conventions.presets import chosen, convention  # noqa: PLC0415
     from rankine.conventions.tools import TOOLS  # noqa: PLC0415
@@ -62,21 +73,24 @@ def _lines(name: str) -> Iterator[str]:
     rule = convention(chosen(name))
     tool = TOOLS.get(name)
     if tool is not None:
-        yield f"{tool.title}: {tool.does}"
-        yield f"Checked against: {tool.checked}."
+        yield from paragraph("", f"{tool.title}: {tool.does}", columns)
+        yield from paragraph("", f"Checked against: {tool.checked}.", columns)
         if tool.calls is not None:
-            yield "It has: " + ", ".join(tool.calls) + "; no other metric of ours."
+            has = f"It has: {', '.join(tool.calls)}; no other metric of ours."
+            yield from paragraph("", has, columns, hang=2)
         yield ""
     usual = Convention()
-    width = max(map(len, FIELDS))
+    rows = []
     for field in FIELDS:
         value = getattr(rule, field)
-        if field == "overrides":
-            continue
-        mark = "*" if value != getattr(usual, field) else " "
-        yield f"{mark} {field:{width}}  {in_words(field, value)}"
+        if field != "overrides":
+            mark = "*" if value != getattr(usual, field) else " "
+            rows.append((f"{mark} {field}", in_words(field, value)))
     for metric, own in rule.overrides.items():
         for field, value in own.items():
-            yield f"* {metric + ', ' + field:{width}}  {in_words(field, value)}"
+            rows.append((f"* {metric}, {field}", in_words(field, value)))
+    widest = max(len(lead) for lead, _ in rows)
+    for lead, words in rows:
+        yield from paragraph(f"{lead:{widest}}  ", words, columns)
     yield ""
     yield "* is not as rankine does it."

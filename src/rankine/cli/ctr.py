@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from rankine.cli.options import pairs
+from rankine.cli.wrapping import paragraph, width
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,6 +84,16 @@ def command(
         records = [one.to_dict() for one in found]
         click.echo(json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        click.echo("\n\n".join(str(one) for one in found))
+        click.echo("\n\n".join(_fitted(str(one)) for one in found))
     if any(math.isnan(one.value) for one in found):
         context.exit(1)
+
+
+def _fitted(text: str) -> str:
+    """Wrap lines to the terminal; those of a note stand below each other."""
+    columns = width()
+    lines = []
+    for line in text.splitlines():
+        hang = 2 if line.startswith(("! ", "- ")) else 4
+        lines += paragraph("", line, columns, hang)
+    return "\n".join(lines)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.runs import RunFile, run_files
 
 if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
@@ -112,10 +113,13 @@ def command(
 
     Files are TREC text, CSV, TSV, Parquet, Arrow, JSON, NDJSON, or what MS MARCO, BEIR,
     MovieLens and RecBole have, packed or not, told by their content; a folder or a
-    pattern names the parts of one, and - is standard input.
+    pattern names the parts of one, and - is standard input. NAME=RUN gives a run a name
+    for the output; without it, runs are called by their file, with as much of its
+    folder as tells them apart.
 
     \b
     rankine evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m AP
+    rankine evaluate qrels.txt bm25=exp1/run.txt dense=exp2/run.txt -m nDCG@1,5,10
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
@@ -124,7 +128,7 @@ def command(
     from rankine.plan import check_needs, plan_of  # noqa: PLC0415
     from rankine.table.known import Known  # noqa: PLC0415
 
-    judged, runs = _sorted_out(qrels, runs, no_qrels=no_qrels)
+    judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style exclude each other"
         raise click.UsageError(msg)
@@ -148,7 +152,7 @@ def command(
     subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
     told = reader(lenient=lenient, by_rank=by_rank, subtopics=subtopics, **how)
     truth = None if judged is None else inputs.truth_of(judged, told("qrels"))
-    sources = [inputs.source_of(path, told("run"), order) for path in runs]
+    sources = [inputs.source_of(run.path, told("run"), order) for run in named]
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
     known = Known(
@@ -157,13 +161,13 @@ def command(
         catalog,
     )
     results = []
-    for path, source in zip(runs, sources, strict=True):
-        name = source.name if str(path) == "-" else path.name
+    for run, source in zip(named, sources, strict=True):
+        name = run.name or source.name
         found = evaluate_source(plan, truth, source, name, depth=depth, known=known)
         results.append(found)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)
-            run_id = tag() if tag is not None else path.stem
+            run_id = tag() if tag is not None else run.path.stem
             text = "\n".join(
                 trec_text(
                     found, lines, per_query=per_query, run_id=run_id, version=version
@@ -181,16 +185,15 @@ def command(
 
 def _sorted_out(
     qrels: Path, runs: tuple[Path, ...], *, no_qrels: bool
-) -> tuple[Path | None, tuple[Path, ...]]:
+) -> tuple[Path | None, list[RunFile]]:
     """Say which of the files hold judgements, if one does, and which hold runs."""
-    files = (qrels, *runs)
-    refuse_stdin_twice(*files)
-    if no_qrels:
-        return None, files
-    if not runs:
+    if not runs and not no_qrels:
         msg = "Missing argument 'RUN [RUN ...]'."
         raise click.UsageError(msg)
-    return qrels, runs
+    judged = None if no_qrels else qrels
+    named = run_files((qrels, *runs) if no_qrels else runs)
+    refuse_stdin_twice(*([judged] if judged else []), *(run.path for run in named))
+    return judged, named
 
 
 def _rule(convention: str, order: str | None) -> str | Convention:

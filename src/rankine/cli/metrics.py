@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankine.cli.wrapping import READABLE, paragraph, reflowed, width
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankine.metric import Fact
 
 
@@ -28,9 +32,9 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
         click.echo(json.dumps([_record(fact) for fact in chosen], indent=2))
     elif name:
-        click.echo(explain(chosen[0]))
+        click.echo("\n".join(explain(chosen[0], width())))
     else:
-        click.echo("\n".join(listing(chosen)))
+        click.echo("\n".join(listing(chosen, width())))
 
 
 def _named(name: str) -> Fact:
@@ -80,48 +84,55 @@ def _range(fact: Fact) -> str:
     return f"{low:g} to {high:g}".replace("inf", "∞")
 
 
-def listing(facts: list[Fact]) -> list[str]:
-    """Return a few lines per metric."""
-    lines = []
+def listing(facts: list[Fact], columns: int | None) -> Iterator[str]:
+    """Yield a few lines per metric."""
     for fact in facts:
         text = sections(fact)
-        summary = text["summary"].splitlines()[0]
         aliases = f"  (also {', '.join(fact.aliases)})" if fact.aliases else ""
-        lines += [
-            f"{signature(fact)}{aliases}",
-            f"    {summary}",
-            *(f"    {line.strip()}" for line in text["Formula"].splitlines()),
-            f"    range {_range(fact)}; {' '.join(text['References'].split())}".rstrip(
-                "; "
-            ),
-            "",
+        source = " ".join(text["References"].split())
+        yield from paragraph("", f"{signature(fact)}{aliases}", columns, hang=2)
+        lines = [
+            text["summary"].splitlines()[0],
+            " ".join(text["Formula"].split()),
+            f"range {_range(fact)}; {source}".rstrip("; "),
         ]
-    return lines
+        for line in lines:
+            yield from paragraph("    ", line, columns, hang=2)
+        yield ""
 
 
-def explain(fact: Fact) -> str:
-    """Return everything that is known about a metric."""
+def explain(fact: Fact, columns: int | None) -> Iterator[str]:
+    """Yield everything that is known about a metric."""
+    columns = None if columns is None else min(columns, READABLE)
     text = sections(fact)
-    parts = [
-        signature(fact),
-        "",
-        text["summary"],
-        "",
-        "Formula",
-        textwrap.indent(text["Formula"], "  "),
-    ]
+    yield from paragraph("", signature(fact), columns, hang=2)
+    yield ""
+    yield from reflowed(text["summary"], columns, "")
+    yield from ("", "Formula", *reflowed(text["Formula"], columns))
     if fact.aliases:
-        parts += ["", f"Also read as {', '.join(fact.aliases)}"]
-    for title in ("Args", "Returns", "References", "Examples"):
-        if not text[title]:
-            continue
-        heading = {"Args": "Parameters"}.get(title, title)
-        body = text[title]
-        if title == "Args":
-            body = body.partition("\n")[2] or "none"
-        parts += ["", heading, textwrap.indent(body, "  ")]
-    parts += ["", f"Range {_range(fact)}"]
-    return "\n".join(parts)
+        yield ""
+        also = f"Also read as {', '.join(fact.aliases)}"
+        yield from paragraph("", also, columns, hang=2)
+    yield from ("", "Parameters", *_parameters(text["Args"], columns))
+    for title in ("Returns", "References", "Examples"):
+        if text[title]:
+            yield from ("", title, *reflowed(text[title], columns))
+    yield from ("", f"Range {_range(fact)}")
+
+
+def _parameters(text: str, columns: int | None) -> list[str]:
+    """Return the parameters with what they mean; the first is the table."""
+    entries: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(" ") and columns is not None:
+            entries[-1] += f" {line.strip()}"
+        else:
+            entries.append(line)
+    return [
+        line
+        for entry in entries[1:]
+        for line in paragraph("  ", entry, columns, hang=4)
+    ] or ["  none"]
 
 
 def _record(fact: Fact) -> dict[str, object]:

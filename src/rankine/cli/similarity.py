@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.runs import run_files
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,7 +37,8 @@ def command(
 ) -> None:
     """Compare runs with each other: two query by query, more as a matrix.
 
-    The first of two runs is the reference of the measures that have one.
+    The first of two runs is the reference of the measures that have one. NAME=RUN gives
+    a run a name for the output.
 
     \b
     rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
@@ -49,25 +51,28 @@ def command(
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = "two runs at least are needed, got one"
         raise click.UsageError(msg)
-    refuse_stdin_twice(*runs)
+    named = run_files(runs)
+    refuse_stdin_twice(*(run.path for run in named))
     plan = plan_of(measures)
     if per_query and len(runs) > 2:  # noqa: PLR2004
         msg = "--per-query is for two runs"
         raise click.UsageError(msg)
     told = reader(lenient=lenient, **how)("run")
-    sources = [source_of(run, told) for run in runs]
+    sources = [source_of(run.path, told) for run in named]
+    names = [
+        run.name or source.name for run, source in zip(named, sources, strict=True)
+    ]
     if verbose:
         say_how(sources)
     lists = [lists_of(source) for source in sources]
     if len(runs) > 2:  # noqa: PLR2004
-        named = dict(zip(_names(runs), lists, strict=True))
-        found = [matrix_of(named, measure) for measure in plan.asked]  # type: ignore[arg-type]
+        by_name = dict(zip(names, lists, strict=True))
+        found = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]
         if as_json:
             _print_json([one.to_dict() for one in found])
         else:
             click.echo("\n\n".join(str(one) for one in found))
         return
-    names = _names(runs)
     result = compare(plan, lists[0], lists[1], f"{names[0]} and {names[1]}")
     if as_json:
         entry = result.to_dict()
@@ -82,17 +87,6 @@ def command(
     if per_query:
         console.print(queries_of(result))
     console.print(table_of([result]))
-
-
-def _names(runs: tuple[Path, ...]) -> list[str]:
-    """Return the names of files, with their folders where two are alike."""
-    names = [path.name for path in runs]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in runs]
-    if len(set(names)) < len(names):
-        msg = "a run is named twice; each can be compared with the others once"
-        raise click.UsageError(msg)
-    return names
 
 
 def _print_json(data: Any) -> None:

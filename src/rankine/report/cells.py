@@ -49,16 +49,18 @@ class Cell:
         return f"{self.low:.{decimals}f} to {self.high:.{decimals}f}"
 
 
-def cells(evaluation: Evaluation, confidence: float = 0.95) -> list[Cell]:
-    """Return a cell per metric."""
+def cells(
+    evaluation: Evaluation, confidence: float = 0.95, *, intervals: bool = True
+) -> list[Cell]:
+    """Return a cell per metric, with its interval unless that is not wanted."""
     made = []
     for metric, (label, found) in zip(
         evaluation.bound, evaluation.summaries.items(), strict=True
     ):
         count = metric.fact.summary == "sum"
-        low, high = (
-            (math.nan, math.nan) if count else evaluation.interval(label, confidence)
-        )
+        low = high = math.nan
+        if intervals and not count:
+            low, high = evaluation.interval(label, confidence)
         direction = metric.higher_is_better
         made.append(Cell(label, found.value, low, high, found.n, count, direction))
     return made

@@ -1,0 +1,97 @@
+"""Names of runs: given as NAME=FILE, or as much of a path as tells runs apart."""
+
+from __future__ import annotations
+
+import glob
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_STDIN = "-"
+_SIGN = "="
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A run on the command line.
+
+    Attributes:
+        path: the file, the folder or the pattern; - is standard input.
+        name: what to call it; None for standard input that has no name.
+    """
+
+    path: Path
+    name: str | None
+
+
+def run_files(arguments: Sequence[Path]) -> list[RunFile]:
+    """Read RUN or NAME=RUN, and give every run a name of its own."""
+    pairs = [_taken_apart(argument) for argument in arguments]
+    paths = [path for name, path in pairs if name is None]
+    given = {name for name, _ in pairs if name is not None}
+    automatic = dict(zip(paths, _told_apart(paths, given), strict=True))
+    runs = [RunFile(path, name or automatic[path]) for name, path in pairs]
+    seen: set[str | None] = set()
+    for run in runs:
+        if run.name in seen:
+            msg = (
+                f"two runs are called {run.name!r}; give one another name, as in "
+                f"NAME={run.path}"
+            )
+            raise click.UsageError(msg)
+        seen.add(run.name)
+    return runs
+
+
+def _taken_apart(argument: Path) -> tuple[str | None, Path]:
+    """Return the name, if one is given, and the path.
+
+    A path that exists is a path, whatever signs are in it; and what stands before the
+    sign is no name if it has folders in it.
+    """
+    text = str(argument)
+    name, sign, rest = text.partition(_SIGN)
+    if not sign or not name or "/" in name or _is_there(argument):
+        return None, argument
+    if not rest:
+        msg = f"{text!r} names a run without a file; write NAME=FILE"
+        raise click.UsageError(msg)
+    return name, Path(rest) if rest == _STDIN else Path(rest).expanduser()
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists() or bool(glob.glob(str(path), recursive=True))  # noqa: PTH207 - as files are read
+    except (OSError, ValueError):  # such as a path that is too long
+        return False
+
+
+def _told_apart(paths: Sequence[Path], given: set[str]) -> list[str | None]:
+    """Return the last part of each path, and more of it where names would be alike."""
+    lengths = [1] * len(paths)
+    names = [_tail(path, 1) for path in paths]
+    while True:
+        twice = given | {name for name in names if names.count(name) > 1}
+        grow = [
+            number
+            for number, name in enumerate(names)
+            if name in twice and lengths[number] < len(paths[number].parts)
+        ]
+        if not grow:
+            return [
+                None if str(path) == _STDIN else name
+                for path, name in zip(paths, names, strict=True)
+            ]
+        for number in grow:
+            lengths[number] += 1
+            names[number] = _tail(paths[number], lengths[number])
+
+
+def _tail(path: Path, length: int) -> str:
+    """Return the last parts of a path; of `.`, which has none, itself."""
+    return str(Path(*path.parts[-length:])) if path.parts else str(path)
