@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankine import io
 from rankine.computed import evaluate_source
 from rankine.conventions.convention import FIELDS, Convention
 from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
 from rankine.errors import ParameterError, RankineError
-from rankine.inputs import truth_of
+from rankine.inputs import source_of, truth_of
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.sources import Rows, Stream
@@ -350,6 +349,7 @@ def reconcile(
     grades: Mapping[Any, float] | None = None,
     rel: float | None = None,
     catalog: int | None = None,
+    lenient: bool = False,
 ) -> Reconciliation:
     """Compute a metric as every known tool does, and say why the numbers differ.
 
@@ -362,6 +362,7 @@ def reconcile(
         grades: what each grade in words is worth.
         rel: the smallest relevant grade, for all tools alike.
         catalog: the number of items in the catalogue, for metrics that need it.
+        lenient: as in `evaluate`.
 
     Returns:
         The rows, the groups of equal numbers, and `explain` for two of them.
@@ -392,9 +393,9 @@ def reconcile(
     for name in names:
         _check_name(name)
     of_qrels = of_run = PLAIN
-    if columns is not None or grades is not None:
-        of_qrels = Reading(columns=columns, grades=grades)
-        of_run = Reading(columns=columns)
+    if columns is not None or grades is not None or lenient:
+        of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
+        of_run = Reading(columns=columns, lenient=lenient)
     data = data_of(qrels, run, of_qrels, of_run, rel=rel, catalog=catalog)
     return Reconciliation(asked, data, names)
 
@@ -429,10 +430,10 @@ def data_of(
     from dataclasses import replace  # noqa: PLC0415
 
     truth = truth_of(qrels, of_qrels)
-    by_score = _in_memory(io.read(run, "run", of_run))
+    by_score = _in_memory(source_of(run, of_run))
     by_rank = by_score
     if not isinstance(run, (Rows, Stream)) and str(run) != "-":
-        by_rank = _in_memory(io.read(run, "run", replace(of_run, by_rank=True)))
+        by_rank = _in_memory(source_of(run, replace(of_run, by_rank=True)))
     return _Data(truth, by_score, by_rank, rel, catalog)
 
 

@@ -1,6 +1,13 @@
-"""Counting in sentences."""
+"""Counting in sentences, and what several of them say."""
 
 from __future__ import annotations
+
+KEEP_BEST = "; lenient=True or --lenient keeps the best of each"
+"""The end of an error: what to do about an item that a list has twice."""
+RANK_LAST = "; lenient=True or --lenient ranks such items last"
+"""The end of an error: what to do about a score that is not a number."""
+KEEP_LARGEST = "; lenient=True or --lenient keeps the largest grade of each"
+"""The end of an error: what to do about an item that is judged twice."""
 
 
 def count(n: int, noun: str) -> str:

@@ -162,6 +162,7 @@ def test_60_an_item_judged_twice_is_refused(grade: int, tmp_path: Path) -> None:
 
     assert text == (
         f"item 'a' is judged twice for query 'q1' in {qrels} (line 1 and line 2)"
+        "; lenient=True or --lenient keeps the largest grade of each"
     )
     assert lenient["DCG"] == grade
     assert (

@@ -188,9 +188,11 @@ def test_38_stored_duplicates_are_refused_and_not_added(kind: Any) -> None:
 
     assert refused(DuplicateItemError, {0: {1: 1}}, matrix) == (
         "item 1 appears twice for query 0 in run (row 0 and row 1)"
+        "; lenient=True or --lenient keeps the best of each"
     )
     assert refused(DuplicateItemError, matrix, {0: [1]}) == (
         "item 1 is judged twice for query 0 in qrels (row 0 and row 1)"
+        "; lenient=True or --lenient keeps the largest grade of each"
     )
 
 

@@ -239,6 +239,7 @@ def test_51_52_an_item_twice_is_refused(score: str, tmp_path: Path) -> None:
 
     assert text == (
         f"item 'a' appears twice for query 'q1' in {run} (line 1 and line 6)"
+        "; lenient=True or --lenient keeps the best of each"
     )
     assert lenient["RR"] == RR
     assert (
@@ -290,5 +291,6 @@ def test_53_long_lists_are_not_cut_and_duplicates_are_found_in_all(
 
     assert told(3, qrels, run, "-M", "1000") == (
         f"item 'd2999' appears twice for query 'q' in {run} (line 3000 and line 3001)"
+        "; lenient=True or --lenient keeps the best of each"
     )
     assert refusal(DuplicateItemError, qrels, run, "P@5").startswith("item 'd2999'")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.output import print_json
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,6 +48,6 @@ def command(
         say_how([truth, source])
     found = check_sources(truth, source, k)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        print_json(found.to_dict())
     else:
         Terminal(soft_wrap=True).print(str(found))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.output import print_json
 from rankine.cli.wrapping import paragraph, width
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
     if as_json:
         chosen = [name] if name else list(PRESETS)
-        records = [_record(one) for one in chosen]
-        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        print_json([_record(one) for one in chosen])
     elif name:
         click.echo("\n".join(_lines(name, width())))
     else:

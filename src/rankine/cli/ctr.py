@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from rankine.cli.options import pairs
+from rankine.cli.output import print_json
 from rankine.cli.wrapping import paragraph, width
 
 
@@ -81,8 +81,7 @@ def command(
         ).values()
     )  # fmt: skip
     if as_json:
-        records = [one.to_dict() for one in found]
-        click.echo(json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json([one.to_dict() for one in found])
     else:
         click.echo("\n\n".join(_fitted(str(one)) for one in found))
     if any(math.isnan(one.value) for one in found):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.output import print_json
 from rankine.cli.runs import RunFile, run_files
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def command(
             )
             click.echo(text, nl=bool(text))
     if as_json:
-        click.echo(_json(results, per_query=per_query))
+        print_json(_records(results, per_query=per_query))
     elif as_csv:
         click.echo(_csv(results, per_query=per_query), nl=False)
     elif style is None:
@@ -231,14 +231,14 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def _json(results: list[Evaluation], *, per_query: bool) -> str:
+def _records(results: list[Evaluation], *, per_query: bool) -> list[dict[str, Any]]:
     made = []
     for found in results:
         entry = found.to_dict()
         if per_query:
             entry["per_query"] = found.per_query.to_dicts()
         made.append(entry)
-    return json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    return made
 
 
 def _csv(results: list[Evaluation], *, per_query: bool) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankine.cli.output import print_json
 from rankine.cli.wrapping import READABLE, paragraph, reflowed, width
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
     chosen = [_named(name)] if name else [m.fact for m in metrics().values()]
     if as_json:
-        import json  # noqa: PLC0415
-
-        click.echo(json.dumps([_record(fact) for fact in chosen], indent=2))
+        print_json([_record(fact) for fact in chosen])
     elif name:
         click.echo("\n".join(explain(chosen[0], width())))
     else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.output import print_json
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,6 +23,10 @@ from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
 )  # fmt: skip
 @click.option("--rel", type=float, help="The smallest relevant grade, for all tools.")
 @click.option("--catalog", type=int, help="The number of items in the catalogue.")
+@click.option(
+    "--lenient", is_flag=True,
+    help="Drop rows without an id and repeated items, rank nan last.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @reading
 def command(
@@ -32,7 +36,8 @@ def command(
     explain: tuple[str, str] | None,
     rel: float | None,
     catalog: int | None,
-    as_json: bool,  # noqa: FBT001 - a flag
+    lenient: bool,  # noqa: FBT001 - a flag
+    as_json: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
     **how: Any,
 ) -> None:
@@ -59,7 +64,7 @@ def command(
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
     for metric in asked:
         refuse_lists(metric)
-    told = reader(**how)
+    told = reader(lenient=lenient, **how)
     data = data_of(qrels, run, told("qrels"), told("run"), rel=rel, catalog=catalog)
     if verbose:
         say_how([data.truth.source, data.source])
@@ -67,7 +72,6 @@ def command(
     found = [Reconciliation(metric, data, names) for metric in asked]
     shown: list[Any] = [one.explain(*explain) for one in found] if explain else [*found]
     if as_json:
-        records = [one.to_dict() for one in shown]
-        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        print_json([one.to_dict() for one in shown])
     else:
         click.echo("\n\n".join(str(one) for one in shown))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.output import print_json
 from rankine.cli.runs import run_files
 
 
@@ -69,7 +69,7 @@ def command(
         by_name = dict(zip(names, lists, strict=True))
         found = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]
         if as_json:
-            _print_json([one.to_dict() for one in found])
+            print_json([one.to_dict() for one in found])
         else:
             click.echo("\n\n".join(str(one) for one in found))
         return
@@ -78,7 +78,7 @@ def command(
         entry = result.to_dict()
         if per_query:
             entry["per_query"] = result.per_query.to_dicts()
-        _print_json(entry)
+        print_json(entry)
         return
     from rankine.cli.console import Terminal  # noqa: PLC0415
     from rankine.report.text import queries_of, table_of  # noqa: PLC0415
@@ -87,9 +87,3 @@ def command(
     if per_query:
         console.print(queries_of(result))
     console.print(table_of([result]))
-
-
-def _print_json(data: Any) -> None:
-    click.echo(
-        json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    )

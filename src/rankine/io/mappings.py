@@ -20,6 +20,7 @@ from rankine.errors import (
 )
 from rankine.io.frames import ids
 from rankine.io.sources import Dense, Lists, Rows
+from rankine.words import KEEP_LARGEST
 
 if TYPE_CHECKING:
     from rankine.arrays import AnyArray, Bools, Floats
@@ -195,7 +196,7 @@ def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
     if len(ones) < len(entry) and not lenient:
         times = Counter(entry)
         twice = next(item for item in entry if times[item] > 1)
-        msg = f"item {twice!r} is judged twice for query {query!r}"
+        msg = f"item {twice!r} is judged twice for query {query!r}{KEEP_LARGEST}"
         raise DuplicateItemError(msg)
     return ones
 

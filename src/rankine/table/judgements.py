@@ -13,6 +13,7 @@ from rankine.errors import DataError, DuplicateItemError
 from rankine.table.keys import KeyTable, with_query
 from rankine.table.pool import Pool
 from rankine.table.segments import starts_of
+from rankine.words import KEEP_LARGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +134,7 @@ def _refuse_twice(
     a, b = sorted((at if by_query is None else by_query[at])[:2])
     msg = (
         f"item {items[first]!r} is judged twice for query {ids[int(number[first])]!r} "
-        f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))})"
+        f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))}){KEEP_LARGEST}"
     )
     raise DuplicateItemError(msg)
 

@@ -20,7 +20,7 @@ from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
 from rankine.table.segments import rounded, runs, starts_of
-from rankine.words import count
+from rankine.words import KEEP_BEST, RANK_LAST, count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -261,7 +261,7 @@ def _refuse_nan(rows: Rows, scores: Floats) -> None:
             f"{rows.where(at)}: the score of item {rows.frame['item'][at]!r} for query "
             f"{rows.frame['query'][at]!r} is not a number "
             f"({count(int(missing.sum()), 'such score')} in all); a ranking needs "
-            "numbers that can be ordered"
+            f"numbers that can be ordered{RANK_LAST}"
         )
         raise DataError(msg)
 
@@ -281,6 +281,6 @@ def refuse_twice(lists: Lists) -> None:
     places = " and ".join(lists.ids.place(int(row)) for row in sorted(rows))
     msg = (
         f"item {items[at]!r} appears twice for query "
-        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places})"
+        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places}){KEEP_BEST}"
     )
     raise DuplicateItemError(msg)

@@ -34,7 +34,7 @@ from rankine.table.segments import (
     starts_of,
 )
 from rankine.table.tie_rule import before
-from rankine.words import count
+from rankine.words import KEEP_BEST, count
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -298,7 +298,7 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
         if item in places:
             msg = (
                 f"item {item!r} appears twice for query {query!r} in the run "
-                f"(places {-int(places[item]) + 1} and {place + 1})"
+                f"(places {-int(places[item]) + 1} and {place + 1}){KEEP_BEST}"
             )
             raise DuplicateItemError(msg)
         places[item] = -float(place)

@@ -30,7 +30,7 @@ from rankine.table.segments import (
     starts_of,
 )
 from rankine.table.tie_rule import FEW, before
-from rankine.words import count
+from rankine.words import KEEP_BEST, RANK_LAST, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -411,7 +411,7 @@ class _Matcher:
             msg = (
                 f"{rows.where(at)}: the score of item {item!r} for query {query!r} is "
                 f"not a number ({count(int(missing.sum()), 'such score')} in all); a "
-                "ranking needs numbers that can be ordered"
+                f"ranking needs numbers that can be ordered{RANK_LAST}"
             )
             raise DataError(msg)
         return rounded(scores, self.rule.score_bits)
@@ -463,7 +463,7 @@ class _Matcher:
         msg = (
             f"item {items[first]!r} appears twice for query "
             f"{self._id(number[group])!r} in {rows.name} "
-            f"({rows.place(first)} and {rows.place(again)})"
+            f"({rows.place(first)} and {rows.place(again)}){KEEP_BEST}"
         )
         return DuplicateItemError(msg)
 

@@ -15,6 +15,7 @@ from rankine.io.sources import Dense, Lists, Rows
 from rankine.table.judgements import Judgements
 from rankine.table.pool import Pool
 from rankine.table.segments import starts_of
+from rankine.words import KEEP_LARGEST
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats
@@ -38,7 +39,7 @@ def _of_items(rows: Rows) -> Rows:
         places = " and ".join(rows.place(one) for one in same)
         msg = (
             f"item {item!r} is judged twice for subtopic {subtopic!r} of query "
-            f"{query!r} in {rows.name} ({places})"
+            f"{query!r} in {rows.name} ({places}){KEEP_LARGEST}"
         )
         raise DuplicateItemError(msg)
     largest = frame.group_by("query", "item", maintain_order=True).agg(
