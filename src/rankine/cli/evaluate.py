@@ -150,7 +150,13 @@ def command(
     check_needs(plan, {name for name, one in given.items() if one is not None})
     by_rank = plan.rule.order == "rank"
     subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
-    told = reader(lenient=lenient, by_rank=by_rank, subtopics=subtopics, **how)
+    told = reader(
+        lenient=lenient,
+        by_rank=by_rank,
+        subtopics=subtopics,
+        more_words=style == "trec_eval",
+        **how,
+    )
     truth = None if judged is None else inputs.truth_of(judged, told("qrels"))
     sources = [inputs.source_of(run.path, told("run"), order) for run in named]
     if verbose:

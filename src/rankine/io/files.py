@@ -92,6 +92,7 @@ def _read_trec(
         skip=found.skip,
         line=found.line,
         loose=found.format == "trec-loose",
+        more_words=how.more_words and how.format is None and role == "run",
         lenient=how.lenient,
         rank=how.keep_rank and role == "run",
         subtopic=how.subtopics and role == "qrels",

@@ -28,6 +28,8 @@ class Reading:
         lower_is_better: whether scores are distances.
         keep_rank: whether a rank column is kept next to the score.
         subtopics: whether the subtopic of each judgement is kept, if there is one.
+        more_words: whether a line of a TREC run may go on after its tag, as trec_eval
+            lets it. A format that is named has its own rule.
     """
 
     format: str | None = None
@@ -40,6 +42,7 @@ class Reading:
     lower_is_better: bool = False
     keep_rank: bool = False
     subtopics: bool = False
+    more_words: bool = False
 
 
 PLAIN = Reading()

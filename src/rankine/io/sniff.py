@@ -206,7 +206,15 @@ def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed
         and not _is_rated([split(line.text, "\t") for line in lines])
     ):
         return _trec(lines, role, "trec")
+    if told is None and how.more_words and all(map(_goes_on, lines)):
+        return _trec(lines, role, "trec")
     return _unnamed(lines, role, how, opened.name, told)
+
+
+def _goes_on(line: _Line) -> bool:
+    """Say whether a line is one of a TREC run, with or without words after its tag."""
+    words = line.text.split()
+    return len(words) >= _TREC["run"] and all(map(_NUMBER.fullmatch, words[3:5]))
 
 
 def _marks_of(told: str | None) -> tuple[str, ...]:

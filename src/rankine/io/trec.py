@@ -58,6 +58,7 @@ class Layout:
         skip: bytes at the start that are left out, such as a header.
         line: the line that comes after them.
         loose: whether a tag may be missing or have several words.
+        more_words: whether words after the tag are passed over, as trec_eval does.
         lenient: whether control characters are allowed in ids.
         rank: whether the rank is kept next to the score.
         subtopic: whether the second field of judgements is kept.
@@ -70,6 +71,7 @@ class Layout:
     skip: int = 0
     line: int = 1
     loose: bool = False
+    more_words: bool = False
     lenient: bool = False
     rank: bool = False
     subtopic: bool = False
@@ -113,7 +115,7 @@ def read_run(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Str
         opened.name,
         notes,
         ranked=layout.kind in _RANKED,
-        tag=None if layout.kind == "msmarco" else lambda: _tag(opened),
+        tag=None if layout.kind == "msmarco" else lambda: _tag(opened, layout),
     )
 
 
@@ -134,7 +136,7 @@ def _lines(part: Rows) -> Ints:
     return np.arange(part.frame.height, dtype=np.int64) + (part.line or 1)
 
 
-def _tag(opened: Opened) -> str:
+def _tag(opened: Opened, layout: Layout) -> str:
     """Return the tag of the last line, which trec_eval prints as ``runid``."""
     if opened.path is None:
         end = opened.read()[-_TAIL:]
@@ -143,8 +145,13 @@ def _tag(opened: Opened) -> str:
             size = file.seek(0, 2)
             file.seek(max(0, size - _TAIL))
             end = file.read()
-    lines = [line for line in end.split(b"\n") if line.strip()]
-    return lines[-1].split()[-1].decode(errors="backslashreplace") if lines else ""
+    lines = [line for line in end.split(b"\n") if line.strip() and line[:1] != b"#"]
+    if not lines:
+        return ""
+    words = lines[-1].split()
+    if layout.more_words:
+        words = words[: len(layout.fields)]
+    return words[-1].decode(errors="backslashreplace")
 
 
 def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
@@ -245,13 +252,11 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
         if not fields:
             continue
         if len(fields) != n_fields:
-            if not (layout.loose and _is_loose(fields, layout)):
+            fitted = _fitted(fields, layout)
+            if fitted is None:
                 where = f"{name}:{line + at}"
                 raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
-            fields = [
-                *fields[: n_fields - 1],
-                b"_".join(fields[n_fields - 1 :]) or b"_",
-            ]
+            fields = fitted
         if not layout.lenient and _CONTROL.search(text):
             raise _control(text, f"{name}:{line + at}")
         kept.append(b" ".join(fields))
@@ -265,6 +270,18 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
         frame = _parse_slowly(kept, number, layout, name)
     frame = frame.select(layout.wanted)
     return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
+
+
+def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
+    """Return as many fields as there should be, if only the tag is odd and may be."""
+    n_fields = len(layout.fields)
+    if not _is_loose(fields, layout):
+        return None
+    if layout.more_words and len(fields) > n_fields:
+        return fields[:n_fields]
+    if layout.loose:
+        return [*fields[: n_fields - 1], b"_".join(fields[n_fields - 1 :]) or b"_"]
+    return None
 
 
 def _is_loose(fields: list[bytes], layout: Layout) -> bool:
