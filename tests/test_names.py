@@ -138,7 +138,7 @@ def test_a_mean_is_found_under_any_spelling() -> None:
     for name in ("MAP@10", "AP@10", "map_cut_10", rk.AP @ 10):
         assert ev.mean[name] == (1 / 2 + 2 / 3) / 2  # type: ignore[index]
         assert name in ev.mean
-        assert ev.mean.get(name) == (1 / 2 + 2 / 3) / 2  # type: ignore[call-overload]
+        assert ev.mean.get(name) == (1 / 2 + 2 / 3) / 2
     assert list(ev.mean) == ["AP@10", "nDCG@5", "P(rel=1)@2"]
 
 

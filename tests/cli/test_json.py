@@ -50,13 +50,14 @@ class Node:
         """Return all places where a value is not as the page says."""
         if not self.keys:
             right = isinstance(value, self.kinds) and not isinstance(value, bool)
-            free = object in self.kinds
-            return [] if right or free else [f"{place} is {value!r}"]
+            if right or object in self.kinds:
+                return []
+            return [f"{place} is {value!r}"]
         if "[]" in self.keys:
             if not isinstance(value, list):
                 return [f"{place} is no list"]
-            child = self.keys["[]"]
-            return [bad for one in value for bad in child.wrong(one, f"{place}[]")]
+            inside = self.keys["[]"]
+            return [bad for one in value for bad in inside.wrong(one, f"{place}[]")]
         if not isinstance(value, dict):
             return [f"{place} is no object"]
         free = next((key for key in self.keys if key.isupper()), None)

@@ -18,8 +18,11 @@ def print_json(records: Mapping[str, Any] | list[dict[str, Any]]) -> None:
 
     docs/json.md says what is in the records of each command.
     """
-    several = isinstance(records, list)
-    made = [_stamped(one) for one in records] if several else _stamped(records)
+    made: Any
+    if isinstance(records, list):
+        made = [_stamped(record) for record in records]
+    else:
+        made = _stamped(records)
     text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False, default=str)
     click.echo(text)
 
