@@ -175,7 +175,7 @@ def test_the_command_prints_what_the_function_finds(tmp_path: Path) -> None:
     data = CliRunner().invoke(cli, ["check", str(qrels), str(run), "--json"]).output
 
     assert text.split() == str(expected).split()
-    assert json.loads(data) == expected.to_dict()
+    assert json.loads(data) == {"rankine": rk.__version__, **expected.to_dict()}
     assert "repeating an item" in text
 
 
