@@ -136,7 +136,7 @@ if TYPE_CHECKING:
     from rankine.result import Evaluation
     from rankine.stats.intervals import Interval
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _LISTED = (
     "AWRF", "Calibration", "Coverage", "EE", "EFD", "EPC", "ERR_IA", "Entropy", "Gini",

@@ -1,0 +1,31 @@
+"""The changelog begins with the version that the package has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import rankine as rk
+
+CHANGELOG = Path(__file__).parent.parent / "CHANGELOG.md"
+HEADING = re.compile(r"(?m)^## (\d+)\.(\d+)\.(\d+)$")
+
+
+def versions() -> list[tuple[int, ...]]:
+    return [tuple(map(int, parts)) for parts in HEADING.findall(CHANGELOG.read_text())]
+
+
+def test_the_newest_entry_is_this_version() -> None:
+    newest = ".".join(map(str, versions()[0]))
+
+    assert newest == rk.__version__
+
+
+def test_versions_fall() -> None:
+    assert versions() == sorted(set(versions()), reverse=True)
+
+
+def test_every_entry_says_something() -> None:
+    entries = HEADING.split(CHANGELOG.read_text())[4::4]
+
+    assert all(entry.strip() for entry in entries)
