@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,38 @@ def test_every_public_name_is_in_the_reference() -> None:
     }  # fmt: skip
 
     assert names <= listed
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("logs.md", "Off-policy evaluation"),
+        ("batches.md", "Batches and accumulators"),
+        ("metrics/diversity.md", "Diversity"),
+        ("metrics/exposure.md", "Coverage"),
+        ("metrics/novelty.md", "Novelty and popularity"),
+    ],
+)
+def test_a_page_is_called_what_people_search_for(page: str, title: str) -> None:
+    shown = (DOCS.parent / "mkdocs.yml").read_text()
+
+    assert (DOCS / page).read_text().startswith(f"# {title}\n")
+    assert f"- {title}: {page}\n" in shown
+
+
+def test_every_exit_code_is_explained() -> None:
+    table = re.findall(r"^\| (\d+) \|", (DOCS / "cli.md").read_text(), re.MULTILINE)
+
+    assert table == ["0", "1", "2", "3", "4", "130"]
+
+
+def test_the_answer_to_what_it_needs_is_complete() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    needed = {re.split(r"[^a-z]", one.lower())[0] for one in project["dependencies"]}
+    _, _, answer = (DOCS / "faq.md").read_text().partition("### What does it need?")
+    words = set(re.findall(r"[a-z]+", answer.partition("\n#")[0].lower()))
+
+    assert needed <= words
 
 
 @pytest.mark.parametrize("name", rk.metrics())
