@@ -18,7 +18,7 @@ LAYERS = (
     ("ranking", "recommend"),
     ("trec_names", "names"),
     ("stats", "notes", "means", "cautions", "alike", "predicted", "probability"),
-    ("plan",),
+    ("plan", "worst"),
     ("result",),
     ("inputs", "offpolicy"),
     ("computed", "checkup"),
@@ -29,7 +29,7 @@ LAYERS = (
 )
 DRAWN = {
     ("result", "report"), ("checkup", "report"), ("reconciliation", "report"),
-    ("pairwise", "report"), ("offpolicy.estimate", "report"),
+    ("pairwise", "report"), ("offpolicy.estimate", "report"), ("worst", "report"),
 }  # fmt: skip
 # A package's own door may open to what is behind it.
 DOORS = {"", "conventions", "__main__"}

@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     from rankine.reconciliation import Explanation, Reconciliation, reconcile
     from rankine.result import Evaluation
     from rankine.stats.intervals import Interval
+    from rankine.worst import MissedItem, TopItem, Worst, WorstQuery
 
 __version__ = "0.2.0"
 
@@ -163,6 +164,10 @@ _HOME = {
     "Explanation": "rankine.reconciliation",
     "Interval": "rankine.stats.intervals",
     "Metric": "rankine.metric",
+    "MissedItem": "rankine.worst",
+    "TopItem": "rankine.worst",
+    "Worst": "rankine.worst",
+    "WorstQuery": "rankine.worst",
     "RBO": "rankine.alike.functions",
     "Similarity": "rankine.pairwise",
     "SimilarityMatrix": "rankine.pairwise",
@@ -241,6 +246,7 @@ __all__ = [
     "LongTail",
     "Loss",
     "Metric",
+    "MissedItem",
     "Novelty",
     "NumNonrelJudgedRet",
     "NumQ",
@@ -267,10 +273,13 @@ __all__ = [
     "SimilarityMatrix",
     "SubtopicRecall",
     "Success",
+    "TopItem",
     "Unexpectedness",
     "Unjudged",
     "UserCoverage",
     "Utility",
+    "Worst",
+    "WorstQuery",
     "alpha_nDCG",
     "average_overlap",
     "binG",

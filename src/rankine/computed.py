@@ -16,6 +16,7 @@ from rankine.recommend.listed import ListMetric
 from rankine.result import Evaluation
 from rankine.stats.summary import Summary, summarize
 from rankine.table.align import join, key_of, served
+from rankine.table.first import first_of
 from rankine.table.known import Known, Listed, know
 from rankine.table.lists import lists_of
 from rankine.table.policy import Aligned, apply, cut
@@ -40,6 +41,7 @@ def evaluate_source(
     depth: int | None = None,
     joins: dict[Any, Aligned] | None = None,
     known: Known | None = None,
+    keep: int | None = None,
 ) -> Evaluation:
     """Evaluate a run that has been read, by a plan that has been checked.
 
@@ -51,6 +53,7 @@ def evaluate_source(
         depth: the number of items of each list that are kept.
         joins: where joined tables are kept, for further plans on the same data.
         known: what is known of items and users, for metrics of lists.
+        keep: how many first items of each list to keep, to be shown later.
     """
     if truth is not None:
         _refuse_fractions(plan, truth)
@@ -58,7 +61,10 @@ def evaluate_source(
         _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
     tables: list[Any] = []
-    joined = iter(() if truth is None else _joins(plan, truth, source, joins))
+    whole = keep is not None
+    joined = iter(
+        () if truth is None else _joins(plan, truth, source, joins, whole=whole)
+    )
     for group in plan.groups:
         if group.lists:
             listed = _listed_for(group, truth, source, known or Known(), depth)
@@ -78,11 +84,29 @@ def evaluate_source(
                 msg = "depth cannot be given together with ties: who is cut is not sure"
                 raise ParameterError(msg)
             aligned = cut(aligned, depth)
+        aligned = _with_first(aligned, source, rule, plan, keep)
         tables.append(aligned)
         for number, metric, own in group.members:
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
     unsorted = _unsorted(plan, source, tables)
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
+
+
+def _with_first(
+    aligned: Aligned, source: Source, rule: Convention, plan: Plan, keep: int | None
+) -> Aligned:
+    """Keep the first items of each list, in the order in which they were ranked."""
+    if keep is None:
+        return aligned
+    if aligned.named is not None:
+        aligned = replace(aligned, named=aligned.named.own())
+    if rule.unjudged == "removed":
+        return replace(aligned, keep=keep)
+    _, tie, _, _ = key_of(rule, plan.rule)
+    floor = rule.score_floor if aligned.scored else None
+    deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
+    first = first_of(source, rule.replace(tie=tie), deepest, floor)
+    return replace(aligned, keep=keep, kept=first)
 
 
 def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> Callable[[], int]:
@@ -157,9 +181,17 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
 
 
 def _joins(
-    plan: Plan, truth: Truth, source: Source, joins: dict[Any, Aligned] | None
+    plan: Plan,
+    truth: Truth,
+    source: Source,
+    joins: dict[Any, Aligned] | None,
+    *,
+    whole: bool,
 ) -> list[Aligned]:
-    """Join the data for each group of a plan, as seldom as can be."""
+    """Join the data for each group of a plan, as seldom as can be.
+
+    A whole join finds the judged items at any rank, whatever the metrics look at.
+    """
     groups = plan.judged
     if not groups:
         return []
@@ -175,7 +207,7 @@ def _joins(
     }
     # As deep as any of them needs, since one may serve for another.
     depths = [group.depth for group in groups if group.depth is not None]
-    whole = joins is not None or len(depths) < len(groups)
+    whole = whole or joins is not None or len(depths) < len(groups)
     deepest = None if whole else max(depths)
     made = {} if joins is None else joins
     # By scores first, and by the less precise ones: these may serve for others.

@@ -48,6 +48,7 @@ def evaluate(
     order: str | None = None,
     lower_is_better: bool = False,
     lenient: bool = False,
+    keep: int | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgements.
 
@@ -80,6 +81,8 @@ def evaluate(
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
+        keep: how many first items of each list to keep, so that `Evaluation.worst`
+            shows those that are not judged too, and the ranks of all that are.
 
     Returns:
         The values of all queries, their means, intervals and notes.
@@ -109,6 +112,7 @@ def evaluate(
         order=order,
         lower_is_better=lower_is_better,
         lenient=lenient,
+        keep=keep,
     )
     return job.evaluate(*job.read(qrels, run))
 
@@ -127,6 +131,7 @@ class Job:
         order: what the ranking follows, if that was said.
         depth: how many items of each list count.
         name: what to call the run.
+        keep: how many first items of each list to keep.
     """
 
     plan: Plan
@@ -140,6 +145,7 @@ class Job:
     order: str | None
     depth: int | None
     name: str | None
+    keep: int | None = None
 
     @cached_property
     def known(self) -> Known:
@@ -169,7 +175,13 @@ class Job:
         """Evaluate a run against judgements, if there are any."""
         name = self.name or source.name
         return evaluate_source(
-            self.plan, truth, source, name, depth=self.depth, known=self.known
+            self.plan,
+            truth,
+            source,
+            name,
+            depth=self.depth,
+            known=self.known,
+            keep=self.keep,
         )
 
 
@@ -189,10 +201,12 @@ def prepare(
     order: str | None = None,
     lower_is_better: bool = False,
     lenient: bool = False,
+    keep: int | None = None,
 ) -> Job:
     """Check everything that can be checked without data; arguments as in `evaluate`."""
     asked = _listed(metrics)
     check_k(depth, "depth")
+    check_k(keep, "keep")
     _check_words(name, lenient=lenient, lower_is_better=lower_is_better)
     if not isinstance(convention, str):
         convention = named(convention)
@@ -233,7 +247,18 @@ def prepare(
     others = {"train": train, of_items: items, "catalog": catalog}
     given = frozenset(key for key, one in others.items() if one is not None)
     return Job(
-        plan, given, known, train, items, every, of_qrels, of_run, order, depth, name
+        plan,
+        given,
+        known,
+        train,
+        items,
+        every,
+        of_qrels,
+        of_run,
+        order,
+        depth,
+        name,
+        keep,
     )
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.cautions import cautions_of
+from rankine.checks import check_count
 from rankine.conventions.tools import TOOLS
+from rankine.errors import ParameterError
 from rankine.io.mappings import NO_COLUMN
 from rankine.means import Means
 from rankine.names import parse
@@ -17,16 +19,20 @@ from rankine.recommend.listed import ListMetric
 from rankine.stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.table.known import Listed
 from rankine.table.policy import Aligned
+from rankine.table.trail import trail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import polars as pl
 
+    from rankine.arrays import Ints
     from rankine.conventions.convention import Convention
     from rankine.metric import Metric
     from rankine.plan import Plan
     from rankine.stats.summary import Summary
+    from rankine.table.trail import Trail
+    from rankine.worst import Worst
 
 
 class Evaluation:
@@ -207,6 +213,65 @@ class Evaluation:
                 else pair
             )
         return labelled
+
+    def worst(self, metric: str | Metric, n: int = 10) -> Worst:
+        """Return the queries on which a metric is worst, and what they missed.
+
+        Each has its value, the first items of its list with their grades, and the
+        relevant items that are not above the cutoff, with their ranks. Which items are
+        first and not judged is known only if `evaluate` was given ``keep=10`` or the
+        like; without it, judged items are looked for as far down as metrics look.
+
+        Args:
+            metric: one of the metrics that were evaluated.
+            n: how many queries.
+
+        Returns:
+            The queries, the worst first; queries without a value are left out.
+
+        Raises:
+            ParameterError: the metric is not of judged items, or has no direction.
+
+        >>> import rankine as rk
+        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}}
+        >>> run = {"q1": ["a", "x"], "q2": ["x", "c", "y"]}
+        >>> ev = rk.evaluate(qrels, run, "RR", keep=10)
+        >>> print(ev.worst("RR", n=1))
+        run: the worst of 2 queries by RR
+        <BLANKLINE>
+        q2  RR 0.5000
+            first   1. x (unjudged), 2. c (1), 3. y (unjudged)
+            missed  b (2) not retrieved
+        """
+        from rankine.worst import Worst, check_worst, chosen, worst_queries  # noqa: PLC0415
+
+        label = self._label(metric)
+        check_count("n", n, least=1)
+        number = self._plan.labels.index(label)
+        bound = self._plan.bound[number]
+        check_worst(bound)
+        group = next(
+            at
+            for at, one in enumerate(self._plan.groups)
+            if any(member == number for member, _, _ in one.members)
+        )
+        values = self.summaries[label].values
+        rows = chosen(bound, values, n)
+        trail = self._trail(group, rows)
+        ids = self._tables[group].ids
+        queries = worst_queries(
+            bound, [ids[int(row)] for row in rows], values[rows], trail
+        )
+        n_known = int(np.count_nonzero(~np.isnan(values)))
+        return Worst(label, self.name, queries, n_known, trail.keep)
+
+    def _trail(self, group: int, queries: Ints) -> Trail:
+        """Return what is kept of the items of some queries."""
+        table = self._tables[group]
+        if not isinstance(table, Aligned):
+            msg = f"{type(self).__name__} keeps no items; its values are in per_query"
+            raise ParameterError(msg)
+        return trail_of(table, queries)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankine.stats.summary import Summary
     from rankine.table.recommended import Recommended
 
-_OPTIONS = set(signature(prepare).parameters) - {"metrics"}
+_OPTIONS = set(signature(prepare).parameters) - {"metrics", "keep"}
 _SHOWN = 5
 """Notes of batches that are repeated."""
 
@@ -70,6 +70,9 @@ class Evaluations:
 
     def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
         """Check the metrics and options, which are those of `evaluate`."""
+        if "keep" in options:
+            msg = "keep= is for evaluate, which has all lists at hand; batches do not"
+            raise ParameterError(msg)
         check_options("evaluate", options, _OPTIONS)
         self._job = prepare(metrics, **options)
         plan = self._job.plan

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from rankine.conventions.convention import Convention
     from rankine.io.features import Features
     from rankine.io.reading import Reading
+    from rankine.plan import Plan
     from rankine.result import Evaluation
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
+_KEEP = 10
+"""How many first items of each list are shown with the worst queries."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,6 +44,11 @@ _DEFAULT = ("nDCG@10", "AP", "RR@10")
     "repeatable.",
 )  # fmt: skip
 @click.option("-q", "--per-query", is_flag=True, help="Show every query.")
+@click.option(
+    "--worst", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+    help="Show the N worst queries of the first metric: the first items of their "
+    "lists, and the relevant items that they missed.",
+)  # fmt: skip
 @click.option(
     "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
     help="Whose choices the numbers follow, see rankine conventions; or a YAML file.",
@@ -93,6 +101,7 @@ def command(
     no_qrels: bool,  # noqa: FBT001
     metrics: tuple[str, ...],
     per_query: bool,  # noqa: FBT001 - a flag
+    worst: int | None,
     convention: str,
     rel: float | None,
     ties: str | None,
@@ -148,6 +157,7 @@ def command(
     plan = plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)
     given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
     check_needs(plan, {name for name, one in given.items() if one is not None})
+    _check_worst(plan, worst, "--csv" if as_csv else style and "--style")
     by_rank = plan.rule.order == "rank"
     subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
     told = reader(
@@ -169,7 +179,10 @@ def command(
     results = []
     for run, source in zip(named, sources, strict=True):
         name = run.name or source.name
-        found = evaluate_source(plan, truth, source, name, depth=depth, known=known)
+        keep = None if worst is None else _KEEP
+        found = evaluate_source(
+            plan, truth, source, name, depth=depth, known=known, keep=keep
+        )
         results.append(found)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)
@@ -181,11 +194,12 @@ def command(
             )
             click.echo(text, nl=bool(text))
     if as_json:
-        print_json(_records(results, per_query=per_query))
+        print_json(_records(results, per_query=per_query, worst=worst))
     elif as_csv:
         click.echo(_csv(results, per_query=per_query), nl=False)
     elif style is None:
         _print_table(results, per_query=per_query)
+        _print_worst(results, worst)
     return _below(results, limits)
 
 
@@ -237,12 +251,16 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def _records(results: list[Evaluation], *, per_query: bool) -> list[dict[str, Any]]:
+def _records(
+    results: list[Evaluation], *, per_query: bool, worst: int | None
+) -> list[dict[str, Any]]:
     made = []
     for found in results:
         entry = found.to_dict()
         if per_query:
             entry["per_query"] = found.per_query.to_dicts()
+        if worst is not None:
+            entry["worst"] = found.worst(found.metrics[0], worst).to_dict()
         made.append(entry)
     return made
 
@@ -275,6 +293,29 @@ def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
         for found in results:
             console.print(queries_of(found))
     console.print(table_of(results))
+
+
+def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
+    """Refuse worst queries where an output has no place for them, or there are none."""
+    from rankine.worst import check_worst  # noqa: PLC0415 - --help stays fast
+
+    if n is None:
+        return
+    if output:
+        msg = f"--worst has no place in the output of {output}"
+        raise click.UsageError(msg)
+    check_worst(plan.bound[0])
+
+
+def _print_worst(results: list[Evaluation], n: int | None) -> None:
+    """Print the worst queries of the first metric, if they were asked for."""
+    from rankine.cli.console import Terminal  # noqa: PLC0415
+    from rankine.report.worst import drawn  # noqa: PLC0415
+
+    console = Terminal()
+    for found in results if n is not None else ():
+        console.print()
+        console.print(drawn(found.worst(found.metrics[0], n or 1)))
 
 
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:

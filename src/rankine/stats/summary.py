@@ -163,13 +163,13 @@ def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
 
     A metric that needs relevant items has no value where nothing can be gained.
     """
-    empty: Bools = table.n_relevant(_least_relevant(metric)) == 0
+    empty: Bools = table.n_relevant(least_relevant(metric)) == 0
     if gaps is not None and metric.fact.empty == "convention":
         return empty | gaps
     return empty
 
 
-def _least_relevant(metric: Metric) -> float:
+def least_relevant(metric: Metric) -> float:
     """Return the smallest grade that a metric can gain from."""
     rel = metric.get("rel")
     if rel is not None:

@@ -24,6 +24,7 @@ from rankine.table import dense, probe, rows
 from rankine.table.ids import same_type
 from rankine.table.judged import Judged
 from rankine.table.judgements import numbers
+from rankine.table.named import Named
 from rankine.table.policy import SHOWN, Aligned, apply, rows_of
 from rankine.table.segments import expand, rounded
 from rankine.table.tie_rule import FEW
@@ -94,7 +95,7 @@ def served(
     (order, tie, bits, duplicates), (other, wish, precise, repeats) = have, want
     if duplicates != repeats or order != "score" or bits > precise:
         return None
-    pair = aligned.pair if duplicates == "count" else None
+    pair = aligned.table.pair if duplicates == "count" and aligned.repeats else None
     if pair is not None and len(np.unique(pair)) < len(pair):
         return None  # who of an item's two rows comes first depends on the rule
     if other != "score":
@@ -114,12 +115,18 @@ def served(
     if some is None:
         return None
     again = join(*some, rule, depth=depth).table
-    return replace(aligned, table=_exchanged(table, touched, again), pair=None)
+    return replace(aligned, table=_exchanged(table, touched, again))
 
 
 def _exchanged(table: Judged, touched: Ints, again: Judged) -> Judged:
     """Return a table in which other rows stand for some of its queries."""
-    names = ("query", "rank", "grade", "above", "tied", "score")
+    names = ["query", "rank", "grade", "above", "tied", "score"]
+    if table.pair is not None and again.pair is not None:
+        # Judgements of a query stand in the same order in both.
+        own = again.pair - again.pool.starts[again.query]
+        own += table.pool.starts[touched[again.query]]
+        again = replace(again, pair=own)
+        names.append("pair")
     again = replace(again, query=touched[again.query])
     inside = np.zeros(table.n_queries, dtype=np.bool_)
     inside[touched] = True
@@ -142,12 +149,7 @@ def _turned(aligned: Aligned) -> Aligned:
     table = aligned.table
     rank = 2 * table.above + table.tied + 1 - table.rank
     order = _by_query_and_rank(table.query, rank)
-    pair = aligned.pair
-    return replace(
-        aligned,
-        table=rows_of(replace(table, rank=rank), order),
-        pair=pair if pair is None else pair[order],
-    )
+    return replace(aligned, table=rows_of(replace(table, rank=rank), order))
 
 
 def _some(
@@ -281,11 +283,18 @@ def _probed(
         pool=truth.pool,
         scores=found.scores if keep_scores else None,
         score_query=found.score_query if keep_scores else None,
+        pair=found.pair,
     )
     lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
     named = _named(table, list(grades), found.extra, lengths, run.notes)
     by_score = rule.order == "score" and _are_mappings(run.data)
-    return replace(named, strict=found.is_strict, exact=found.is_exact, scored=by_score)
+    return replace(
+        named,
+        strict=found.is_strict,
+        exact=found.is_exact,
+        scored=by_score,
+        named=truth.named,
+    )
 
 
 def _from_rows(
@@ -318,6 +327,7 @@ def _from_rows(
     query, pair = _joined(found.query), _joined(found.pair)
     rank = _joined(found.rank)
     order = _by_query_and_rank(query, rank)
+    pair = pair[order]
     scores = score_query = None
     if keep_scores:
         score_query = _joined(found.score_query)
@@ -327,7 +337,7 @@ def _from_rows(
     table = Judged(
         query=query[order],
         rank=rank[order],
-        grade=judged.pool.grade[pair[order]],
+        grade=judged.pool.grade[pair],
         above=_joined(found.above)[order],
         tied=_joined(found.tied)[order],
         score=_joined(found.score, np.float64)[order],
@@ -336,6 +346,7 @@ def _from_rows(
         pool=judged.pool,
         scores=scores,
         score_query=score_query,
+        pair=pair,
     )
     if found.rises >= _RISES and not found.falls and not frame.ranked:
         notes += (
@@ -352,12 +363,14 @@ def _from_rows(
     by_score = rule.order == "score" and not frame.ranked and found.scored
     return replace(
         named,
-        pair=pair[order],
+        repeats=True,
         strict=lambda: found.strict,
         exact=lambda: found.exact,
         spans=found.spans,
         scored=by_score,
         unsorted=len(found.unsorted),
+        named=Named(judged.pool, judged.items),
+        deepest=depth,
     )
 
 
@@ -376,11 +389,7 @@ def _from_matrix(
     masked = dense.smallest_score(run, scores) == -np.inf
     scores = rounded(scores, rule.score_bits)
     source = truth.source
-    tie_order = run.tie_order()
-    if rule.tie == "id_asc":
-        tie_order = -tie_order
-    elif rule.tie in {"input", "input_rev"}:
-        tie_order = np.arange(len(tie_order)) * (1 if rule.tie == "input" else -1)
+    tie_order = dense.tie_order(run, rule.tie)
     if isinstance(source, Dense):
         _same_axes(source, run)
         row, column, rank, above, tied = dense.top(
@@ -393,10 +402,13 @@ def _from_matrix(
             above, tied, grade = above[judged], tied[judged], grade[judged]
         query, pool, ids, extra = row, truth.pool, source.queries, []
         list_row = np.arange(len(ids))
+        named, deepest = truth.named, depth
+        pair = row * scores.shape[1] + column
     else:
         listed = Rows(pl.DataFrame({"query": run.queries, "item": run.queries}), "run")
         judgements, listed, _ = same_type(truth.judgements, listed, items=False)
         ids, pool = judgements.queries, judgements.pool
+        named, deepest = Named(pool, judgements.items), None
         list_row, column, pair = _cells(judgements, listed.frame["query"], run.items)
         query = pool.query[pair]
         kept = scores[list_row[query], column] > -np.inf
@@ -408,6 +420,7 @@ def _from_matrix(
         order = _by_query_and_rank(query, rank)
         query, column, rank = query[order], column[order], rank[order]
         above, tied, grade = above[order], tied[order], grade[order]
+        pair = pair[order]
         known = set(ids.to_list())
         extra = [value for value in run.queries.to_list() if value not in known]
     retrieved = np.full(len(scores), scores.shape[1], dtype=np.int64)
@@ -432,8 +445,10 @@ def _from_matrix(
         pool=pool,
         scores=kept_scores,
         score_query=kept_query,
+        pair=pair,
     )
-    return _named(table, ids, extra, [0] * len(extra), run.notes)
+    aligned = _named(table, ids, extra, [0] * len(extra), run.notes)
+    return replace(aligned, named=named, deepest=deepest)
 
 
 def _cells(

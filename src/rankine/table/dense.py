@@ -19,6 +19,15 @@ _CHUNK = 1 << 22
 """Cells that are worked on at once."""
 
 
+def tie_order(run: Dense, tie: str) -> Ints:
+    """Return each column's place among equal scores, by the rule for ties."""
+    if tie == "id_asc":
+        return -run.tie_order()
+    if tie in {"input", "input_rev"}:
+        return np.arange(len(run.items)) * (1 if tie == "input" else -1)
+    return run.tie_order()
+
+
 def smallest_score(run: Dense, scores: Floats) -> float:
     """Return the smallest score; refuse scores that cannot be ordered."""
     # nan, if there is one

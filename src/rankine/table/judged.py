@@ -58,6 +58,8 @@ class Judged:
         scores: the scores of all retrieved items, when a metric needs them.
         score_query: the query number of each of `scores`.
         keep_negative: whether negative grades count as negative gains.
+        pair: per row, the number of its judgement, -1 if it stands for any of several;
+            None if nobody knows.
     """
 
     query: Ints
@@ -72,6 +74,7 @@ class Judged:
     scores: Floats | None = None
     score_query: Ints | None = None
     keep_negative: bool = False
+    pair: Ints | None = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -163,6 +166,7 @@ class Judged:
             above=self.above[final],
             tied=self.tied[final],
             score=self.score[final],
+            pair=None if self.pair is None else self.pair[final],
             memo={},
         )
 
@@ -235,6 +239,9 @@ def with_the_rest(table: Judged) -> Judged:
         above=np.concatenate((table.above, above))[by_rank],
         tied=np.concatenate((table.tied, tied[more]))[by_rank],
         score=np.concatenate((table.score, nothing))[by_rank],
+        pair=None
+        if table.pair is None
+        else np.concatenate((table.pair, np.full(len(more), -1)))[by_rank],
         n_retrieved=table.n_retrieved + tied,
         scores=scores,
         score_query=score_query,

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from rankine.arrays import Bools, Ints
     from rankine.conventions.convention import Convention
+    from rankine.table.first import First
     from rankine.table.judged import Judged
+    from rankine.table.named import Named
 
 SHOWN = 3
 """How many ids are shown as examples."""
@@ -39,8 +41,7 @@ class Aligned:
         extra_length: the lengths of their lists.
         notes: what was inferred, dropped or changed.
         floored: how many judged items are under the convention's floor of scores.
-        pair: per row of the joined table, the number of its judgement; None if no
-            item can stand twice.
+        repeats: whether an item may stand twice in a list.
         strict: says whether the scores of every list fall, without a tie.
         exact: says whether scores that are equal here are equal in full precision.
         spans: where the lists of a run in memory begin, and the number of the query of
@@ -48,6 +49,13 @@ class Aligned:
         scored: whether the scores are the user's, and not made from places.
         unsorted: how many lists are not in the order of their scores, where the order
             given is taken.
+        named: whose the judged grades are.
+        origin: per query of the table, its number among the judgements, -1 if it has
+            none; None if all are where they were.
+        deepest: the rank down to which judged items were looked for at least, None if
+            the lists were looked through.
+        keep: how many first items of each list were to be kept.
+        kept: these items; None where only judged ones can be among them.
     """
 
     table: Judged
@@ -58,12 +66,17 @@ class Aligned:
     extra_length: Ints
     notes: tuple[str, ...] = ()
     floored: int = 0
-    pair: Ints | None = None
+    repeats: bool = False
     strict: Callable[[], bool] = bool
     exact: Callable[[], bool] = bool
     spans: tuple[Ints, Ints] | None = None
     scored: bool = True
     unsorted: int = 0
+    named: Named | None = None
+    origin: Ints | None = None
+    deepest: int | None = None
+    keep: int = 0
+    kept: First | None = None
 
 
 def rows_of(table: Judged, kept: Ints | Bools | slice) -> Judged:
@@ -76,6 +89,7 @@ def rows_of(table: Judged, kept: Ints | Bools | slice) -> Judged:
         above=table.above[kept],
         tied=table.tied[kept],
         score=table.score[kept],
+        pair=None if table.pair is None else table.pair[kept],
         memo={},
     )
 
@@ -89,8 +103,10 @@ def cut(aligned: Aligned, depth: int) -> Aligned:
         order = np.lexsort((-scores, score_query))
         order = order[position(score_query[order]) < depth]
         scores, score_query = scores[order], score_query[order]
+    deepest = aligned.deepest
     return replace(
         aligned,
+        deepest=depth if deepest is None else min(depth, deepest),
         table=replace(
             left,
             n_retrieved=np.minimum(table.n_retrieved, depth),
@@ -118,10 +134,10 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         raise DataError(msg)
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)
-    if rule.duplicates == "set" and aligned.pair is not None:
+    if rule.duplicates == "set" and aligned.repeats and table.pair is not None:
         # The best-ranked row of each judged pair.
-        _, first = np.unique(aligned.pair, return_index=True)
-        if len(first) < len(aligned.pair):
+        _, first = np.unique(table.pair, return_index=True)
+        if len(first) < len(table.pair):
             table = rows_of(table, np.sort(first))
     table = _pooled(table, rule)
     if rule.score_floor is not None and aligned.scored:
@@ -130,12 +146,28 @@ def apply(aligned: Aligned, rule: Convention) -> Aligned:
         aligned = replace(aligned, floored=int(np.count_nonzero(~above)))
         table = rows_of(table, above)
     if rule.queries in {"run", "both"} and aligned.missing:
-        aligned = replace(aligned, ids=_chosen(aligned.ids, table.in_run))
+        aligned = replace(
+            aligned,
+            ids=_chosen(aligned.ids, table.in_run),
+            origin=np.flatnonzero(table.in_run),
+        )
         table = _queries_of(table, table.in_run)
     if rule.queries == "run" and aligned.extra:
-        aligned = replace(aligned, ids=[*list(aligned.ids), *aligned.extra], extra=[])
+        aligned = _with_extra(aligned, table.n_queries)
         table = _with_unjudged_queries(table, aligned.extra_length)
     return replace(aligned, table=table) if table is not aligned.table else aligned
+
+
+def _with_extra(aligned: Aligned, n_judged: int) -> Aligned:
+    """Add the ids of the queries of the run that have no judgements."""
+    extra, origin = aligned.extra, aligned.origin
+    origin = np.arange(n_judged) if origin is None else origin
+    return replace(
+        aligned,
+        ids=[*list(aligned.ids), *extra],
+        extra=[],
+        origin=np.concatenate((origin, np.full(len(extra), -1))),
+    )
 
 
 def _pooled(table: Judged, rule: Convention) -> Judged:

@@ -52,15 +52,15 @@ class Probed:
     """The judged rows of a run, found by look-up.
 
     Attributes:
-        query, rank, grade, above, tied, score: the columns of `Judged`.
+        query, rank, grade, above, tied, score, pair: the columns of `Judged`.
         length: per judged query, the length of its list.
         present: per judged query, whether the run has it.
         extra: ids of the run's queries that are not judged.
     """
 
     __slots__ = (
-        "_raw", "_values", "above", "extra", "grade", "length", "present", "query",
-        "rank", "score", "tied",
+        "_raw", "_values", "above", "extra", "grade", "length", "pair", "present",
+        "query", "rank", "score", "tied",
     )  # fmt: skip
 
     def __init__(
@@ -95,6 +95,7 @@ class Probed:
             else [query for query in run if query not in truth]
         )
         self.query: Ints
+        self.pair: Ints
         self.rank: Ints
         self.above: Ints
         self.tied: Ints
@@ -105,7 +106,7 @@ class Probed:
         if rule.order != "given":
             self._take_scores(truth, pool, scored, rule, name)
         elif not self._take_falling(truth, pool, scored, rule, name):
-            self._take_places(truth, scored)
+            self._take_places(truth, pool, scored)
 
     def _take_falling(
         self,
@@ -134,21 +135,26 @@ class Probed:
     def _take_places(
         self,
         truth: Mapping[Any, Mapping[Any, float]],
+        pool: Pool,
         scored: Sequence[Mapping[Any, float]],
     ) -> None:
         """Rank by the places in the lists, whatever their scores."""
         places: list[bytes] = []
-        grades: list[float] = []
-        for judged, entry in zip(truth.values(), scored, strict=True):
+        pairs: list[int] = []
+        for judged, entry, begin in zip(
+            truth.values(), scored, pool.starts.tolist(), strict=False
+        ):
             inside = bytes(map(judged.__contains__, entry))
             places.append(inside)
-            grades += map(judged.__getitem__, compress(entry, inside))
+            number = dict(zip(judged, range(begin, begin + len(judged)), strict=True))
+            pairs += map(number.__getitem__, compress(entry, inside))
         starts = starts_of(self.length)
         row = np.frombuffer(b"".join(places), dtype=np.bool_).nonzero()[0]
         self.query = starts.searchsorted(row, "right") - 1
         self.above = row - starts[self.query]
         self.rank = self.above + 1
-        self.grade = packed(grades)
+        self.pair = np.array(pairs, dtype=np.int64)
+        self.grade = pool.grade[self.pair]
         self.tied = np.ones(len(row), dtype=np.int64)
         self.score = -self.above.astype(np.float64)
 
@@ -178,7 +184,8 @@ class Probed:
         order = (query * (rank.max(initial=0) + 1) + rank).argsort(kind="stable")
         self.query = query[order]
         self.rank = rank[order]
-        self.grade = pool.grade[pair[order]]
+        self.pair = pair[order]
+        self.grade = pool.grade[self.pair]
         self.above = above[order]
         self.tied = tied[order]
         self.score = score[order]

@@ -13,6 +13,7 @@ from rankine.errors import DataError, DuplicateItemError
 from rankine.io import mappings
 from rankine.io.sources import Dense, Lists, Rows
 from rankine.table.judgements import Judgements
+from rankine.table.named import Named
 from rankine.table.pool import Pool
 from rankine.table.segments import starts_of
 from rankine.words import KEEP_LARGEST
@@ -89,9 +90,19 @@ class Truth:
         """The grades by query, whatever the form."""
         if isinstance(self.source, Lists):
             return self._pool_of_lists()
-        if isinstance(self.source, Dense) and "judgements" not in self.memo:
+        if isinstance(self.source, Dense):
             return self._pool_of_matrix(self.source.matrix)
         return self.judgements.pool
+
+    @property
+    def named(self) -> Named:
+        """Whose the grades of the pool are, in a mapping or a matrix."""
+        if isinstance(self.source, Lists):
+            return Named(self.pool, self.memo["items"])
+        if isinstance(self.source, Dense):
+            pool, width = self.pool, self.source.matrix.shape[1]
+            return Named(pool, self.source.items, width, self.memo.get("mask"))
+        return Named(self.judgements.pool, self.judgements.items)
 
     def _pool_of_lists(self) -> Pool:
         if "pool" not in self.memo:
@@ -104,6 +115,8 @@ class Truth:
                 mappings.refuse_number(self.grades, "grade", self.source.name)
                 raise
             self.memo["pool"] = Pool(starts_of(counts), grades)
+            # The mappings are the user's, who may change them later.
+            self.memo["items"] = [*chain.from_iterable(groups)]
         found: Pool = self.memo["pool"]
         return found
 
@@ -121,6 +134,7 @@ class Truth:
                 judged = ~np.isnan(grades)
                 starts = starts_of(np.count_nonzero(judged, axis=1))
                 self.memo["pool"] = Pool(starts, grades[judged])
+                self.memo["mask"] = np.packbits(judged)
             else:
                 n_queries, width = grades.shape
                 starts = np.arange(n_queries + 1, dtype=np.int64) * width

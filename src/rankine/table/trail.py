@@ -1,0 +1,85 @@
+"""What is kept of the items of an evaluation: the judged ones, and the first ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine.table.segments import expand, starts_of
+
+if TYPE_CHECKING:
+    from rankine.arrays import Floats, Ints
+    from rankine.table.policy import Aligned
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """The judged items of queries with their ranks, and the first items of the lists.
+
+    Attributes:
+        starts: where the judged items of each query begin.
+        items: their ids.
+        grades: their grades, as they were judged.
+        ranks: the rank of each, 0 for one that was not found.
+        looked: per query, the rank down to which judged items were looked for; 0 where
+            that is the whole list.
+        tops: per query, the first items of its list; None if they were not kept, or
+            only judged ones can be among them.
+        keep: how many first items of each list were to be kept, 0 if none.
+    """
+
+    starts: Ints
+    items: list[Any]
+    grades: Floats
+    ranks: Ints
+    looked: Ints
+    tops: list[list[Any]] | None
+    keep: int
+
+    def of(self, queries: Ints) -> Trail:
+        """Return what is kept of some of the queries."""
+        rows, _ = expand(self.starts[queries], np.diff(self.starts)[queries])
+        tops = self.tops
+        return Trail(
+            starts_of(np.diff(self.starts)[queries]),
+            [self.items[row] for row in rows.tolist()],
+            self.grades[rows],
+            self.ranks[rows],
+            self.looked[queries],
+            None if tops is None else [tops[at] for at in queries.tolist()],
+            self.keep,
+        )
+
+
+def trail_of(aligned: Aligned, queries: Ints) -> Trail:
+    """Return what is kept of some queries of a table.
+
+    An item that stands twice in a list has its best rank.
+    """
+    table, named = aligned.table, aligned.named
+    if named is None or table.pair is None:
+        raise TypeError
+    origin = queries if aligned.origin is None else aligned.origin[queries]
+    judged = np.where(origin < 0, 0, np.diff(named.pool.starts)[origin])
+    numbers, _ = expand(named.pool.starts[origin], judged)
+    wanted = np.zeros(table.n_queries, dtype=np.bool_)
+    wanted[queries] = True
+    rows = np.flatnonzero(wanted[table.query] & (table.pair >= 0))[::-1]
+    ranks = np.zeros(len(named.pool.grade), dtype=np.int64)
+    # Rows of a query rise in rank: turned round, the best is written last.
+    ranks[named.numbers(table.pair[rows])] = table.rank[rows]
+    looked = np.zeros(len(queries), dtype=np.int64)
+    if aligned.deepest is not None:
+        looked[table.n_retrieved[queries] >= aligned.deepest] = aligned.deepest
+    kept = aligned.kept
+    return Trail(
+        starts_of(judged),
+        named.items_of(numbers),
+        named.pool.grade[numbers],
+        ranks[numbers],
+        looked,
+        None if kept is None else [kept.of(aligned.ids[int(at)]) for at in queries],
+        aligned.keep,
+    )
