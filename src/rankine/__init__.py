@@ -133,6 +133,7 @@ if TYPE_CHECKING:
         alpha_nDCG,
     )
     from rankine.reconciliation import Explanation, Reconciliation, reconcile
+    from rankine.report.loaded import load
     from rankine.result import Evaluation
     from rankine.stats.intervals import Interval
     from rankine.worst import MissedItem, TopItem, Worst, WorstQuery
@@ -189,6 +190,7 @@ _HOME = {
     "check": "rankine.checkup",
     "evaluate": "rankine.evaluation",
     "from_ranked": "rankine.io.mappings",
+    "load": "rankine.report.loaded",
     "from_scores": "rankine.io.mappings",
     "metrics": "rankine.names",
     "parse": "rankine.names",
@@ -299,6 +301,7 @@ __all__ = [
     "jaccard",
     "kendall_tau",
     "least_item_promoted",
+    "load",
     "mae",
     "metrics",
     "nDCG",

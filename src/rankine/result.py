@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from rankine.recommend.listed import ListMetric
 from rankine.stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.table.known import Listed
 from rankine.table.policy import Aligned
-from rankine.table.trail import trail_of
+from rankine.table.trail import Stored, trail_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     import polars as pl
 
@@ -268,8 +269,13 @@ class Evaluation:
     def _trail(self, group: int, queries: Ints) -> Trail:
         """Return what is kept of the items of some queries."""
         table = self._tables[group]
+        if isinstance(table, Stored) and table.trail is not None:
+            return table.trail.of(queries)
         if not isinstance(table, Aligned):
-            msg = f"{type(self).__name__} keeps no items; its values are in per_query"
+            kept = "keeps no items"
+            if isinstance(table, Stored):
+                kept = "has no items, which were not saved"
+            msg = f"{type(self).__name__} {kept}; its values are in per_query"
             raise ParameterError(msg)
         return trail_of(table, queries)
 
@@ -296,11 +302,47 @@ class Evaluation:
 
         return to_dict(self)
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON; what is undefined is null."""
-        from rankine.report.export import to_json  # noqa: PLC0415
+    def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:
+        """Return all of it as JSON, which `load` reads back.
 
-        return to_json(self, indent)
+        It begins with what `to_dict` returns; the values per query follow under
+        ``saved``. What is undefined is null. Ids that are no text and no numbers
+        become text.
+
+        Args:
+            indent: by how much lines are indented; None puts all into one line.
+            items: whether the items that `worst` shows are in it.
+        """
+        from rankine.report.saved import to_json  # noqa: PLC0415
+
+        return to_json(self, indent, items=items)
+
+    def save(self, path: str | PathLike[str], *, items: bool = True) -> None:
+        """Write `to_json` to a file, which `load` reads back.
+
+        Args:
+            path: of the file, which is replaced if there is one.
+            items: whether the items that `worst` shows are in it.
+        """
+        from rankine.report.saved import save  # noqa: PLC0415
+
+        save(self, path, items=items)
+
+    @classmethod
+    def restored(
+        cls,
+        plan: Plan,
+        summaries: tuple[Summary, ...],
+        tables: tuple[Any, ...],
+        name: str,
+        *,
+        notes: tuple[str, ...],
+        warnings: tuple[str, ...],
+    ) -> Self:
+        """Make an evaluation of what was saved of it, with the notes as they were."""
+        made = cls(plan, summaries, tables, name)
+        made.__dict__ |= {"notes": notes, "warnings": warnings}
+        return made
 
     def to_markdown(self) -> str:
         """Return the means as a Markdown table."""

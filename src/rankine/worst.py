@@ -207,10 +207,10 @@ def worst_queries(
     return tuple(made)
 
 
-def _graded(top: list[Any], grades: dict[Any, float]) -> list[TopItem]:
+def _graded(top: list[tuple[int, Any]], grades: dict[Any, float]) -> list[TopItem]:
     """Give the first items of a list their grades; ids may be text on one side only."""
     texts = {str(item): grade for item, grade in grades.items()}
     return [
         TopItem(rank, item, grades.get(item, texts.get(str(item))))
-        for rank, item in enumerate(top, 1)
+        for rank, item in top
     ]

@@ -207,8 +207,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item) for key, item in value.items()}
     return value
+
+
+def _key(key: Any) -> str:
+    """Return the key of a mapping as text, the same for 1 and 1.0."""
+    return str(int(key) if isinstance(key, float) and key.is_integer() else key)
 
 
 def _read(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +40,6 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
         "notes": list(evaluation.notes),
         "warnings": list(evaluation.warnings),
     }
-
-
-def to_json(evaluation: Evaluation, indent: int | None) -> str:
-    """Return JSON; there is no bare NaN in it."""
-    return json.dumps(
-        to_dict(evaluation), indent=indent, ensure_ascii=False, allow_nan=False
-    )
 
 
 def to_markdown(evaluation: Evaluation) -> str:

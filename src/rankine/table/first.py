@@ -48,12 +48,13 @@ class First:
         texts = {str(query): row for row, query in enumerate(ids)}
         return texts | {query: row for row, query in enumerate(ids)}
 
-    def of(self, query: Any) -> list[Any]:
-        """Return the first items of a query; none if it has no list."""
+    def of(self, query: Any) -> list[tuple[int, Any]]:
+        """Return the first items of a query with their ranks; none without a list."""
         row = self._row.get(query, self._row.get(str(query)))
         if row is None:
             return []
-        return list(self.items[int(self.starts[row]) : int(self.starts[row + 1])])
+        items = self.items[int(self.starts[row]) : int(self.starts[row + 1])]
+        return list(enumerate(items, 1))
 
 
 def first_of(

@@ -10,6 +10,10 @@ import numpy as np
 from rankine.table.segments import expand, starts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from rankine.arrays import Floats, Ints
     from rankine.table.policy import Aligned
 
@@ -25,8 +29,8 @@ class Trail:
         ranks: the rank of each, 0 for one that was not found.
         looked: per query, the rank down to which judged items were looked for; 0 where
             that is the whole list.
-        tops: per query, the first items of its list; None if they were not kept, or
-            only judged ones can be among them.
+        tops: per query, ranks and ids of the first items of its list; None if they
+            were not kept, or only judged ones can be among them.
         keep: how many first items of each list were to be kept, 0 if none.
     """
 
@@ -35,7 +39,7 @@ class Trail:
     grades: Floats
     ranks: Ints
     looked: Ints
-    tops: list[list[Any]] | None
+    tops: list[list[tuple[int, Any]]] | None
     keep: int
 
     def of(self, queries: Ints) -> Trail:
@@ -53,23 +57,51 @@ class Trail:
         )
 
 
-def trail_of(aligned: Aligned, queries: Ints) -> Trail:
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What is left of a joined table when an evaluation was saved.
+
+    Attributes:
+        ids: the ids of the queries.
+        trail: what was kept of their items, None if nothing was.
+        table: the table itself, which is gone.
+    """
+
+    ids: Sequence[Any] | pl.Series
+    trail: Trail | None = None
+    table: None = None
+
+
+def trail_of(
+    aligned: Aligned, queries: Ints, only: tuple[float, int] | None = None
+) -> Trail:
     """Return what is kept of some queries of a table.
 
     An item that stands twice in a list has its best rank.
+
+    Args:
+        aligned: the table.
+        queries: their numbers.
+        only: the least grade and the last rank, of which an item must have one.
     """
     table, named = aligned.table, aligned.named
     if named is None or table.pair is None:
         raise TypeError
     origin = queries if aligned.origin is None else aligned.origin[queries]
     judged = np.where(origin < 0, 0, np.diff(named.pool.starts)[origin])
-    numbers, _ = expand(named.pool.starts[origin], judged)
+    numbers, owner = expand(named.pool.starts[origin], judged)
     wanted = np.zeros(table.n_queries, dtype=np.bool_)
     wanted[queries] = True
     rows = np.flatnonzero(wanted[table.query] & (table.pair >= 0))[::-1]
     ranks = np.zeros(len(named.pool.grade), dtype=np.int64)
     # Rows of a query rise in rank: turned round, the best is written last.
     ranks[named.numbers(table.pair[rows])] = table.rank[rows]
+    if only is not None:
+        least, last = only
+        first = (ranks[numbers] > 0) & (ranks[numbers] <= last)
+        inside = first | (named.pool.grade[numbers] >= least)
+        numbers = numbers[inside]
+        judged = np.bincount(owner[inside], minlength=len(queries))
     looked = np.zeros(len(queries), dtype=np.int64)
     if aligned.deepest is not None:
         looked[table.n_retrieved[queries] >= aligned.deepest] = aligned.deepest

@@ -1,0 +1,407 @@
+"""Saving and loading: what comes back is what was saved, to the last bit."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import rankine as rk
+from rankine.errors import DataError, FormatError, ParameterError
+
+QRELS = {
+    "q1": {"a": 2, "b": 1, "c": 0},
+    "q2": {"d": 1, "e": -1},
+    "none": {"f": 0},
+    "missing": {"g": 1},
+}
+RUN = {
+    "q1": {"x": 0.9, "b": 0.9, "a": 0.1},
+    "q2": {"y": 0.5, "e": 0.4, "d": 0.3},
+    "none": {"f": 1.0},
+    "extra": {"z": 1.0},
+}
+METRICS = ["nDCG@2", "AP", "P(rel=2)@1", "RR", "NumRelRet", "gm_AP", "Bpref"]
+
+
+def far(first: Any, second: Any) -> float:
+    return float(np.any(first != second))
+
+
+def assert_same(found: rk.Evaluation, wanted: rk.Evaluation) -> None:
+    """Compare everything that a reader can ask for."""
+    assert type(found) is type(wanted)
+    assert repr(found.mean) == repr(wanted.mean)
+    assert_frame_equal(found.per_query, wanted.per_query, check_exact=True)
+    assert repr(found.queries) == repr(wanted.queries)
+    assert found.metrics == wanted.metrics or "far" in str(wanted.metrics)
+    assert tuple(map(str, found.bound)) == tuple(map(str, wanted.bound))
+    assert found.convention == wanted.convention
+    assert found.preset == wanted.preset
+    assert found.name == wanted.name
+    assert found.notes == wanted.notes
+    assert found.warnings == wanted.warnings
+    for label, summary in wanted.summaries.items():
+        other = found.summaries[label]
+        assert (other.n, other.n_undefined) == (summary.n, summary.n_undefined)
+        assert other.empty.tolist() == summary.empty.tolist()
+        for method in ("bootstrap", "t"):
+            bounds = [
+                one.interval(label, 0.9, method, seed=3) for one in (found, wanted)
+            ]
+            assert repr(bounds[0]) == repr(bounds[1])
+    for drawn in (
+        "__str__",
+        "__repr__",
+        "_repr_html_",
+        "to_json",
+        "to_markdown",
+        "to_latex",
+    ):
+        assert getattr(found, drawn)() == getattr(wanted, drawn)(), drawn
+    assert found.to_dict() == wanted.to_dict()
+
+
+def made(**options: Any) -> rk.Evaluation:
+    return rk.evaluate(QRELS, RUN, METRICS, **options)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "skip": {"convention": rk.Convention(empty_truth="skip")},
+    "nan": {"convention": rk.Convention(empty_truth="nan")},
+    "run": {"convention": rk.Convention(queries="run")},
+    "both": {"convention": rk.Convention(queries="both")},
+    "floor": {"convention": rk.Convention(score_floor=-math.inf)},
+    "gains": {"convention": rk.Convention(gain={0: 0.0, 1.0: 2.5, 2: 7})},
+    "overrides": {
+        "convention": rk.Convention(
+            overrides={"AP": {"tie": "id_asc"}, "RR": {"queries": "both"}}
+        )
+    },
+    "trec_eval": {"convention": "trec_eval", "name": "a <b> \u00e9"},
+    "ranx": {"convention": "ranx", "rel": 2},
+    "keep": {"keep": 2},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_what_comes_back_is_what_was_saved(options: dict[str, Any]) -> None:
+    ev = made(**options)
+
+    found = rk.load(ev.to_json())
+
+    assert_same(found, ev)
+    assert found.worst("AP").to_dict() == ev.worst("AP").to_dict()
+    assert str(found.worst("nDCG@2", n=2)) == str(ev.worst("nDCG@2", n=2))
+
+
+def test_files(tmp_path: Path) -> None:
+    ev = made()
+    (tmp_path / "text.json").write_text(ev.to_json())
+    (tmp_path / "line.json").write_text("\ufeff" + ev.to_json(indent=None))
+    ev.save(tmp_path / "saved.json")
+    ev.save(str(tmp_path / "bare.json"), items=False)
+
+    for name in ("text", "line", "saved", "bare"):
+        found = rk.load(tmp_path / f"{name}.json")
+        if name != "bare":
+            assert_same(found, ev)
+        assert_same(rk.load(str(tmp_path / f"{name}.json")), found)
+        assert found.mean == ev.mean
+
+
+def test_without_items_worst_says_so() -> None:
+    found = rk.load(made().to_json(items=False))
+
+    with pytest.raises(ParameterError, match="were not saved"):
+        found.worst("AP")
+
+
+@pytest.mark.parametrize("name", ["rankine", "trec_eval", "rectools", "torchmetrics"])
+def test_every_metric_of_judged_items(name: str) -> None:
+    every = [
+        metric
+        for metric in rk.metrics().values()
+        if type(metric) is rk.Metric and metric.fact.parameters.get("catalog", 1) == 1
+    ]
+    ev = rk.evaluate(QRELS, RUN, every, convention=name)
+
+    assert_same(rk.load(ev.to_json()), ev)
+
+
+def test_pooled_means_and_means_over_pairs_of_lists() -> None:
+    rule = rk.Convention(aggregate="micro")
+    ev = rk.evaluate(QRELS, RUN, ["P@2", "R@2"], convention=rule)
+    lists = rk.evaluate(None, RUN, ["InterListDiversity@2", "Coverage"], catalog=9)
+    mixed = rk.evaluate(QRELS, RUN, ["AP", "Coverage@1", "P@1"], catalog=9)
+
+    assert ev.summaries["P@2"].parts is not None
+    assert_same(rk.load(ev.to_json()), ev)
+    assert_same(rk.load(lists.to_json()), lists)
+    assert_same(rk.load(mixed.to_json()), mixed)
+    assert (
+        rk.load(mixed.to_json()).worst("P@1").to_dict() == mixed.worst("P@1").to_dict()
+    )
+
+
+def test_a_function_leaves_its_name() -> None:
+    ev = rk.evaluate(None, {"u": ["a", "b"]}, "ILD@2", items=far)
+    own = rk.evaluate(
+        None, {"u": ["a", "b"]}, rk.ILD(distance=far) @ 2, items={"a": [1], "b": [2]}
+    )
+
+    assert_same(rk.load(ev.to_json()), ev)
+    assert_same(rk.load(own.to_json()), own)
+    assert list(rk.load(own.to_json()).mean) == ["ILD(distance=far)@2"]
+
+
+def test_comparisons_of_runs() -> None:
+    ev = rk.similarity(
+        RUN, RUN | {"q1": {"x": 1.0, "k": 0.5}}, ["RBO(p=0.9)", "NDPM(on=union)"]
+    )
+
+    found = rk.load(ev.to_json())
+
+    assert_same(found, ev)
+    assert found["rbo(p=0.9)"] == ev["RBO(p=0.9)"]
+
+
+def test_batches() -> None:
+    batches = rk.Accumulator(["AP", "Coverage", "P@1"], catalog=9)
+    batches.update({"q1": QRELS["q1"]}, {"q1": RUN["q1"]})
+    batches.update({"q2": QRELS["q2"]}, {"q2": RUN["q2"]})
+    ev = batches.result()
+
+    found = rk.load(ev.to_json())
+
+    assert_same(found, ev)
+    with pytest.raises(ParameterError, match="has no items, which were not saved"):
+        found.worst("AP")
+
+
+IDS: dict[str, Any] = {
+    "ints": {7: {1: 1}, 8: {2: 1}},
+    "large": pl.DataFrame({"query": [2**63, 5], "item": [1, 2], "grade": [1, 1]}),
+    "frame": pl.DataFrame({"query": [3, 5], "item": [1, 2], "grade": [1, 1]}),
+    "texts": pl.DataFrame({"query": ["3", "5"], "item": ["1", "2"], "grade": [1, 1]}),
+    "numpy": {np.int64(7): {np.int64(1): 1}},
+    "floats": {0.5: {1: 1}, 7: {2: 2}},
+}
+
+
+@pytest.mark.parametrize("qrels", IDS.values(), ids=IDS)
+def test_ids_keep_their_type(qrels: Any) -> None:
+    if isinstance(qrels, dict):
+        run: Any = {query: {9: 0.5, 1: 0.2} for query in qrels}
+    else:
+        run = qrels.rename({"grade": "score"})
+    ev = rk.evaluate(qrels, run, "RR", keep=2)
+
+    found = rk.load(ev.to_json())
+
+    assert found.queries == ev.queries
+    assert found.per_query.schema == ev.per_query.schema
+    assert [type(one) for one in found.per_query["query"]] == [
+        type(one) for one in ev.per_query["query"]
+    ]
+    assert found.worst("RR").to_dict() == ev.worst("RR").to_dict()
+
+
+def test_ids_that_json_has_no_form_for_become_text() -> None:
+    ev = rk.evaluate({"q": {("a", 1): 1}}, {"q": [("a", 1), ("b", 2)]}, "RR", keep=2)
+
+    (query,) = rk.load(ev.to_json()).worst("RR")
+
+    assert query.top == ((1, "('a', 1)", 1.0), (2, "('b', 2)", None))
+
+
+def test_numbers_are_the_same_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    qrels = {str(n): {str(i): 1 for i in range(7)} for n in range(40)}
+    run = {n: {str(i): float(rng.random()) for i in range(30)} for n in qrels}
+    ev = rk.evaluate(qrels, run, ["nDCG", "AP", "RBP"])
+
+    found = rk.load(ev.to_json())
+
+    for label in ev.mean:
+        ours, theirs = found.summaries[label].values, ev.summaries[label].values
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_what_is_not_finite() -> None:
+    huge = {"q": {"a": 1e308, "b": 1e308}, "r": {"a": 1}}
+    ev = rk.evaluate(huge, {"q": ["a", "b"], "r": ["a"]}, "CG@2")
+    assert math.isinf(ev["CG@2"])
+
+    assert "Infinity" not in ev.to_json()
+    assert math.isinf(rk.load(ev.to_json())["CG@2"])
+
+
+def test_a_name_with_half_a_character(tmp_path: Path) -> None:
+    ev = made(name="run\udcff.txt")
+
+    (tmp_path / "x.json").write_text(ev.to_json())
+
+    assert rk.load(tmp_path / "x.json").name == "run\udcff.txt"
+
+
+def test_only_items_that_can_be_shown_are_saved() -> None:
+    scores = np.linspace(1, 0, 1000)[None, :]
+    grades = np.zeros((1, 1000))
+    grades[0, [3, 700]] = 1
+    ev = rk.evaluate(rk.from_scores(grades), rk.from_scores(scores), "P@5", keep=3)
+
+    saved = json.loads(ev.to_json())["saved"]["groups"][0]["items"]
+
+    # The first three, of which none is relevant, and the two that are.
+    assert saved["items"] == [0, 1, 2, 3, 700]
+    assert saved["ranks"] == [1, 2, 3, 4, 701]
+
+
+# --- what cannot be loaded
+
+
+def damaged(change: Any) -> str:
+    data = json.loads(made(keep=2).to_json())
+    change(data)
+    return json.dumps(data)
+
+
+def _later(data: dict[str, Any]) -> None:
+    data["format_version"] = 2
+
+
+def _kind(data: dict[str, Any]) -> None:
+    data["kind"] = "comparison"
+
+
+def _short(data: dict[str, Any]) -> None:
+    data["saved"]["metrics"][1]["values"].pop()
+
+
+def _gone(data: dict[str, Any]) -> None:
+    del data["saved"]["groups"][0]["ids"]
+
+
+def _unknown(data: dict[str, Any]) -> None:
+    data["saved"]["metrics"][0]["name"] = "nDGC"
+
+
+def _parameter(data: dict[str, Any]) -> None:
+    data["saved"]["metrics"][0]["bound"]["gain"] = "cubic"
+
+
+def _convention(data: dict[str, Any]) -> None:
+    data["convention"]["tie"] = "coin"
+
+
+def _twice(data: dict[str, Any]) -> None:
+    data["saved"]["groups"][0]["metrics"][1] = 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_later, r"the text: a newer rankine saved this \(format 2"),
+        (_kind, "damaged, kind is 'comparison'; expected one of evaluation"),
+        (_short, r"damaged, saved.metrics\[1\].values has 3 entries, not 4"),
+        (_gone, r"damaged, saved.groups\[0\].ids is missing"),
+        (_unknown, r"damaged, saved.metrics\[0\].name is 'nDGC', which is no metric"),
+        (_parameter, r"damaged, saved.metrics\[0\].bound cannot be of nDCG \(gain"),
+        (_convention, "damaged, convention is none"),
+        (_twice, "damaged, saved.groups do not have every metric once"),
+    ],
+)
+def test_damage_is_told_with_its_place(change: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        rk.load(damaged(change))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": "rankine"', "this is not JSON, or not all of it"),
+        ('{"q1": {"a": 1}}', "this is JSON, but not what rankine saves"),
+        ("[1, 2]", "this is JSON, but not what rankine saves"),
+        ("", "this is not JSON"),
+        (made().to_json()[:-20], "this is not JSON, or not all of it"),
+    ],
+)
+def test_other_files(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+
+    with pytest.raises(FormatError, match=rf"x\.json: {message}"):
+        rk.load(path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x01")
+
+    with pytest.raises(FormatError, match=r"no\.json: cannot be read \(No such file"):
+        rk.load(tmp_path / "no.json")
+    with pytest.raises(FormatError, match=r"cannot be read \(Is a directory\)"):
+        rk.load(tmp_path)
+    with pytest.raises(FormatError, match=r"cannot be read \(it is no text\)"):
+        rk.load(tmp_path / "bytes")
+    with pytest.raises(ParameterError, match="load takes the path of a file"):
+        rk.load(3)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"cannot be written \(Is a directory\)"):
+        made().save(tmp_path)
+
+
+def _places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the way to every part of a document, lists by their first two entries."""
+    below = (
+        list(data.items())
+        if isinstance(data, dict)
+        else list(enumerate(data))[:2]
+        if isinstance(data, list)
+        else []
+    )
+    return [path, *(way for key, one in below for way in _places(one, (*path, key)))]
+
+
+WRONG: list[Any] = [
+    None,
+    True,
+    -1,
+    10**30,
+    1.5,
+    "x",
+    "inf",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [None, "x"],
+]
+
+
+def test_no_damage_goes_further_than_one_sentence() -> None:
+    ev = rk.evaluate(QRELS, RUN, ["P(rel=2)@1", "AP"], keep=2)
+    data = json.loads(ev.to_json())
+    for path in _places(data)[1:]:
+        for wrong in (*WRONG, ...):
+            broken = deepcopy(data)
+            inside = broken
+            for key in path[:-1]:
+                inside = inside[key]
+            if wrong is ...:
+                del inside[path[-1]]
+            else:
+                inside[path[-1]] = wrong
+            with suppress(FormatError):
+                found = rk.load(json.dumps(broken))
+                assert str(found)
+                assert found.to_json()
+                assert found.per_query is not None
