@@ -111,3 +111,12 @@ def test_options_are_checked_before_anything_is_kept(
 
     with pytest.raises(ParameterError):
         ev.interval("AP", **options)  # type: ignore[arg-type]
+
+
+def test_values_that_are_not_finite_have_no_interval() -> None:
+    # A gain of 1e308 twice is beyond the largest number.
+    qrels = {"q": {"a": 1e308, "b": 1e308}, "r": {"a": 1}}
+    ev = rk.evaluate(qrels, {"q": ["a", "b"], "r": ["a"]}, "CG@2")
+
+    assert math.isinf(ev["CG@2"])
+    assert all(map(math.isnan, ev.interval("CG@2")))

@@ -144,9 +144,11 @@ def _resampled(rows: list[Floats], n: int, n_resamples: int, seed: int) -> list[
         drawn += np.arange(n_drawn)[:, None] * n
         counts = np.bincount(drawn.ravel(), minlength=n_drawn * n).astype(np.float64)
         counts = counts.reshape(n_drawn, n)
-        # A row at a time, so that no mean depends on which others are asked for.
-        for row, into in zip(rows, means, strict=True):
-            into[part] = counts @ row / n
+        # A row at a time, so that no mean depends on which others are asked for. With
+        # a value that is not finite, neither is any mean.
+        with np.errstate(invalid="ignore"):
+            for row, into in zip(rows, means, strict=True):
+                into[part] = counts @ row / n
     return means
 
 
