@@ -15,11 +15,12 @@ from rankine.io.sources import Dense, Lists, Source
 from rankine.recommend.listed import ListMetric
 from rankine.result import Evaluation
 from rankine.stats.summary import Summary, summarize
-from rankine.table.align import join, key_of, served
+from rankine.table.align import join
 from rankine.table.first import first_of
 from rankine.table.known import Known, Listed, know
 from rankine.table.lists import lists_of
 from rankine.table.policy import Aligned, apply, cut
+from rankine.table.served import key_of, served
 from rankine.words import count
 
 if TYPE_CHECKING:
