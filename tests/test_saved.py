@@ -104,6 +104,14 @@ def test_what_comes_back_is_what_was_saved(options: dict[str, Any]) -> None:
     assert str(found.worst("nDCG@2", n=2)) == str(ev.worst("nDCG@2", n=2))
 
 
+def test_the_file_says_who_wrote_it() -> None:
+    data = json.loads(made().to_json())
+
+    assert list(data)[:4] == ["rankine", "format", "format_version", "kind"]
+    assert data["rankine"] == rk.__version__
+    assert data["kind"] == "evaluation"
+
+
 def test_files(tmp_path: Path) -> None:
     ev = made()
     (tmp_path / "text.json").write_text(ev.to_json())

@@ -100,6 +100,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "evaluate": ("evaluate", ["evaluate", "qrels.txt", "n=hybrid.run", "vector.run"]),
     "evaluate -q": ("evaluate", ["evaluate", "qrels.txt", "vector.run", "-q"]),
     "evaluate -c": ("evaluate", ["evaluate", "qrels.txt", "vector.run", "-c", "ranx"]),
+    "evaluate --worst": (
+        "evaluate",
+        ["evaluate", "qrels.txt", "vector.run", "-M", "5", "--worst", "9"],
+    ),
     "evaluate AUC": ("evaluate", ["evaluate", "qrels.txt", "one.run", "-m", "AUC"]),
     "evaluate lists": (
         "evaluate",

@@ -48,9 +48,10 @@ def test_worst_queries_stand_below_the_table(files: list[str]) -> None:
 
 
 def test_every_run_has_its_own(files: list[str]) -> None:
-    text = printed(*files, files[1], "-m", "P@1", "--worst", "1")
+    text = printed(*files, f"other={files[1]}", "-m", "P@1", "--worst", "1")
 
-    assert text.count("the worst of 3 queries by P@1") == 2
+    assert "\na.run: the worst of 3 queries by P@1\n" in text
+    assert "\nother: the worst of 3 queries by P@1\n" in text
 
 
 def test_json_has_them_under_a_key(files: list[str]) -> None:

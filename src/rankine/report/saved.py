@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine import __version__
 from rankine.accumulate.evaluations import Accumulated
 from rankine.errors import DataError
 from rankine.pairwise import Similarity
@@ -47,7 +48,12 @@ def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
     line at the end.
     """
     kind = next(name for name, one in KINDS.items() if type(evaluation) is one)
-    head = {"format": FORMAT, "format_version": VERSION, "kind": kind}
+    head = {
+        "rankine": __version__,
+        "format": FORMAT,
+        "format_version": VERSION,
+        "kind": kind,
+    }
     shown, rest = head | to_dict(evaluation), _rest(evaluation, items=items)
     text = _written(shown, rest, indent, ascii_=False)
     try:
