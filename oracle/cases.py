@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -23,10 +23,14 @@ FEATURES = (
     "low",  # scores of 0 and below
     "close",  # scores that float32 cannot tell apart
     "complete",  # every judged item is in the list
+    "empty",  # queries of the run with an empty list
+    "gaps",  # ranks that leave numbers out
+    "mixed",  # rows that do not come in the order of their ranks
 )
 # With numbers above 9 the order of ids as text is not that of their numbers.
 _ITEMS = tuple(f"d{number}" for number in range(1, 13))
 _MOST_QUERIES, _MOST_JUDGED, _MOST_SHOWN, _BEYOND = 4, 8, 10, 3
+_MOST_LEFT_OUT = 4
 _CHANCE = 0.25
 
 
@@ -35,15 +39,21 @@ class Case:
     """Judgements and a run.
 
     A query without judgements is not in `qrels`, and one with an empty list is not in
-    `run`: tables of rows, which most tools read, cannot hold either.
+    `run`: tables of rows, which most tools read, cannot hold either. Queries with an
+    empty list are named apart, for tools that take lists or dicts: see `lists`.
 
     Attributes:
         qrels: query -> item -> grade.
         run: query -> items with scores, in the order given.
+        ranks: query -> the rank of each item, where they are not 1, 2, 3, ...
+        empty: queries of the run whose list is empty; no item stands twice then, so
+            that a mapping can hold the run.
     """
 
     qrels: dict[str, dict[str, float]]
     run: dict[str, list[tuple[str, float]]]
+    ranks: dict[str, list[int]] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
 
     @property
     def grades(self) -> list[float]:
@@ -66,13 +76,26 @@ class Case:
         return [
             (query, item, score, rank)
             for query, shown in self.run.items()
-            for rank, (item, score) in enumerate(shown, 1)
+            for rank, (item, score) in zip(self.ranks_of(query), shown, strict=True)
         ]
+
+    def ranks_of(self, query: str) -> list[int]:
+        """Return the ranks of a list: those drawn for it, or 1, 2, 3, ..."""
+        return self.ranks.get(query) or [*range(1, len(self.run[query]) + 1)]
+
+    @property
+    def lists(self) -> dict[str, list[tuple[str, float]]]:
+        """The run with its empty lists, which come first."""
+        return {query: [] for query in self.empty} | self.run
 
     @property
     def scores(self) -> dict[str, dict[str, float]]:
         """The run as query -> item -> score, for tools that take dicts."""
-        return {query: dict(shown) for query, shown in self.run.items()}
+        return {query: dict(shown) for query, shown in self.lists.items()}
+
+    def without_empty_lists(self) -> Case:
+        """Return the case as a table of rows can hold it."""
+        return replace(self, empty=()) if self.empty else self
 
     @property
     def has_duplicates(self) -> bool:
@@ -100,15 +123,15 @@ class Case:
     @property
     def shared(self) -> set[str]:
         """Queries that are judged and in the run."""
-        return self.qrels.keys() & self.run.keys()
+        return self.qrels.keys() & self.lists.keys()
 
     @property
-    def longest(self) -> int:
-        """Length of the longest list."""
-        return max(map(len, self.run.values()), default=0)
+    def deepest(self) -> int:
+        """The largest rank of all."""
+        return max((rank for *_, rank in self.rows), default=0)
 
 
-_Value = TypeVar("_Value", dict[str, float], list[tuple[str, float]])
+_Value = TypeVar("_Value", dict[str, float], list[tuple[str, float]], list[int])
 
 
 def without_empty(parts: Mapping[str, _Value]) -> dict[str, _Value]:
@@ -125,7 +148,8 @@ def draw(rng: np.random.Generator) -> tuple[Case, int]:
 def draw_with(rng: np.random.Generator, features: set[str]) -> tuple[Case, int]:
     """Draw a case that may have these features, with at least one judgement."""
     queries = [str(number + 1) for number in range(rng.integers(1, _MOST_QUERIES + 1))]
-    qrels, run = {}, {}
+    may_be_empty = "empty" in features and "duplicates" not in features
+    qrels, run, ranks, empty = {}, {}, {}, []
     for query in queries:
         qrels[query] = _judgements(rng, features)
         shown = _shown(rng, features, list(qrels[query]))
@@ -133,13 +157,32 @@ def draw_with(rng: np.random.Generator, features: set[str]) -> tuple[Case, int]:
             shown = []
         elif "extra" in features and rng.random() < 1 / 3:
             qrels[query] = {}
+        elif may_be_empty and (not shown or rng.random() < 1 / 3):
+            shown = []
+            empty.append(query)
         run[query] = shown
+        ranks[query] = _ranks(rng, features, len(shown))
     if not any(qrels.values()):
         return draw_with(rng, features)
     # The order of queries in the run is not that of the judgements.
     order = [queries[place] for place in rng.permutation(len(queries))]
-    case = Case(without_empty(qrels), without_empty({q: run[q] for q in order}))
-    return case, int(rng.integers(1, case.longest + _BEYOND + 1))
+    case = Case(
+        without_empty(qrels),
+        without_empty({query: run[query] for query in order}),
+        without_empty(ranks) if features & {"gaps", "mixed"} else {},
+        tuple(empty),
+    )
+    return case, int(rng.integers(1, case.deepest + _BEYOND + 1))
+
+
+def _ranks(rng: np.random.Generator, features: set[str], n_items: int) -> list[int]:
+    ranks = np.arange(1, n_items + 1)
+    if "gaps" in features:
+        most = n_items + int(rng.integers(1, _MOST_LEFT_OUT + 1))
+        ranks = np.sort(rng.choice(most, n_items, replace=False) + 1)
+    if "mixed" in features:
+        ranks = rng.permutation(ranks)
+    return [int(rank) for rank in ranks]
 
 
 def _judgements(rng: np.random.Generator, features: set[str]) -> dict[str, float]:

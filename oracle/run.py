@@ -49,13 +49,28 @@ _COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A peer: how it is fed, and how exact it is."""
+    """A peer: how it is fed, and how exact it is.
+
+    Attributes:
+        name: of its module.
+        convention: the one that is to give its numbers.
+        metrics: ours -> what computes it.
+        accepts: whether it can be fed a case.
+        tolerance: how far numbers may be apart, for all or for each metric.
+        holds_empty: whether its run can hold a query with an empty list; one that
+            reads rows is given the case without such queries.
+    """
 
     name: str
     convention: str
     metrics: dict[str, Callable[[Case, int], float | None]]
     accepts: Callable[[Case], bool]
     tolerance: float | dict[str, float]
+    holds_empty: bool
+
+    def fed(self, case: Case) -> Case:
+        """Return a case as the tool can hold it."""
+        return case if self.holds_empty else case.without_empty_lists()
 
     def value(self, metric: str, case: Case, k: int) -> Outcome:
         """Return the tool's number, or what it raises."""
@@ -91,16 +106,26 @@ def load(name: str) -> Tool:
     """Import the module of a tool, and with it the tool."""
     module = import_module(f"oracle.tools.{name}")
     tolerance = getattr(module, "TOLERANCE", 1e-9)
-    return Tool(name, module.CONVENTION, module.METRICS, module.accepts, tolerance)
+    return Tool(
+        name,
+        module.CONVENTION,
+        module.METRICS,
+        module.accepts,
+        tolerance,
+        holds_empty=getattr(module, "HOLDS_EMPTY", False),
+    )
 
 
 def ours(convention: str, metrics: list[str], case: Case, k: int) -> dict[str, Outcome]:
-    """Return rankine's numbers, or what it raises."""
-    frame = pl.DataFrame(case.rows, schema=_COLUMNS, orient="row")
+    """Return rankine's numbers, or what it raises.
+
+    Rows cannot hold an empty list; where there is one, the run is a mapping.
+    """
+    run = case.scores if case.empty else _frame(case)
     names = {metric: metric.replace("@k", f"@{k}") for metric in metrics}
     try:
         found = rk.evaluate(
-            case.qrels, frame, list(names.values()), convention=convention
+            case.qrels, run, list(names.values()), convention=convention
         )
         return {metric: _number(found[name]) for metric, name in names.items()}
     except RankineError as error:
@@ -110,6 +135,10 @@ def ours(convention: str, metrics: list[str], case: Case, k: int) -> dict[str, O
         return {metrics[0]: f"raises {type(error).__name__}: {error}"}
     except Exception as error:  # noqa: BLE001 - a crash is a finding
         return {m: f"crashes with {type(error).__name__}: {error}" for m in metrics}
+
+
+def _frame(case: Case) -> pl.DataFrame:
+    return pl.DataFrame(case.rows, schema=_COLUMNS, orient="row")
 
 
 def _number(value: Any) -> float:
@@ -132,7 +161,8 @@ def compare(tool: Tool, n_cases: int, seed: int) -> dict[str, Tally]:
     tallies: dict[str, Tally] = defaultdict(Tally)
     n_done = 0
     for _ in range(n_cases * _DRAWS):
-        case, k = draw(rng)
+        drawn, k = draw(rng)
+        case = tool.fed(drawn)
         if not tool.accepts(case):
             continue
         mine = ours(tool.convention, list(tool.metrics), case, k)
@@ -181,7 +211,8 @@ def _show(
         shape(small, cutoff),
         f"{tool.name} {metric.replace('@k', f'@{cutoff}')}: {theirs}, rankine {own}\n"
         f"    qrels = {small.qrels}\n"
-        f"    run = {small.run}",
+        f"    run = {small.lists}"
+        + (f"\n    ranks = {small.ranks}" if small.ranks else ""),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,22 +34,24 @@ def shrink(case: Case, k: int, shows: Callable[[Case, int], bool]) -> tuple[Case
 
 def shape(case: Case, k: int) -> str:
     """Return a text that is equal for cases equal but for the names in them."""
-    order = sorted({*case.qrels, *case.run}, key=lambda query: query not in case.shared)
+    every = {*case.qrels, *case.lists}
+    order = sorted(every, key=lambda query: query not in case.shared)
     queries = {query: place for place, query in enumerate(order)}
     items: dict[str, int] = {}
     rows = [
-        (queries[q], items.setdefault(i, len(items)), score)
-        for q, i, score, _ in case.rows
+        (queries[q], items.setdefault(i, len(items)), score, rank)
+        for q, i, score, rank in case.rows
     ]
     judged = [
         (queries[q], items.setdefault(i, len(items)), grade)
         for q, i, grade in case.judgements
     ]
-    return f"{sorted(rows)} {sorted(judged)} {k}"
+    empty = sorted(queries[query] for query in case.empty)
+    return f"{sorted(rows)} {sorted(judged)} {empty} {k}"
 
 
 def _size(case: Case, k: int) -> tuple[float, ...]:
-    n_parts = len(case.qrels) + len(case.run) + len(case.grades) + len(case.rows)
+    n_parts = len(case.qrels) + len(case.lists) + len(case.grades) + len(case.rows)
     odd_grades = sum(
         _SIMPLE_GRADES.index(grade) if grade in _SIMPLE_GRADES else len(_SIMPLE_GRADES)
         for grade in case.grades
@@ -60,7 +63,8 @@ def _size(case: Case, k: int) -> tuple[float, ...]:
         for shown in case.run.values()
         for earlier, later in pairwise(shown)
     )
-    return n_parts, k, odd_grades, fractions, rising, sum(map(abs, scores))
+    ranks = len(case.ranks) + sum(rank for *_, rank in case.rows)
+    return n_parts, k, odd_grades, fractions, rising, ranks, sum(map(abs, scores))
 
 
 def _changes(case: Case, k: int) -> Iterator[tuple[Case, int]]:
@@ -71,16 +75,32 @@ def _changes(case: Case, k: int) -> Iterator[tuple[Case, int]]:
 
 
 def _fewer_queries(case: Case) -> Iterator[Case]:
-    for query in sorted({*case.qrels, *case.run}):
+    for query in sorted({*case.qrels, *case.lists}):
         qrels = {q: own for q, own in case.qrels.items() if q != query}
-        run = {q: shown for q, shown in case.run.items() if q != query}
-        yield from (Case(qrels, run), Case(qrels, case.run), Case(case.qrels, run))
+        fewer = _without_list(case, query)
+        yield from (replace(fewer, qrels=qrels), replace(case, qrels=qrels), fewer)
+
+
+def _without_list(case: Case, query: str) -> Case:
+    return replace(
+        case,
+        run={q: shown for q, shown in case.run.items() if q != query},
+        ranks={q: ranks for q, ranks in case.ranks.items() if q != query},
+        empty=tuple(q for q in case.empty if q != query),
+    )
 
 
 def _fewer_rows(case: Case) -> Iterator[Case]:
     for query, shown in case.run.items():
         for place in range(len(shown)):
-            yield _with_list(case, query, shown[:place] + shown[place + 1 :])
+            left = shown[:place] + shown[place + 1 :]
+            if not left:
+                yield _without_list(case, query)
+                continue
+            ranks = dict(case.ranks)
+            if query in ranks:
+                ranks[query] = ranks[query][:place] + ranks[query][place + 1 :]
+            yield replace(case, run=case.run | {query: left}, ranks=ranks)
     for query, own in case.qrels.items():
         for item in own:
             yield _with_grades(case, query, {i: g for i, g in own.items() if i != item})
@@ -94,7 +114,20 @@ def _simpler_values(case: Case) -> Iterator[Case]:
     for query, shown in case.run.items():
         for scores in _simple_scores([score for _, score in shown]):
             pairs = zip(shown, scores, strict=True)
-            yield _with_list(case, query, [(item, new) for (item, _), new in pairs])
+            again = [(item, new) for (item, _), new in pairs]
+            yield replace(case, run=case.run | {query: again})
+    for query, ranks in case.ranks.items():
+        yield replace(case, ranks={q: r for q, r in case.ranks.items() if q != query})
+        for simple in _simple_ranks(ranks):
+            yield replace(case, ranks=case.ranks | {query: simple})
+
+
+def _simple_ranks(ranks: list[int]) -> Iterator[list[int]]:
+    """Put the ranks in order, or move what comes from a rank on up by one."""
+    yield sorted(ranks)
+    for rank in range(1, max(ranks)):
+        if rank not in ranks:
+            yield [other - (other > rank) for other in ranks]
 
 
 def _simple_scores(scores: list[float]) -> Iterator[list[float]]:
@@ -104,9 +137,5 @@ def _simple_scores(scores: list[float]) -> Iterator[list[float]]:
     yield [float(levels.index(score) + 1) for score in scores]
 
 
-def _with_list(case: Case, query: str, shown: list[tuple[str, float]]) -> Case:
-    return Case(case.qrels, without_empty(case.run | {query: shown}))
-
-
 def _with_grades(case: Case, query: str, own: dict[str, float]) -> Case:
-    return Case(without_empty(case.qrels | {query: own}), case.run)
+    return replace(case, qrels=without_empty(case.qrels | {query: own}))
