@@ -122,7 +122,7 @@ oracle-long:
 	$(MAKE) --keep-going oracle CASES=20000
 
 oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
-oracle-search: LISTS = ndeval
+oracle-search: LISTS = ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit

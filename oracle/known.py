@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,6 +52,33 @@ def _single_item(case: Case, _: int) -> bool:
     return all(
         len({*own, *dict(case.run.get(query, []))}) == 1
         for query, own in case.qrels.items()
+    )
+
+
+def _liked_only(case: Case, k: int | None) -> bool:
+    """Whether the top of a list has relevant items and no others."""
+    tops = {
+        query: sorted(shown, key=lambda pair: -pair[1])[:k]
+        for query, shown in case.run.items()
+        if query in case.qrels
+    }
+    return any(
+        all(case.qrels[query].get(item, 0) >= 1 for item, _ in top)
+        for query, top in tops.items()
+    )
+
+
+def _one_kind(case: Case, _: int) -> bool:
+    return any(
+        len({grade >= 1 for grade in own.values()}) == 1 for own in case.qrels.values()
+    )
+
+
+def _close(case: Case, _: int) -> bool:
+    """Whether scores differ as 64-bit floats and not as 32-bit floats."""
+    return any(
+        len({np.float32(score) for _, score in shown}) < len({s for _, s in shown})
+        for shown in case.run.values()
     )
 
 
@@ -144,6 +173,61 @@ KNOWN = (
         "AP*",
         _nothing_liked,
         "LensKit divides by 0 where a list has no test items.",
+    ),
+    Known(
+        "ir_measures",
+        "nDCG(*",
+        _close,
+        "For exponential gains ir_measures asks gdeval, which compares scores as "
+        "64-bit floats.",
+    ),
+    Known(
+        "pytrec_eval",
+        "[I1]*",
+        lambda case, _: bool(case.empty),
+        "trec_eval divides 0 by 0 where a list is empty.",
+    ),
+    Known(
+        "ir_measures",
+        "I*",
+        lambda case, _: bool(case.empty),
+        "trec_eval, which it asks, divides 0 by 0 where a list is empty.",
+    ),
+    Known(
+        "ir_measures",
+        "AUC",
+        lambda case, _: _liked_only(case, None),
+        "ir_measures divides by 0 where a list has relevant items only.",
+    ),
+    Known(
+        "ir_measures",
+        "AUC@k",
+        _liked_only,
+        "ir_measures divides by 0 where a list has relevant items only.",
+    ),
+    Known(
+        "ir_measures",
+        "Judged*",
+        lambda case, _: bool(case.empty),
+        "ir_measures divides by 0 where a list is empty.",
+    ),
+    Known(
+        "ranx",
+        "*",
+        lambda case, _: not any(case.run.get(query) for query in case.qrels),
+        "ranx raises where every list is empty.",
+    ),
+    Known(
+        "ranx",
+        "Bpref",
+        _one_kind,
+        "ranx divides 0 by 0 where all judged items are relevant, or none is.",
+    ),
+    Known(
+        "ranx",
+        "Bpref",
+        lambda case, _: min(case.grades) < 0,
+        "ranx takes items of a negative grade for judged.",
     ),
 )
 

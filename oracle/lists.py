@@ -207,50 +207,50 @@ def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
         yield label, value, w.ours(f"{label}@{w.k}", "replay", train=w.train)
 
 
-def ndeval(_: World, rng: np.random.Generator) -> Iterator[Pair]:
-    """Compare judgements of subtopics, by the files of both."""
-    import pyndeval
+def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare judgements of subtopics: some queries have no list, or want nothing."""
+    import ir_measures as peer
 
     n_items, n_topics = int(rng.integers(3, 15)), int(rng.integers(2, 6))
     qrels, run = [], {}
-    for query in range(int(rng.integers(1, 4))):
-        name = f"q{query}"
+    for query in map(str, range(1, int(rng.integers(2, 6)))):
+        chance = rng.choice([0.02, 0.25])
         for item in range(n_items):
             for topic in range(n_topics):
-                grade = int(rng.choice([-1, 0, 1], p=[0.6, 0.15, 0.25]))
+                grade = int(
+                    rng.choice([-1, 0, 1, 2], p=[0.55, 0.4 - chance, chance, 0.05])
+                )
                 if grade >= 0:
-                    qrels.append((name, str(topic), f"d{item}", grade))
+                    qrels.append((query, f"d{item}", grade, str(topic)))
         shown = rng.permutation(n_items)[: rng.integers(1, n_items + 1)].tolist()
-        run[name] = {f"d{item}": float(-at) for at, item in enumerate(shown)}
-    wanted = {query for query, _, _, grade in qrels if grade}
-    if len({topic for _, topic, _, _ in qrels}) == 1 or not wanted:
+        if rng.random() < 3 / 4:
+            run[query] = {f"d{item}": float(-place) for place, item in enumerate(shown)}
+    judged = {query for query, *_ in qrels}
+    if len({topic for *_, topic in qrels}) == 1 or judged.isdisjoint(run):
         return  # one subtopic is none
-    k = int(rng.choice([5, 10, 20]))
+    k = int(rng.integers(1, n_items + 3))
     calls = {
-        "alpha_nDCG": "alpha-nDCG",
-        "ERR_IA": "ERR-IA",
-        "SubtopicRecall": "strec",
+        "alpha_nDCG@{k}": peer.alpha_nDCG @ k,
+        "alpha_nDCG(alpha=0.3)@{k}": peer.alpha_nDCG(alpha=0.3) @ k,
+        "ERR_IA@{k}": peer.ERR_IA @ k,
+        "ERR_IA(rel=2)@{k}": peer.ERR_IA(rel=2) @ k,
+        "SubtopicRecall@{k}": peer.StRecall @ k,
     }
-    scored = [
-        (name, item, score) for name, own in run.items() for item, score in own.items()
-    ]
-    theirs = pyndeval.ndeval(
-        [pyndeval.SubtopicQrel(*one) for one in qrels],
-        [pyndeval.ScoredDoc(*one) for one in scored],
-        measures=[f"{call}@{k}" for call in calls.values()],
-    )
+    # One at a time: it reads the run once, and has nothing left for other parameters.
+    rows = [peer.Qrel(*row) for row in qrels]
+    theirs = {call: call.calc_aggregate(rows, run) for call in calls.values()}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "qrels"
-        path.write_text("".join(" ".join(map(str, one)) + "\n" for one in qrels))
-        ev = rk.evaluate(path, run, [f"{metric}@{k}" for metric in calls])
-    # Its ERR-IA is a share of what a list could get that is perfect for all topics.
-    most = sum(0.5**rank / rank for rank in range(1, k + 1))
-    for row in ev.per_query.iter_rows(named=True):
-        if row["query"] in wanted:
-            for metric, call in calls.items():
-                value = row[f"{metric}@{k}"] / (most if metric == "ERR_IA" else 1)
-                other = theirs[row["query"]][f"{call}@{k}"]
-                yield metric, other, partial(float, value)
+        lines = [
+            f"{query} {topic} {item} {grade}\n" for query, item, grade, topic in qrels
+        ]
+        path.write_text("".join(lines))
+        asked = [label.format(k=k) for label in calls]
+        ours = rk.evaluate(path, run, asked, convention="ir_measures")
+    for label, call in calls.items():
+        if k == 1 and label.startswith("ERR_IA"):
+            continue  # ndeval does not divide by the topics at the first rank
+        yield label, theirs[call], partial(float, ours[label.format(k=k)])
 
 
 TOOLS = {
@@ -258,7 +258,7 @@ TOOLS = {
     "recommenders": recommenders,
     "jurity": jurity,
     "replay": replay,
-    "ndeval": ndeval,
+    "ir_measures": ir_measures,
 }
 
 

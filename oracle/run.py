@@ -29,7 +29,7 @@ from oracle.shrink import shape, shrink
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 TOOLS = Path(__file__).parent / "tools"
 # A number, or in words why there is none.
@@ -227,11 +227,17 @@ def report(found: dict[str, dict[str, Tally]]) -> None:
             for text in tally.differences.values():
                 print(text)
     heads = ("tool", "metric", "compared", *VERDICTS)
-    print("".join(f"{head:>13}" for head in heads))
+    print(_line(heads))
     for tool, tallies in found.items():
         for metric, tally in tallies.items():
             counts = [tally.verdicts.total(), *(tally.verdicts[v] for v in VERDICTS)]
-            print("".join(f"{cell!s:>13}" for cell in (tool, metric, *counts)))
+            print(_line((tool, metric, *counts)))
+
+
+def _line(cells: Sequence[object]) -> str:
+    return "".join(
+        f"{cell!s:>{28 if place == 1 else 13}}" for place, cell in enumerate(cells)
+    )
 
 
 def main() -> int:

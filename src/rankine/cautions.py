@@ -50,7 +50,12 @@ def cautions_of(
                     f"for those without a list; here it is over the lists "
                     f"({count(n, 'user')} in one of the two only)"
                 )
-        if not tool.has(metric.name, cut=metric.depth is not None):
+        if metric.name in tool.unlike:
+            yield (
+                f"{tool.title}: its {tool.unlike[metric.name]} is defined in another "
+                f"way; {metric} is computed with the choices that it makes elsewhere"
+            )
+        elif not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
             yield (

@@ -143,6 +143,11 @@ class Metric:
         return None if k is None else int(k)
 
     @property
+    def summary(self) -> Summary:
+        """How the values of the queries become one number."""
+        return "mean" if self.get("aggregate") == "mean" else self.fact.summary
+
+    @property
     def higher_is_better(self) -> bool | None:
         """The direction, None where there is none."""
         direction = self.fact.higher_is_better

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankine.computed import evaluate_source
-from rankine.conventions.convention import FIELDS, Convention
+from rankine.conventions.convention import FIELDS, Convention, is_field
 from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
@@ -36,6 +36,7 @@ BASE = "rankine"
 _SAME = 1e-12
 _NO_SUCH = "this tool has no such metric"
 _NOT_CUT = "this tool has it without a cutoff only"
+_UNLIKE = "its {} is defined in another way, which is not computed here"
 _REFUSING = frozenset({"missing_run", "negative", "duplicates", "nothing"})
 """Choices by which a tool may refuse data."""
 
@@ -191,6 +192,8 @@ class Reconciliation:
         tool, metric = TOOLS[name], self.metric
         if tool.has(metric.name, cut=metric.depth is not None):
             return ""
+        if metric.name in tool.unlike:
+            return _UNLIKE.format(tool.unlike[metric.name])
         return _NOT_CUT if tool.has(metric.name) else _NO_SUCH
 
     @cached_property
@@ -457,7 +460,11 @@ def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
     """Return all that a convention says of a metric: fields, and parameters."""
     cut = metric.depth is not None
     own = rule.for_metric(metric.name, cut=cut)
-    made = {field: getattr(own, field) for field in FIELDS if field != "overrides"}
+    made = {
+        field: getattr(own, field)
+        for field in FIELDS
+        if field != "overrides" and is_field(field, metric.name)
+    }
     for name, preset in PRESETS.items():
         del name
         for key in preset.own(metric.name, cut=cut):
@@ -468,11 +475,12 @@ def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
 
 
 def _rule(choices: Mapping[str, Any], metric: Metric) -> Convention:
-    fields = {key: value for key, value in choices.items() if key in FIELDS}
+    name = metric.name
+    fields = {key: value for key, value in choices.items() if is_field(key, name)}
     own = {
         key: value
         for key, value in choices.items()
-        if key not in FIELDS and value != metric.fact.parameters[key]
+        if not is_field(key, name) and value != metric.fact.parameters[key]
     }
     return Convention(**fields, overrides={metric.name: own} if own else {})
 

@@ -194,7 +194,7 @@ class Evaluation:
             [
                 _sample(metric, summary)
                 for metric, summary in zip(
-                    self._plan.asked, self.summaries.values(), strict=True
+                    self._plan.bound, self.summaries.values(), strict=True
                 )
             ],
             confidence=confidence,
@@ -387,7 +387,7 @@ def _sample(metric: Metric, summary: Summary) -> Sample:
         # deviation count twice (Hoeffding 1948).
         mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
         values = mean + 2 * (values - mean)
-    return Sample(values, fact.summary, summary.parts)
+    return Sample(values, metric.summary, summary.parts)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

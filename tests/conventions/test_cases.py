@@ -67,6 +67,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "nDCG(exp-log2) [gdeval]": ("nDCG(gain='exponential')", {"score_bits": 64}),
     # ranx
     "precision": ("P", {}), "f1": ("F", {}), "mrr": ("RR", {}),
+    "rbp.90": ("RBP(p=0.9)", {}),
     "r-precision": ("Rprec", {}), "ndcg-l4": ("nDCG", {"threshold": 4}),
     "ndcg_burges": ("nDCG(gain='exponential')", {}),
     "mrr make_comparable": ("RR", {"missing_run": "zero"}),
@@ -125,15 +126,14 @@ BY_TOOL = {
 }  # fmt: skip
 # A tool's bug, or what it leaves open: no convention is made of these.
 NOT_MET = {
-    "c177": "ir_measures gives nan for a run without rows; here it counts 0",
     "c250": "ranx's bpref divides 0 by 0 where no judged item is not relevant",
     "c298": "Elliot's AUC counts one negative item too many, missed items as 0",
     "c329": "ranx permutes ties in lists of 16 items or more",
     "c213": "LensKit's AP divides 0 by 0 for a user without test items",
     "c367": "Cornac's MRR fails where nothing is found",
 }
-# Other families: rank-biased precision, compatibility, ranking loss, and NCRR.
-ELSEWHERE = {"c042", "c103", "c107", "c145", "c225", "c343"}
+# Other families: LensKit's rank-biased precision, compatibility, ranking loss, NCRR.
+ELSEWHERE = {"c042", "c103", "c145", "c225", "c343"}
 
 
 def rule_of(tool: str, version: str, fields: dict[str, Any]) -> rk.Convention:

@@ -136,6 +136,8 @@ def test_counts_are_summed_over_queries(metric: Metric, expected: float) -> None
         pytest.param("x a c", MIXED, {"k": 2}, 1 / 2, id="cut-off"),
         pytest.param("x a c", MIXED, {"k": 9}, 2 / 3, id="beyond"),
         pytest.param("d a", MIXED, {}, 1 / 2, id="negative-grade"),
+        pytest.param("d a x", MIXED, {"negative": "judged"}, 2 / 3, id="negative"),
+        pytest.param("d a", MIXED, {"negative": "unjudged"}, 1 / 2, id="pool-only"),
         pytest.param("", MIXED, {}, 0, id="empty-run"),
         pytest.param("", MIXED, {"k": 5}, 0, id="empty-run-cut"),
         pytest.param("a x", {"a": 0}, {}, 1 / 2, id="no-relevant"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import rankine as rk
 from rankine.errors import ParameterError
 from rankine.ranking import F, HitCount, P, R, Success
 from tests.rankings import table
@@ -220,6 +221,16 @@ def test_hit_count(
     values = HitCount(**params).values(table(run, qrels))
 
     np.testing.assert_allclose(values, [expected], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(("how", "expected"), [("sum", 2 + 1), ("mean", (2 + 1) / 2)])
+def test_hits_are_added_up_or_averaged(how: str, expected: float) -> None:
+    qrels = {"q": {"a": 1, "b": 1}, "r": {"a": 1}}
+    metric = HitCount(aggregate=how)
+
+    found = rk.evaluate(qrels, {"q": ["a", "b"], "r": ["a"]}, metric)
+
+    assert found[metric] == expected
 
 
 @pytest.mark.parametrize("metric", [P, R, F, Success, HitCount], ids=str)

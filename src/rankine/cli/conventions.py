@@ -59,6 +59,7 @@ def _record(name: str) -> dict[str, Any]:
             "does": tool.does,
             "checked": tool.checked,
             "metrics": None if tool.calls is None else dict(tool.calls),
+            "unlike": dict(tool.unlike),
         }
     return made | {"convention": rule.to_dict()}
 
@@ -77,6 +78,9 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
         if tool.calls is not None:
             has = f"It has: {', '.join(tool.calls)}; no other metric of ours."
             yield from paragraph("", has, columns, hang=2)
+        if tool.unlike:
+            otherwise = f"Defined in another way: {', '.join(tool.unlike.values())}."
+            yield from paragraph("", otherwise, columns, hang=2)
         yield ""
     usual = Convention()
     rows = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rankine.conventions.convention import FIELDS
+from rankine.conventions.convention import is_field
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,23 +45,23 @@ def bind(metric: Metric, rule: Convention) -> Metric:
     for parameter, field in _FIELD.get(metric.name, {}).items():
         value = getattr(own, field)
         filled[parameter] = _WORD.get(value, value) if isinstance(value, str) else value
-    if metric.takes("rel"):
+    filled |= {
+        key: value
+        for key, value in rule.own(metric.name, cut=cut).items()
+        if not is_field(key, metric.name)
+    }
+    if metric.takes("rel") and "rel" not in filled:
         graded = metric.takes("gain") and metric.get("rel") is None
         gain = metric.get("gain") if metric.binds("gain") else filled.get("gain")
         needs = (gain or metric.get("gain")) in _BY_THRESHOLD
         if not graded or needs or not own.gain_below_threshold:
             filled["rel"] = own.threshold
-    if own.tie in _SPREAD:
+    if own.tie in _SPREAD and "ties" not in filled:
         if metric.takes("ties"):
             filled["ties"] = own.tie
         elif metric.fact.ordered:
             msg = f"{metric.name} cannot be computed with tie={own.tie!r}"
             raise ParameterError(msg)
-    filled |= {
-        key: value
-        for key, value in rule.own(metric.name, cut=cut).items()
-        if key not in FIELDS
-    }
     for key in filled:
         if not metric.takes(key):
             takes = ", ".join(metric.fact.parameters)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     import os
 
 WITH_CUTOFF = "@k"
+_PARAMETERS = {
+    "HitCount": frozenset({"aggregate"}),
+    "Judged": frozenset({"negative"}),
+    **{name: frozenset({"gain"}) for name in ("RBP", "G", "Rndcg", "nDCGrel")},
+}
+"""Metrics with a parameter that is named like a field, and does not follow it."""
 Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
 
 
@@ -140,7 +146,7 @@ class Convention:
         except TypeError:
             msg = f"the overrides of {name} hold what is no choice: {dict(own)!r}"
             raise ParameterError(msg) from None
-        fields_ = {key: value for key, value in own.items() if key in FIELDS}
+        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
         if fields_:
             Convention(**fields_)
 
@@ -198,7 +204,7 @@ class Convention:
         if not self.overrides:
             return self
         own = self.own(name, cut=cut)
-        fields_ = {key: value for key, value in own.items() if key in FIELDS}
+        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
         return replace(self, **fields_) if fields_ else self
 
 
@@ -232,6 +238,16 @@ def _number(text: Any) -> Any:
 
 
 FIELDS = tuple(item.name for item in fields(Convention))
+
+
+def is_field(key: str, metric: str) -> bool:
+    """Say whether a choice for a metric is a field, and no parameter of the metric.
+
+    >>> is_field("gain", "nDCG"), is_field("gain", "RBP"), is_field("p", "RBP")
+    (True, False, False)
+    """
+    own = _PARAMETERS.get(metric.removesuffix(WITH_CUTOFF), frozenset())
+    return key in FIELDS and key not in own
 
 
 def _choices() -> dict[str, tuple[object, ...]]:

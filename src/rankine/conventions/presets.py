@@ -50,8 +50,13 @@ _OF_ELLIOT: dict[str, Any] = {
 }
 PRESETS: dict[str, Convention] = {
     "rankine": Convention(),
-    # trec_eval 10.0 -c, whose numbers are rankine's own.
-    "trec_eval": Convention(),
+    # trec_eval 10.0 -c, whose numbers are rankine's own but for the reader's patience.
+    "trec_eval": Convention(
+        overrides={
+            "RBP": {"p": 0.9, "gain": "scaled"},
+            "RBPResidual": {"p": 0.9, "tail": "with_unjudged"},
+        }
+    ),
     # trec_eval 9.0.8 -c: scores as float32; recall points at (long)(p * R + 0.9).
     "trec_eval-9": Convention(score_bits=32, overrides=_CUT_UP),
     "pytrec_eval": Convention(score_bits=32, queries="both", overrides=_CUT_UP),
@@ -59,7 +64,14 @@ PRESETS: dict[str, Convention] = {
         score_bits=32,
         overrides={
             "RR@k": {"tie": "id_asc", "score_bits": 64},
-            "Judged": {"tie": "id_asc", "score_bits": 64},
+            "Judged": {"tie": "id_asc", "score_bits": 64, "negative": "judged"},
+            "NumQ": {"queries": "both"},
+            "NumRel": {"queries": "both"},
+            "ERR": {"max_grade": 4, "score_bits": 64},
+            "RBP": {"tie": "input", "score_bits": 64},
+            "ERR_IA": {"scale": "perfect", "without": "zero"},
+            "alpha_nDCG": {"without": "zero"},
+            "SubtopicRecall": {"without": "zero"},
             "AUC": {
                 "tied": "order",
                 "queries": "run",
@@ -73,7 +85,11 @@ PRESETS: dict[str, Convention] = {
         tie="input",
         duplicates="last",
         gain_below_threshold=False,
-        overrides=_CUT_UP,
+        overrides={
+            "RBP": {"gain": "linear"},
+            "HitCount": {"aggregate": "mean"},
+            **_CUT_UP,
+        },
     ),
     "jurity": Convention(
         tie="input",
@@ -247,6 +263,7 @@ PRESETS: dict[str, Convention] = {
         ap_den="hits",
         overrides={
             "AR": {"variant": "recmetrics", "duplicates": "set"},
+            "Coverage": {"outside": "counted", "scale": 100, "decimals": 2},
             "Novelty": {"divisor": "k"},
         },
     ),

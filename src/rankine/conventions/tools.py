@@ -18,6 +18,8 @@ class Tool:
         does: what it does, in one sentence.
         checked: the versions whose numbers the convention was held against.
         calls: our metric -> what the tool calls it; None where it has all of ours.
+        unlike: our metric -> what the tool calls one of that purpose, where no choice
+            here gives its number.
         uncut: our metrics that it has without a cutoff only.
         open_ties: the length of a list from which on the tool leaves the order of
             equal scores open; None if it never does.
@@ -29,6 +31,7 @@ class Tool:
     does: str
     checked: str
     calls: Mapping[str, str] | None = field(default_factory=dict)
+    unlike: Mapping[str, str] = field(default_factory=dict)
     uncut: frozenset[str] = frozenset()
     open_ties: int | None = None
     over_train: frozenset[str] = frozenset()
@@ -52,6 +55,9 @@ _OF_TREC = {
     "NumRelRet": "num_rel_ret", "NumNonrelJudgedRet": "num_nonrel_judged_ret",
     "NumQ": "num_q",
 }  # fmt: skip
+_NEW_IN_TREC_10 = {
+    "DCG": "dcg", "RBP": "rbp", "RBPResidual": "rbp_resid", "Unjudged": "unj",
+}  # fmt: skip
 
 TOOLS: dict[str, Tool] = {
     "rankine": Tool(
@@ -65,7 +71,7 @@ TOOLS: dict[str, Tool] = {
         title="trec_eval 10",
         does="Called with -c: every judged topic counts, those missing from the run 0.",
         checked="10.0",
-        calls=_OF_TREC,
+        calls=_OF_TREC | _NEW_IN_TREC_10,
     ),
     "trec_eval-9": Tool(
         title="trec_eval 9",
@@ -82,15 +88,18 @@ TOOLS: dict[str, Tool] = {
     ),
     "ir_measures": Tool(
         title="ir_measures",
-        does="Asks other tools: pytrec_eval for most measures, an MS MARCO script for "
-        "RR@k, which breaks ties the other way round.",
-        checked="0.4.3",
+        does="Asks other tools: pytrec_eval for most measures, gdeval for ERR, ndeval "
+        "for subtopics, and for RR@k a script that breaks ties the other way round.",
+        checked="0.4.3; its RBP was read",
         calls={
             "P": "P", "R": "R", "AP": "AP", "nDCG": "nDCG", "RR": "RR",
             "Success": "Success", "Rprec": "Rprec", "AUC": "Accuracy",
             "Judged": "Judged", "Bpref": "Bpref", "IPrec": "IPrec", "infAP": "infAP",
-            "NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel", "SetP": "SetP",
-            "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP",
+            "NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel",
+            "NumRelRet": "NumRelRet", "SetP": "SetP", "SetRelP": "SetRelP",
+            "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP", "ERR": "ERR",
+            "RBP": "RBP", "alpha_nDCG": "alpha_nDCG", "ERR_IA": "ERR_IA",
+            "SubtopicRecall": "StRecall",
         },
     ),
     "ranx": Tool(
@@ -101,7 +110,8 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "precision", "R": "recall", "F": "f1", "AP": "map", "nDCG": "ndcg",
             "RR": "mrr", "Success": "hit_rate", "Rprec": "r-precision",
-            "Bpref": "bpref", "HitCount": "hits",
+            "Bpref": "bpref", "HitCount": "hits", "DCG": "dcg", "RBP": "rbp",
+            "IPrec": "interpolated_precision_at_recall",
         },
         open_ties=16,
     ),
@@ -124,7 +134,7 @@ TOOLS: dict[str, Tool] = {
         checked="0.5.0-SNAPSHOT",
         calls={
             "P": "Precision", "R": "Recall", "F": "FScore", "AP": "AveragePrecision",
-            "nDCG": "NDCG", "RR": "ReciprocalRank",
+            "nDCG": "NDCG", "RR": "ReciprocalRank", "Success": "KCall",
             "EPC": "EPC",
             "EFD": "EFD",
             "Unexpectedness": "EPD",
@@ -137,6 +147,7 @@ TOOLS: dict[str, Tool] = {
             "alpha_nDCG": "AlphaNDCG",
             "ERR_IA": "ERRIA",
         },
+        unlike={"InterListDiversity": "IUD", "NumRet": "NumRetrieved"},
     ),
     "relison": Tool(
         title="RELISON",
@@ -144,6 +155,10 @@ TOOLS: dict[str, Tool] = {
         "threshold of nDCG is 0.5.",
         checked="git 48dae3fd",
         calls={"P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "nDCG"},
+        unlike={
+            "F": "F1-score", "Accuracy": "Accuracy", "AUC": "AUC", "ERR_IA": "ERR-IA",
+            "ILD": "ILD", "EPC": "LTN", "Unexpectedness": "Unexpectedness",
+        },
     ),
     "elliot": Tool(
         title="Elliot",
@@ -162,7 +177,9 @@ TOOLS: dict[str, Tool] = {
             "Popularity": "ARP",
             "LongTail": "APLT",
             "SubtopicRecall": "SRecall",
+            "AR": "MAR",
         },
+        unlike={"AUC": "AUC, GAUC", "LAUC": "LAUC", "NumRet": "NumRetrieved"},
     ),
     "recommenders": Tool(
         title="recommenders",
@@ -204,7 +221,11 @@ TOOLS: dict[str, Tool] = {
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
             "Success": "HitRate", "AUC": "RocAuc",
             "Coverage": "Coverage",
-            "Novelty": "Novelty",
+            "Novelty": "Novelty, Surprisal",
+        },
+        unlike={
+            "SubtopicRecall": "CategoricalDiversity",
+            "Unexpectedness": "Unexpectedness",
         },
         over_train=frozenset({"Novelty"}),
     ),
@@ -295,12 +316,14 @@ TOOLS: dict[str, Tool] = {
         title="recmetrics",
         does="Divides precision by the length of the list; its average recall is an "
         "average precision divided by R.",
-        checked="0.1.5",
+        checked="0.1.5; mapk, which is newer, was read",
         calls={
             "P": "recommender_precision", "R": "recommender_recall", "AR": "mark",
+            "AP": "mapk", "Coverage": "prediction_coverage",
             "InterListDiversity": "personalization",
             "Novelty": "novelty",
         },
+        unlike={"ILD": "intra_list_similarity"},
     ),
     "surprise": Tool(
         title="Surprise",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 _WORDS: dict[tuple[str, Any], str] = {
@@ -45,11 +46,14 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("gain", "linear"): "gains the grade",
     ("gain", "exp2"): "gains 2^grade - 1",
     ("gain", "exp2_thr"): "gains 2^(grade - threshold + 1) - 1",
+    ("gain", "scaled"): "gains the grade over the query's largest",
     ("gain_below_threshold", True): "lets grades below the threshold gain",
     ("gain_below_threshold", False): "lets grades below the threshold gain nothing",
     ("negative", "zero"): "lets negative grades gain nothing",
     ("negative", "error"): "refuses negative grades",
     ("negative", "keep"): "lets negative grades gain less than nothing",
+    ("negative", "unjudged"): "takes items of a negative grade for unjudged",
+    ("negative", "judged"): "takes items of a negative grade for judged",
     ("discount", "log2(r+1)"): "discounts by log2(rank + 1)",
     ("discount", "log2(max(r,b))"): "discounts by log2(rank) from rank 2 on",
     ("ideal", "judged@k"): "cuts the ideal list at k",
@@ -68,6 +72,8 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("empty_truth", "error"): "refuses queries without relevant items",
     ("aggregate", "macro"): "averages over queries",
     ("aggregate", "micro"): "pools numerators and denominators over queries",
+    ("aggregate", "sum"): "adds up over queries",
+    ("aggregate", "mean"): "averages over queries",
     ("nothing", "nan"): "gives nan if no query is left",
     ("nothing", "zero"): "gives 0 if no query is left",
     ("nothing", "none"): "gives nothing if no query is left",
@@ -127,6 +133,8 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("wants", "relevant"): "takes all topics of relevant items alike",
     ("wants", "profile"): "takes topics as often as the user's items have them",
     ("max_grade", None): "takes the largest grade of all judgements for the scale",
+    ("tail", "with_unjudged"): "adds the tail only to lists with unjudged items",
+    ("tail", "always"): "adds the tail to every list",
     ("of", "items"): "takes a share of the items for the tail",
     ("of", "interactions"): "takes a share of the interactions for the tail",
     ("cold", "one"): "counts new items as if one user had them",
@@ -139,6 +147,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("by", "own"): "counts items that the user did not have",
     ("scale", "none"): "does not scale",
     ("scale", "items"): "divides by the number of items shown",
+    ("scale", "perfect"): "divides by what a list perfect for every topic would get",
     ("method", "popularity"): "expects popular items",
     ("method", "users"): "expects items that had the same users",
     ("least", 1): "asks for one item in a list",
@@ -146,6 +155,9 @@ _WORDS: dict[tuple[str, Any], str] = {
 }
 
 _NUMBERS = {
+    "p": "goes on to the next item with probability {:g}",
+    "max_grade": "takes {:g} for the largest grade of the scale",
+    "scale": "multiplies by {:g}",
     "padding": "takes the catalogue to be {} larger",
     "base": "takes logarithms to the base {:.4g}",
     "tail": "takes {:g} for the tail",
@@ -169,7 +181,7 @@ def in_words(field: str, value: Any) -> str:
         return f"takes grades from {value:g} on for relevant"
     if field == "score_floor" and value is not None:
         return f"never takes an item with a score of {value:g} or less for relevant"
-    if field in _NUMBERS and value is not None:
+    if field in _NUMBERS and isinstance(value, Real):
         return _NUMBERS[field].format(value)
     if field == "decimals" and value is not None:
         return f"rounds to {value} decimals"

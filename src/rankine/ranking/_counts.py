@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankine.checks import check_k
+from rankine.checks import check_choice, check_k
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, found_within, ratio
 
@@ -196,7 +196,12 @@ NumQ = register(
 )
 
 
-def judged_share(table: Judged, *, k: int | None = None) -> Floats:
+def judged_share(
+    table: Judged,
+    *,
+    k: int | None = None,
+    negative: Literal["unjudged", "judged"] = "unjudged",
+) -> Floats:
     """Share of the first k retrieved items that are judged.
 
     Formula:
@@ -205,6 +210,8 @@ def judged_share(table: Judged, *, k: int | None = None) -> Floats:
     Args:
         table: the joined table.
         k: cutoff.
+        negative: a grade below 0 means ``unjudged``, as in trec_eval, or is a grade
+            like others (``judged``, ir_measures).
 
     Returns:
         One value per query, 0 to 1; 0 for an empty list.
@@ -221,15 +228,17 @@ def judged_share(table: Judged, *, k: int | None = None) -> Floats:
         {'Judged@2': 0.5}
     """
     check_k(k)
+    check_choice("negative", negative, ("unjudged", "judged"))
     length = table.length()
     shown = length if k is None else np.minimum(length, k)
-    value = ratio(_known_within(table, k), shown)
+    least = 0 if negative == "unjudged" else -np.inf
+    value = ratio(_known_within(table, k, least), shown)
     value[shown == 0] = 0
     return value
 
 
-def _known_within(table: Judged, k: int | None) -> Floats:
-    known = table.grade >= 0
+def _known_within(table: Judged, k: int | None, least: float = 0) -> Floats:
+    known = table.grade >= least
     if k is not None:
         known &= table.rank <= k
     return table.per_query(table.query[known])

@@ -375,6 +375,7 @@ def hit_count(
     k: int | None = None,
     rel: float = 1,
     ties: Ties | None = None,
+    aggregate: Literal["sum", "mean"] = "sum",
 ) -> Floats:
     """Number of relevant items among the first k, summed over queries.
 
@@ -386,6 +387,7 @@ def hit_count(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
+        aggregate: over queries the ``sum``, or the ``mean`` (ranx).
 
     Returns:
         One count per query, 0 or more.
@@ -400,6 +402,7 @@ def hit_count(
         {'HitCount@2': 1.0}
     """
     check_binary(k, rel, ties)
+    check_choice("aggregate", aggregate, ("sum", "mean"))
     return found_within(table, k, rel, None, ties)
 
 

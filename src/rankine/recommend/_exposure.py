@@ -49,6 +49,7 @@ def coverage(
     outside: Outside = "left_out",
     padding: int = 0,
     weight: Weight = "row",
+    scale: float = 1,
 ) -> Floats:
     """Share of the catalogue that is recommended to anybody.
 
@@ -66,9 +67,10 @@ def coverage(
         weight: every item shown counts one; or k times the mean, over the lists that
             have it, of one over their length (``list``), which is more where lists are
             shorter than k.
+        scale: what the share is multiplied with, 100 for percent (recmetrics).
 
     Returns:
-        One value for all lists, 0 to 1 as a share, or more where lists weigh; nan
+        One value for all lists, 0 to `scale` as a share, or more where lists weigh; nan
         without a list.
 
     References:
@@ -78,7 +80,7 @@ def coverage(
         RecTools, Elliot and LensKit give the count unless asked otherwise, recommenders
         counts items outside of the training data too, and RecBole takes the catalogue
         for one item larger. RankSys' aggregate diversity is
-        ``Coverage(share=False, weight='list')``.
+        ``Coverage(share=False, weight='list')``; recmetrics gives percent.
 
     Examples:
         Three of five items are shown.
@@ -92,6 +94,7 @@ def coverage(
     check_choice("outside", outside, _OUTSIDE)
     check_count("padding", padding, least=0)
     check_choice("weight", weight, ("row", "list"))
+    check_number("scale", scale, above=0)
     if table.n_queries == 0:
         return one(math.nan)
     if weight == "list" and k is not None:
@@ -101,7 +104,8 @@ def coverage(
         found = k * math.fsum((each[rows > 0] / rows[rows > 0]).tolist())
     else:
         found = float(np.count_nonzero(_offered(table, table.shown(k), outside)))
-    return one(found / ((table.catalog or 0) + padding) if share else found)
+    whole = (table.catalog or 0) + padding
+    return one(found / whole * scale if share else found)
 
 
 Coverage = listed(

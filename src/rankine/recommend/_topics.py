@@ -21,6 +21,7 @@ Of = Literal["wanted", "all"]
 
 
 Wants = Literal["relevant", "profile"]
+Scale = Literal["none", "perfect"]
 Without = Literal["undefined", "zero"]
 _WITHOUT = ("undefined", "zero")
 _STEEPEST = 60
@@ -281,6 +282,7 @@ def err_ia(
     max_grade: float | None = 1,
     wants: Wants = "relevant",
     without: Without = "undefined",
+    scale: Scale = "none",
 ) -> Floats:
     """Expected reciprocal rank, on average over the topics that a user wants.
 
@@ -299,6 +301,9 @@ def err_ia(
             often as they are among all items that the user has judged or had before
             (``profile``).
         without: users without a relevant item that has topics have no value, or 0.
+        scale: ``perfect`` divides by the value of a list whose items all have the
+            largest grade for every topic, the sum of 2^-r / r over the ranks r up to k
+            where that grade is 1.
 
     Returns:
         One value per user, 0 to 1; nan without a relevant item that has topics, unless
@@ -310,6 +315,8 @@ def err_ia(
         https://doi.org/10.1007/s10791-011-9167-7
         RankSys takes the profile, and the largest grade of all judgements:
         ``ERR_IA(wants='profile', max_grade=None)``.
+        ndeval, and with it ir_measures, divides by a perfect list:
+        ``ERR_IA(scale='perfect')``.
 
     Examples:
         War at ranks 1 and 2, love not at all: (1/2 + 1/2 * 1/2 * 1/2 + 0) / 2.
@@ -320,6 +327,16 @@ def err_ia(
         ...     {"u": {"a", "b", "c"}}, {"u": ["a", "b"]}, "ERR_IA", items=kinds
         ... ).mean
         {'ERR_IA': 0.3125}
+
+        A perfect list of two items has 1/2 + 1/8, so this is half of that.
+
+        >>> rk.evaluate(
+        ...     {"u": {"a", "b", "c"}},
+        ...     {"u": ["a", "b"]},
+        ...     "ERR_IA(scale='perfect')@2",
+        ...     items=kinds,
+        ... ).mean
+        {"ERR_IA(scale='perfect')@2": 0.5}
     """
     check_k(k)
     check_number("rel", rel)
@@ -327,6 +344,7 @@ def err_ia(
         check_number("max_grade", max_grade, above=0, most=_STEEPEST)
     check_choice("wants", wants, ("relevant", "profile"))
     check_choice("without", without, _WITHOUT)
+    check_choice("scale", scale, ("none", "perfect"))
     if max_grade is None:
         max_grade = table.largest_grade
         if max_grade > _STEEPEST:
@@ -352,8 +370,20 @@ def err_ia(
         likes = _likes(table, table.topics)
         gain = gain * likes[found.user, found.topic]
         whole = np.where(whole > 0, 1.0, 0.0)
+    if scale == "perfect":
+        whole = whole * _perfect(max_grade, k)
     values = share(table.per_user(found.user, gain), whole)
     return np.nan_to_num(values) if without == "zero" else values
+
+
+def _perfect(max_grade: float, k: int | None) -> float:
+    """Return the reciprocal rank that is expected where all items satisfy most."""
+    stop = (2**max_grade - 1) / 2**max_grade
+    if k is None:
+        # The sum of (1 - stop)^(r - 1) / r over all ranks is a logarithm.
+        return -stop * float(np.log(stop)) / (1 - stop) if stop > 0 else 0.0
+    rank = np.arange(1, k + 1)
+    return float(np.sum(stop * (1 - stop) ** (rank - 1.0) / rank))
 
 
 def _likes(table: Recommended, topics: Topics) -> Floats:

@@ -57,7 +57,7 @@ def cells(
     for metric, (label, found) in zip(
         evaluation.bound, evaluation.summaries.items(), strict=True
     ):
-        count = metric.fact.summary == "sum"
+        count = metric.summary == "sum"
         low = high = math.nan
         if intervals and not count:
             low, high = evaluation.interval(label, confidence)

@@ -176,7 +176,7 @@ def _number(value: float, line: Line) -> str:
 
 def _total(metric: Metric, values: Floats) -> float:
     """Add up one by one, as trec_eval does, and divide."""
-    how = metric.fact.summary
+    how = metric.summary
     if len(values) == 0:
         return math.nan
     if how == "geometric":

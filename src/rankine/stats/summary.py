@@ -84,7 +84,7 @@ def summarize(
         return of_run(float(values[0]), metric, table, rule)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
-    value = reduce(values, fact.summary)
+    value = reduce(values, metric.summary)
     n_undefined, gaps = 0, None
     if math.isnan(value) or rule.empty_truth != "zero":
         gaps = np.isnan(values)
@@ -93,7 +93,7 @@ def summarize(
             values = _with_empty(values, empty, rule, ids)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
-        value = reduce(values[~undefined], fact.summary)
+        value = reduce(values[~undefined], metric.summary)
         if rule.empty_truth == "nan" and fact.empty == "convention" and n_undefined:
             value = math.nan
     n = len(values) - n_undefined
@@ -117,7 +117,7 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
     values = np.concatenate([one.values for one in found] or [np.zeros(0)])
     known = ~np.isnan(values)
     n = int(np.count_nonzero(known))
-    value = reduce(values[known], fact.summary)
+    value = reduce(values[known], metric.summary)
     if rule.empty_truth == "nan" and fact.empty == "convention" and n < len(values):
         value = math.nan
     parts = None
