@@ -128,6 +128,7 @@ oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
 oracle-torch: LISTS = replay
 oracle-older: TOOLS = recmetrics
+oracle-older: LISTS = recmetrics
 
 .PHONY: oracle-search oracle-recommend oracle-torch oracle-older
 oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/installed

@@ -48,6 +48,14 @@ def _is_found(case: Case) -> bool:
     return any(item in dict(case.run.get(query, [])) for query, item, _ in case.liked)
 
 
+def _none_within(case: Case, k: int) -> bool:
+    tops = {
+        query: dict(sorted(shown, key=lambda pair: -pair[1])[:k])
+        for query, shown in case.run.items()
+    }
+    return not any(item in tops.get(query, {}) for query, item, _ in case.liked)
+
+
 def _single_item(case: Case, _: int) -> bool:
     return all(
         len({*own, *dict(case.run.get(query, []))}) == 1
@@ -91,9 +99,9 @@ KNOWN = (
     ),
     Known(
         "sklearn",
-        "nDCG*",
+        "*DCG*",
         _single_item,
-        "scikit-learn refuses to compute nDCG of a single document.",
+        "scikit-learn refuses to compute DCG of a single document.",
     ),
     Known(
         "jurity",
@@ -109,13 +117,13 @@ KNOWN = (
     ),
     Known(
         "jurity",
-        "nDCG@k",
+        "nDCG*",
         lambda case, _: case.has_duplicates,
         "Jurity raises where an item stands twice in a list.",
     ),
     Known(
         "jurity",
-        "R@k",
+        "R*",
         lambda case, _: case.has_duplicates,
         "Jurity counts a relevant item that stands twice as two relevant items.",
     ),
@@ -131,6 +139,12 @@ KNOWN = (
         lambda case, _: not _is_found(case),
         "recommenders gives 0 where nothing is found at all, and no value where what "
         "is found stands below rank R.",
+    ),
+    Known(
+        "recommenders",
+        "Rprec@k",
+        _none_within,
+        "The same, of the first k items.",
     ),
     Known(
         "recommenders",
@@ -210,6 +224,12 @@ KNOWN = (
         "Judged*",
         lambda case, _: bool(case.empty),
         "ir_measures divides by 0 where a list is empty.",
+    ),
+    Known(
+        "recmetrics",
+        "P*",
+        lambda case, _: bool(case.empty),
+        "recmetrics divides by 0 where a list is empty.",
     ),
     Known(
         "ranx",

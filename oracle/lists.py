@@ -152,6 +152,14 @@ def recommenders(w: World, _: np.random.Generator) -> Iterator[Pair]:
         yield "ILD", peer.diversity(w.train, lists, **names), own("ILD")
     surprise = peer.serendipity(w.train, lists, **names)
     yield "Unexpectedness", surprise, own("Unexpectedness(by='users')")
+    liked = set(zip(w.truth["user_id"], w.truth["item_id"], strict=True))
+    pairs = zip(lists["user_id"], lists["item_id"], strict=True)
+    relevant = lists.assign(relevance=[int(pair in liked) for pair in pairs])
+    pleasant = peer.serendipity(w.train, relevant, col_relevance="relevance", **names)
+    ours = w.ours(
+        "Serendipity", "recommenders", lists=lists, train=w.train, qrels=w.truth
+    )
+    yield "Serendipity", pleasant, ours
 
 
 def jurity(w: World, rng: np.random.Generator) -> Iterator[Pair]:
@@ -186,6 +194,24 @@ def jurity(w: World, rng: np.random.Generator) -> Iterator[Pair]:
             return float(found.value)
 
         yield f"ctr {name}", metric.get_score(logged.copy(), shown.copy()), estimate
+
+
+def recmetrics(w: World, _: np.random.Generator) -> Iterator[Pair]:
+    import recmetrics as peer
+
+    lists = w.lists.groupby("user_id")["item_id"].agg(list).tolist()
+    catalog = list(range(w.n_items))
+    coverage = w.ours("Coverage", "recmetrics", catalog=catalog)
+    yield "Coverage", peer.prediction_coverage(lists, catalog), coverage
+    if len(set(map(len, lists))) == 1:
+        # It makes an array of the lists, which must have one length.
+        between = w.ours("InterListDiversity", "recmetrics")
+        yield "InterListDiversity", peer.personalization(lists), between
+    counts = w.train["item_id"].value_counts().to_dict()
+    if all(item in counts for shown in lists for item in shown):
+        n_users = w.train["user_id"].nunique()
+        value, _ = peer.novelty([shown[: w.k] for shown in lists], counts, n_users, w.k)
+        yield "Novelty", value, w.ours(f"Novelty@{w.k}", "recmetrics", train=w.train)
 
 
 def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
@@ -257,6 +283,7 @@ TOOLS = {
     "rectools": rectools,
     "recommenders": recommenders,
     "jurity": jurity,
+    "recmetrics": recmetrics,
     "replay": replay,
     "ir_measures": ir_measures,
 }

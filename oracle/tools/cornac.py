@@ -54,6 +54,10 @@ def _mean(
 
 
 METRICS = {
+    "P": _mean(Precision),
+    "R": _mean(Recall),
+    "F": _mean(FMeasure),
+    "Success": _mean(HitRatio),
     "P@k": _mean(Precision, cut=True),
     "R@k": _mean(Recall, cut=True),
     "F@k": _mean(FMeasure, cut=True),

@@ -38,6 +38,16 @@ def _at_k(make: Any) -> Callable[[Case, int], float | None]:
     return lambda case, k: _score(make(click_column="clicks", k=k), case)
 
 
+def _whole(make: Any) -> Callable[[Case, int], float | None]:
+    return lambda case, _: _score(make(click_column="clicks"), case)
+
+
+def _auc_at(case: Case, k: int) -> float | None:
+    if not set(case.grades) <= {0, 1}:
+        raise UnfitError
+    return _score(BinaryRecoMetrics.AUC(click_column="clicks", k=k), case)
+
+
 def _auc(case: Case, _: int) -> float | None:
     if not set(case.grades) <= {0, 1}:
         raise UnfitError
@@ -49,5 +59,9 @@ METRICS = {
     "R@k": _at_k(RankingRecoMetrics.Recall),
     "AP@k": _at_k(RankingRecoMetrics.MAP),
     "nDCG@k": _at_k(RankingRecoMetrics.NDCG),
+    "P": _whole(RankingRecoMetrics.Precision),
+    "R": _whole(RankingRecoMetrics.Recall),
+    "nDCG": _whole(RankingRecoMetrics.NDCG),
     "AUC": _auc,
+    "AUC@k": _auc_at,
 }

@@ -35,8 +35,8 @@ def _frames(
     )
 
 
-def _at_k(function: Any) -> Callable[[Case, int], float]:
-    return lambda case, k: float(function(*_frames(case), k=k))
+def _at_k(function: Any, **more: Any) -> Callable[[Case, int], float]:
+    return lambda case, k: float(function(*_frames(case), k=k, **more))
 
 
 def _whole(function: Any) -> Callable[[Case, int], float]:
@@ -56,6 +56,10 @@ METRICS = {
     "AP@k": _at_k(functions.map_at_k),
     "nDCG": _whole(functions.ndcg_at_k),
     "nDCG@k": _at_k(functions.ndcg_at_k),
+    "nDCG(gain='linear')@k": _at_k(functions.ndcg_at_k, score_type="raw"),
+    "nDCG(gain='exponential')@k": _at_k(functions.ndcg_at_k, score_type="exp"),
+    "R": _whole(functions.recall_at_k),
     "Rprec": _whole(functions.r_precision_at_k),
+    "Rprec@k": _at_k(functions.r_precision_at_k),
     "AUC": _auc,
 }

@@ -206,6 +206,7 @@ PRESETS: dict[str, Convention] = {
         negative="error",
         overrides={
             "AP": {"ties": "last", "empty_truth": "one"},
+            "DCG": {"negative": "keep"},
             "AUC": {"scope": "pooled"},
             "Success": {"tie": "input_rev"},
         },
