@@ -123,7 +123,7 @@ oracle-long:
 
 oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-search: LISTS = ir_measures
-oracle-recommend: TOOLS = jurity recommenders rectools cornac
+oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
 oracle-torch: LISTS = replay
@@ -132,6 +132,7 @@ oracle-older: LISTS = recmetrics
 
 .PHONY: oracle-search oracle-recommend oracle-torch oracle-older
 oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/installed
+	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/exports.py $(TOOLS)
 	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/run.py $(TOOLS) \
 		--cases $(CASES) --seed $(SEED)
 	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \

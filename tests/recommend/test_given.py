@@ -103,6 +103,7 @@ def test_numbers_of_all_lists_have_no_interval() -> None:
 )
 def test_a_catalogue_is_a_number_or_the_items(catalog: Any) -> None:
     assert one(None, LISTS, "Coverage", catalog=catalog) == 3 / 4
+    assert one(None, LISTS, "Coverage(scale=100)", catalog=catalog) == 75
 
 
 @pytest.mark.parametrize("catalog", ["abc", {"a": 1}, 1.5, True, 0, -1, [], [None]])

@@ -268,7 +268,7 @@ PRESETS: dict[str, Convention] = {
             "Novelty": {"divisor": "k"},
         },
     ),
-    "surprise": Convention(overrides={"FCP": {"weighing": "users"}}),
+    "surprise": Convention(nothing="error", overrides={"FCP": {"weighing": "users"}}),
     "notebook": Convention(
         ap_den="none",
         overrides={

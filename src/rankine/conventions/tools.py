@@ -179,7 +179,7 @@ TOOLS: dict[str, Tool] = {
             "SubtopicRecall": "SRecall",
             "AR": "MAR",
         },
-        unlike={"AUC": "AUC, GAUC", "LAUC": "LAUC", "NumRet": "NumRetrieved"},
+        unlike={"AUC": "AUC", "LAUC": "LAUC", "NumRet": "NumRetrieved"},
     ),
     "recommenders": Tool(
         title="recommenders",
@@ -187,7 +187,7 @@ TOOLS: dict[str, Tool] = {
         "over all users with ratings.",
         checked="1.2.1",
         calls={
-            "P": "precision_at_k", "R": "recall_at_k", "AP": "map_at_k",
+            "P": "precision_at_k", "R": "recall_at_k", "AP": "map, map_at_k",
             "nDCG": "ndcg_at_k", "Rprec": "r_precision_at_k", "AUC": "auc",
             "Coverage": "catalog_coverage",
             "Entropy": "distributional_coverage",
@@ -272,8 +272,8 @@ TOOLS: dict[str, Tool] = {
         "twice; nDCG is binary from Python.",
         checked="3.5.3",
         calls={
-            "P": "precisionAt", "R": "recallAt", "AP": "meanAveragePrecisionAt",
-            "nDCG": "ndcgAt",
+            "P": "precisionAt", "R": "recallAt", "nDCG": "ndcgAt",
+            "AP": "meanAveragePrecision, meanAveragePrecisionAt",
         },
     ),
     "recbole": Tool(

@@ -1,4 +1,4 @@
-"""Numbers of ir_measures and ranx by hand, where they take other parameters."""
+"""Numbers by hand where tools take other parameters, and which metrics they have."""
 
 from __future__ import annotations
 
@@ -127,3 +127,65 @@ def test_below_the_threshold_ranx_gains_nothing() -> None:
     ev = rk.evaluate(GRADED, SHOWN, "RBP(p=0.5)", convention="ranx", rel=2)
 
     assert list(ev.mean.values()) == [0.5 * 3]
+
+
+# recmetrics, RankSys, Elliot, scikit-learn, trec_eval
+
+
+def test_recmetrics_covers_in_percent() -> None:
+    lists = {"u": ["a", "b"], "v": ["a", "x"]}
+
+    ev = rk.evaluate(
+        None, lists, "Coverage", convention="recmetrics", catalog=["a", "b", *"cdefg"]
+    )
+
+    # Three of seven, x among them, with two decimals.
+    assert ev["Coverage"] == 42.86
+    assert ev.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "wanted"),
+    [
+        ("ranksys", "Success@2", 1),
+        # R@1, R@2 and R@3 are 1/2, 1/2 and 1.
+        ("elliot", "AR@3", (1 / 2 + 1 / 2 + 1) / 3),
+        ("recmetrics", "AP@3", (1 + 2 / 3) / 2),
+        ("trec_eval", "RBP", 0.1 * (1 + 0.9**2 / 3)),
+        # x is not judged at rank 2, and the list ends at 3.
+        ("trec_eval", "RBPResidual", 0.1 * 0.9 + 0.9**3),
+        ("sklearn", "DCG@2", 3),
+    ],
+)
+def test_further_metrics_of_tools(name: str, metric: str, wanted: float) -> None:
+    assert value(GRADED, SHOWN, metric, name) == pytest.approx(wanted)
+
+
+def test_sklearn_loses_by_negative_grades() -> None:
+    found = value({"q": {"a": -1, "b": 1}}, {"q": {"a": 2, "b": 1}}, "DCG", "sklearn")
+
+    assert found == pytest.approx(-1 + 1 / log2(3))
+
+
+def test_what_is_defined_in_another_way_is_told_from_what_is_not_there() -> None:
+    ev = rk.evaluate(GRADED, SHOWN, ["AUC", "ERR@2"], convention="elliot")
+
+    assert [text.partition(";")[0] for text in ev.warnings] == [
+        "Elliot: its AUC is defined in another way",
+        "Elliot: this tool has no such metric as ERR",
+    ]
+    rows = {row.convention: row for row in rk.reconcile(GRADED, SHOWN, "AUC").rows}
+    assert rows["elliot"].why == (
+        "its AUC is defined in another way, which is not computed here"
+    )
+
+
+def test_a_parameter_named_like_a_field_is_overridden_and_explained() -> None:
+    found = rk.reconcile(GRADED, SHOWN, "RBP(p=0.5)")
+
+    assert found["ranx"] == pytest.approx(0.5 * (3 + 1 / 4))
+    (step,) = found.explain("rankine", "ranx").steps
+    assert (step.field, step.words) == ("gain", "gains the grade")
+    rule = rk.Convention(overrides={"RBP": {"gain": "scaled"}})
+    ev = rk.evaluate(GRADED, SHOWN, "RBP(p=0.5)", convention=rule)
+    assert list(ev.mean.values()) == [pytest.approx(0.5 * (1 + 1 / 3 / 4))]
