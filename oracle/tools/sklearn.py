@@ -32,7 +32,8 @@ def _rows(case: Case) -> list[list[tuple[float, float]]]:
     last = min((score for _, _, score, _ in case.rows), default=0.0) - 1
     rows = []
     for query, own in case.qrels.items():
-        scores = dict.fromkeys(own, last) | dict(case.run.get(query, []))
+        shown = dict(case.run.get(query, []))
+        scores = shown | {item: last for item in own if item not in shown}
         rows.append([(own.get(item, 0.0), score) for item, score in scores.items()])
     return rows
 

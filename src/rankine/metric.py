@@ -8,7 +8,7 @@ gives the function a name and declares facts that the rest reads.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
@@ -51,6 +51,8 @@ class Fact:
             lists, "judgements", "train", "catalog", "vectors" or "topics".
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
+        matters: parameter -> another one and its values with which alone the first
+            has an effect; no values are all but None.
     """
 
     name: str
@@ -66,6 +68,16 @@ class Fact:
     needs: frozenset[str] = frozenset()
     binary: bool = True
     ordered: bool = True
+    matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+
+    def idle(self, given: Mapping[str, Any]) -> Iterator[str]:
+        """Go through the parameters that are given and have no effect."""
+        for key, (other, values) in self.matters.items():
+            if key not in given or given[key] == self.parameters[key]:
+                continue
+            own = given.get(other, self.parameters[other])
+            if own not in values if values else own is None:
+                yield key
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -115,6 +127,14 @@ class Metric:
                 )
                 raise ParameterError(msg)
         self.fact.kernel(type(self).blank(), **bound)
+        for key in self.fact.idle(bound):
+            other, values = self.fact.matters[key]
+            needed = " or ".join(f"{other}={value!r}" for value in values)
+            msg = (
+                f"{self.name} has {key}={_shown(bound[key])}, which has no effect "
+                f"without {needed or other}"
+            )
+            raise ParameterError(msg)
         ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
         object.__setattr__(self, "params", ordered)
         object.__setattr__(self, "_bound", dict(ordered))

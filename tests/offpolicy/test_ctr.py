@@ -182,7 +182,11 @@ def simulate(
     model = bandit.rate if good_model else wrong.uniform(0, 1, (3, 4))
     propensity = bandit.logging if good_propensity else np.full((3, 4), 0.25)
     rng = np.random.default_rng(1)
-    asked = question(estimator, threshold=1e9, shrinkage=1e9)
+    never: dict[str, Any] = {
+        "switch-dr": {"threshold": 1e9},
+        "dros": {"shrinkage": 1e9},
+    }
+    asked = question(estimator, **never.get(estimator, {}))
     values, covered = [], 0
     for _ in range(2000):
         rounds = bandit.rounds(rng, n, model=model, propensity=propensity)
@@ -370,6 +374,17 @@ def test_bad_tables_are_refused(
         ({"clip": math.nan}, "clip must be a number above 0"),
         ({"threshold": -1}, "threshold must be a number above 0"),
         ({"shrinkage": 0}, "shrinkage must be a number above 0"),
+        ({"clip": 5}, "clip=5 has no effect on matching; it is for ips, snips, dr"),
+        ({"estimator": "dm", "clip": 5}, "clip=5 has no effect on dm"),
+        ({"missing_propensity": "items"}, "has no effect on matching; it is for ips"),
+        (
+            {"threshold": 3},
+            "threshold=3 has no effect on matching; it is for switch-dr",
+        ),
+        (
+            {"estimator": ["ips", "dr"], "shrinkage": 3},
+            "shrinkage=3 has no effect on ips, dr; it is for dros",
+        ),
         ({"n": "all"}, "n must be one of logged, recommended"),
         ({"convention": "obp"}, "convention must be one of rankine, jurity"),
         ({"k": 0}, "k must be a positive integer"),
@@ -534,7 +549,6 @@ def test_what_is_not_needed_is_not_looked_at() -> None:
     log = changed("propensity", [0.0, 2.0, 0.5, 0.25])
     assert rk.ctr(log, SHOWN, "matching").value == pytest.approx(1 / 3)
     assert rk.ctr(log, SHOWN, "dm").value == pytest.approx(sum(Q) / 4)
-    assert rk.ctr(LOGGED, SHOWN, "matching", clip=1.5).clipped == 0
 
 
 def test_probabilities_are_not_cut() -> None:

@@ -75,4 +75,7 @@ def bind(metric: Metric, rule: Convention) -> Metric:
         for key, value in filled.items()
         if not metric.binds(key) and value != metric.fact.parameters[key]
     }
+    # What the convention chooses may be for another choice than the one that was given.
+    for key in [*metric.fact.idle({**dict(metric.params), **new})]:
+        new.pop(key, None)
     return metric(**new) if new else metric

@@ -16,6 +16,8 @@ from rankine.stats.intervals import check_interval
 from rankine.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine.io.logs import Log
 
 CONVENTIONS: dict[str, dict[str, Any]] = {
@@ -27,6 +29,13 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     },
 }
 """What is meant where nothing is said, by the names of those who mean it."""
+_READ_BY: dict[str, tuple[float | None, frozenset[str]]] = {
+    "threshold": (10.0, frozenset({"switch-dr"})),
+    "shrinkage": (10.0, frozenset({"dros"})),
+    "clip": (None, NEED_PROPENSITY),
+    "missing_propensity": (None, NEED_PROPENSITY),
+}
+"""Arguments that only some estimators read: what they are if not given, and which."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,10 @@ def question(
     check_number("threshold", threshold, above=0)
     check_number("shrinkage", shrinkage, above=0)
     check_interval(confidence, method, 1)
+    _refuse_idle(
+        asked, threshold=threshold, shrinkage=shrinkage, clip=clip,
+        missing_propensity=missing_propensity,
+    )  # fmt: skip
     if not isinstance(columns, (Mapping, type(None))):
         msg = f"columns is a mapping from part to column, got {columns!r}"
         raise ParameterError(msg)
@@ -144,6 +157,19 @@ def question(
         tuple(asked), several, k, clip, float(threshold), float(shrinkage), over,
         fallback, rule["unmatched"], any_reward, own, float(confidence), method, seed,
     )  # fmt: skip
+
+
+def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
+    """Refuse what none of the estimators looks at."""
+    for name, value in given.items():
+        usual, readers = _READ_BY[name]
+        if value != usual and not readers & set(asked):
+            needed = ", ".join(one for one in ESTIMATORS if one in readers)
+            msg = (
+                f"{name}={value!r} has no effect on {', '.join(asked)}; it is for "
+                f"{needed}"
+            )
+            raise ParameterError(msg)
 
 
 def _own(columns: Mapping[str, str], title: str) -> dict[str, str]:

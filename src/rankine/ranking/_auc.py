@@ -235,6 +235,7 @@ AUC = register(
     empty="skip",
     needs=("scores",),
     ordered=False,
+    matters={"single": ("scope", ("query", "weighted"))},
 )
 
 

@@ -340,7 +340,9 @@ def dcg(
     return dcg_sum(table, k, gain, rel, discount, base, ties)
 
 
-DCG = register("DCG", dcg, bounds=(0, np.inf))
+# In nDCG the base cancels where the discount is "log"; it is fine to give it there.
+_WITH_BASE = {"base": ("discount", ("log", "jk"))}
+DCG = register("DCG", dcg, bounds=(0, np.inf), matters=_WITH_BASE)
 
 
 def ndcg(
@@ -419,5 +421,5 @@ def ndcg(
 
 
 nDCG = register(  # noqa: N816 - the name papers use
-    "nDCG", ndcg, aliases=("NDCG", "normalized_dcg")
+    "nDCG", ndcg, aliases=("NDCG", "normalized_dcg"), matters=_WITH_BASE
 )

@@ -9,7 +9,8 @@ from rankine.recommend._exposure import (
     UserCoverage,
 )
 from rankine.recommend._fairness import AWRF, EE
-from rankine.recommend._novelty import EFD, EPC, LongTail, Novelty, Popularity
+from rankine.recommend._novelty import EFD, EPC, Novelty
+from rankine.recommend._popularity import LongTail, Popularity
 from rankine.recommend._profile import Calibration, Serendipity
 from rankine.recommend._topics import ERR_IA, SubtopicRecall, alpha_nDCG
 from rankine.recommend.listed import LISTED, ListMetric

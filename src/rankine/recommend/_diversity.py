@@ -155,6 +155,7 @@ InterListDiversity = listed(
     aliases=("Personalization", "personalisation", "inter_list_diversity"),
     pairs=_inter_list,
     ordered=False,
+    matters={"runs": ("sample", ()), "seed": ("sample", ())},
 )
 
 

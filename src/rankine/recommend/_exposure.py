@@ -116,6 +116,7 @@ Coverage = listed(
     summary="run",
     needs=("catalog:share=True",),
     ordered=False,
+    matters={"padding": ("share", (True,)), "scale": ("share", (True,))},
 )
 
 

@@ -113,7 +113,9 @@ def awrf(
     return np.where(total[:, 0] > 0, value, np.nan)
 
 
-AWRF = listed("AWRF", awrf, needs=("topics",))
+AWRF = listed(
+    "AWRF", awrf, needs=("topics",), matters={"p": ("attention", ("geometric",))}
+)
 
 
 @by_parts
@@ -213,4 +215,5 @@ EE = listed(
     higher_is_better=False,
     needs=("topics", "judgements"),
     binary=True,
+    matters={"rel": ("part", ("loss", "relevance"))},
 )

@@ -160,6 +160,7 @@ SubtopicRecall = listed(
     needs=("subtopics:judged=True", "topics:judged=False", "judgements:judged=True"),
     binary=True,
     ordered=False,
+    matters=dict.fromkeys(("rel", "of", "without"), ("judged", (True,))),
 )
 
 
