@@ -9,7 +9,7 @@ import rankine
 
 ROOT = Path(rankine.__file__).parent
 LAYERS = (
-    ("errors", "arrays", "blocks", "frozen", "words"),
+    ("errors", "arrays", "blocks", "forks", "frozen", "words"),
     ("checks", "conventions.convention", "conventions.tools"),
     ("conventions.presets", "conventions.words", "io"),
     ("conventions.files",),

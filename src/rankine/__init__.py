@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rankine import forks as _forks  # noqa: F401 - sees forks from the start
+
 # Bound at once: the first import of the package `rankine.conventions`, by anybody,
 # would put the package where the function belongs.
 from rankine.conventions import Convention, conventions

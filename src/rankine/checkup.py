@@ -10,6 +10,7 @@ import polars as pl
 
 from rankine import io
 from rankine.checks import check_k
+from rankine.forks import need_threads
 from rankine.io.mappings import as_rows
 from rankine.io.reading import Reading
 from rankine.words import count
@@ -120,6 +121,7 @@ def check(
 
 def check_sources(truth: Source, source: Source, k: int) -> Check:
     """Look at judgements and a run that have been read."""
+    need_threads()
     judged = as_rows(truth, "qrels", lenient=True)
     retrieved = as_rows(source, "run", lenient=True)
     pair = _Pair(judged, retrieved, k)

@@ -11,6 +11,7 @@ from rankine.cautions import cautions_of
 from rankine.checks import check_count
 from rankine.conventions.tools import TOOLS
 from rankine.errors import ParameterError
+from rankine.forks import need_threads
 from rankine.io.mappings import NO_COLUMN
 from rankine.means import Means
 from rankine.names import parse
@@ -148,6 +149,8 @@ class Evaluation:
                 columns.append(pl.Series(label, values, nan_to_null=True))
             frames[at] = pl.DataFrame(columns)
         kinds = {frame["query"].dtype for frame in frames.values() if frame.height}
+        if len(frames) > 1:
+            need_threads()
         if len(kinds) > 1:
             text = pl.col("query").cast(pl.String)
             frames = {at: frame.with_columns(text) for at, frame in frames.items()}
@@ -156,7 +159,8 @@ class Evaluation:
             joined = joined.join(
                 frames[at], on="query", how="full", coalesce=True, maintain_order="left"
             )
-        return joined.select("query", *self._plan.labels)
+        # Not by select, which polars hands to its threads.
+        return pl.DataFrame([joined[name] for name in ("query", *self._plan.labels)])
 
     def interval(
         self,

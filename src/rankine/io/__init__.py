@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_count
 from rankine.errors import DataError, FormatError, ParameterError
+from rankine.forks import need_threads
 from rankine.io.reading import MAX_BYTES, PLAIN, Reading
 from rankine.io.roles import check_parts
 from rankine.io.sources import Dense, Lists, Rows, Stream
@@ -43,6 +44,8 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
             word = {"run": "a run", "qrels": "judgements"}
             msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
             raise DataError(msg)
+        if not isinstance(data, Lists):
+            need_threads()
         return data
     if type(data).__name__ == "DatasetDict":
         splits = ", ".join(map(repr, data))
@@ -54,6 +57,7 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
 
             data = graded(data, how.grades)
         return Lists(data, role)
+    need_threads()
     if isinstance(data, (str, os.PathLike)):
         from rankine.io.files import read_path  # noqa: PLC0415 - only for files
 

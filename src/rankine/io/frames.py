@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
+from rankine.forks import need_threads
 from rankine.io.reading import PLAIN, Reading
 from rankine.io.roles import Role, parts_of, refuse_leftover, resolve
 from rankine.io.sources import Rows
@@ -218,6 +219,7 @@ def _grades(
 
 def at_hand(data: Any, title: str) -> Any:
     """Collect what is lazy, and read once what can be read only once."""
+    need_threads()
     try:
         if isinstance(data, pl.LazyFrame):
             return data.collect()
@@ -335,6 +337,7 @@ def ids(
     column, notes = _typed(column, part, origin)
     if column.dtype != pl.String and column.null_count() == 0:
         return column, notes
+    need_threads()
     missing = column.is_null()
     if column.dtype == pl.String:
         missing = missing | (column.str.len_bytes() == 0).fill_null(value=True)

@@ -18,6 +18,7 @@ from rankine.errors import (
     ParameterError,
     nearest,
 )
+from rankine.forks import need_threads
 from rankine.io.frames import at_hand, column_of, columns_of, ids, is_frame, numbers
 from rankine.io.roles import ALIASES
 from rankine.io.sources import Rows
@@ -188,6 +189,7 @@ def _check_columns(columns: Any) -> None:
 
 def read_table(path: Path) -> pl.DataFrame:
     """Read a file with named columns, by the name of the file; CSV as text."""
+    need_threads()
     suffixes = [suffix.casefold() for suffix in path.suffixes]
     kind = next((one for one in reversed(suffixes) if one in _READERS), None)
     if not path.exists():

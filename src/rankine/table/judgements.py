@@ -10,6 +10,7 @@ import polars as pl
 
 from rankine.blocks import by_blocks
 from rankine.errors import DataError, DuplicateItemError
+from rankine.forks import need_threads
 from rankine.table.keys import KeyTable, with_query
 from rankine.table.pool import Pool
 from rankine.table.segments import starts_of
@@ -55,6 +56,7 @@ class Judgements:
     @staticmethod
     def from_rows(rows: Rows) -> Judgements:
         """Group the rows by query and refuse an item that is judged twice."""
+        need_threads()
         frame = rows.frame
         if frame.height == 0:
             msg = f"{rows.name}: no judgements in it"
@@ -141,6 +143,7 @@ def _refuse_twice(
 
 def numbers(values: pl.Series, known: pl.Series) -> Ints:
     """Return where each value stands among the known ones, -1 if nowhere."""
+    need_threads()
     table = pl.DataFrame({"id": known, "number": np.arange(len(known), dtype=np.int64)})
     found = (
         pl.DataFrame({"id": values})

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankine.errors import DataError, ParameterError
+from rankine.forks import need_threads
 from rankine.io.frames import ids
 from rankine.io.sources import Rows
 from rankine.table.groups import Groups, Topics, Train
@@ -140,6 +141,7 @@ def catalog_of(catalog: Any) -> int | pl.Series:
     if len(catalog) == 0:
         msg = "the catalogue is empty"
         raise DataError(msg)
+    need_threads()
     return ids(catalog, "item", origin)[0].unique()
 
 

@@ -16,6 +16,7 @@ import polars as pl
 from rankine.blocks import by_blocks
 from rankine.conventions.convention import Convention
 from rankine.errors import DataError, DuplicateItemError
+from rankine.forks import need_threads
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
@@ -245,6 +246,7 @@ def _by_score(number: Ints, scores: Floats, lists: Lists, tie: str) -> Ints:
         key: Any = order[at]
         if tie in _BY_ID:
             key = lists.items.gather(order[at]).cast(pl.String)
+        need_threads()
         frame = pl.DataFrame({"block": block, "key": key})
         again = frame.select(
             pl.arg_sort_by("block", "key", descending=[False, tie != "id_asc"])
@@ -270,6 +272,7 @@ def refuse_twice(lists: Lists) -> None:
     """Raise if an item stands twice in a list."""
     number = np.repeat(np.arange(len(lists.queries)), np.diff(lists.starts))
     items = lists.items
+    need_threads()
     pairs = pl.DataFrame({"number": number, "item": items})
     twice = pairs.is_duplicated().arg_true()
     if len(twice) == 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine.forks import need_threads
 from rankine.table.judgements import numbers
 from rankine.table.segments import bounds
 
@@ -39,6 +40,7 @@ def numbered(
         plain = _as_they_are(given)
         if plain is not None:
             return plain
+    need_threads()
     # Sorted, so that sums over items do not depend on the order of users.
     every = pl.concat([one.alias("id").unique() for one in given.values()])
     every = every.unique().sort()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine.forks import has_threads
 from rankine.table.segments import expand, position, runs
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ def before(
     # Look at the lists that have such a row, and there at equal scores.
     lists = np.unique(group)
     rows, owner = expand(starts[lists], np.diff(starts)[lists])
-    blocks = _few_blocks if len(rows) <= _LITTLE else _blocks
+    little = len(rows) <= _LITTLE or not has_threads()
+    blocks = _few_blocks if little else _blocks
     members, block = blocks(rows, owner, scores, row, lists.searchsorted(group))
     key = np.arange(len(members))
     if tie not in {"input", "input_rev"}:
         # Ids are compared as text, so that 10 and "10" are ranked alike.
-        by_text = ids(members).cast(pl.String).arg_sort().to_numpy()
-        key[by_text] = np.arange(len(members))
+        key[_by_text(ids(members).cast(pl.String))] = np.arange(len(members))
     if tie not in {"input", "id_asc"}:
         key = len(members) - 1 - key
     order = np.argsort(block * len(members) + key)
@@ -56,6 +57,14 @@ def before(
     place[order] = position(block[order])
     found: Ints = place[np.searchsorted(members, row)]  # members rise, as rows do
     return found
+
+
+def _by_text(texts: pl.Series) -> Ints:
+    """Return the order of texts by their bytes, which is that of their characters."""
+    if has_threads():
+        return texts.arg_sort().to_numpy()
+    plain = texts.to_list()
+    return np.array(sorted(range(len(plain)), key=plain.__getitem__), dtype=np.int64)
 
 
 def _few_blocks(
