@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.errors import DataError
+from rankine.forks import need_threads
 from rankine.stats.exact import added, exact_sum
 from rankine.words import count
 
@@ -173,6 +174,8 @@ def _of_truth(y: Any, p: Any) -> tuple[Floats, int | None]:
 
 def _floats(values: Any, name: str) -> Floats:
     """Return numbers; what is missing or is no number is refused."""
+    if type(values).__module__.startswith("polars") and hasattr(values, "columns"):
+        need_threads()  # polars makes an array of several columns with them
     try:
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
