@@ -43,6 +43,7 @@ def evaluate_source(
     joins: dict[Any, Aligned] | None = None,
     known: Known | None = None,
     keep: int | None = None,
+    partial: bool = False,
 ) -> Evaluation:
     """Evaluate a run that has been read, by a plan that has been checked.
 
@@ -55,6 +56,8 @@ def evaluate_source(
         joins: where joined tables are kept, for further plans on the same data.
         known: what is known of items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
+        partial: whether these are not all data, so that judgements and run need not
+            share a query.
     """
     if truth is not None:
         _refuse_fractions(plan, truth)
@@ -68,14 +71,16 @@ def evaluate_source(
     )
     for group in plan.groups:
         if group.lists:
-            listed = _listed_for(group, truth, source, known or Known(), depth)
+            listed = _listed_for(
+                group, truth, source, known or Known(), depth, partial=partial
+            )
             tables.append(listed)
             for number, metric, own in group.members:
                 found[number] = summarize(metric, listed.table, own, listed.ids)  # type: ignore[arg-type]
             continue
         one = next(joined)
         rule = _ranked(group.rule, source)
-        aligned = apply(one, rule)
+        aligned = apply(one, rule, partial=partial)
         if rule.order != group.rule.order:
             by = "scores give" if aligned.scored else "order gives"
             said = f"{source.name} has no rank column; its {by} the ranks"
@@ -124,6 +129,8 @@ def _listed_for(
     source: Source,
     known: Known,
     depth: int | None,
+    *,
+    partial: bool,
 ) -> Listed:
     """Return the lists that a group of metrics reads, with all that is known."""
     rule = _ranked(group.rule, source)
@@ -146,6 +153,7 @@ def _listed_for(
         min(depths, default=None),
         rule.duplicates,
         users=rule.queries if "judgements" in needs else None,
+        partial=partial,
     )
     _refuse_items(listed.table, needs)
     strange = listed.strange if "catalog" in needs else ()

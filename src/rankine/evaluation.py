@@ -132,6 +132,7 @@ class Job:
         depth: how many items of each list count.
         name: what to call the run.
         keep: how many first items of each list to keep.
+        partial: whether what is evaluated is a part of the data.
     """
 
     plan: Plan
@@ -146,6 +147,7 @@ class Job:
     depth: int | None
     name: str | None
     keep: int | None = None
+    partial: bool = False
 
     @cached_property
     def known(self) -> Known:
@@ -182,6 +184,7 @@ class Job:
             depth=self.depth,
             known=self.known,
             keep=self.keep,
+            partial=self.partial,
         )
 
 

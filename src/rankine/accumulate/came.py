@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from rankine.errors import DataError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Dense, Lists
+from rankine.table.policy import SHOWN, no_overlap
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -22,12 +24,17 @@ class Came:
     Attributes:
         judged: the queries with judgements.
         alone: the queries with a list and no judgements in its batch.
+        shared: whether any query has both.
+        first_judged, first_alone: the first of each, as they were given.
         items: the items shown, if they are counted.
         has_judgements: whether there are any, None before a batch has come.
     """
 
     judged: set[str] = field(default_factory=set)
     alone: set[str] = field(default_factory=set)
+    shared: bool = False
+    first_judged: list[Any] = field(default_factory=list)
+    first_alone: list[Any] = field(default_factory=list)
     items: set[str] = field(default_factory=set)
     has_judgements: bool | None = None
 
@@ -57,8 +64,16 @@ class Came:
             )
             raise DataError(msg)
 
+    def refuse_apart(self) -> None:
+        """Refuse lists and judgements if no query has both."""
+        if self.judged and self.alone and not self.shared:
+            raise no_overlap(len(self.judged), self.first_judged, self.first_alone)
+
     def add(self, other: Came) -> None:
         """Add a part that was checked."""
+        self.shared = self.shared or other.shared
+        self.first_judged = [*self.first_judged, *other.first_judged][:SHOWN]
+        self.first_alone = [*self.first_alone, *other.first_alone][:SHOWN]
         self.judged |= other.judged
         self.alone |= other.alone
         self.items |= other.items
@@ -69,21 +84,30 @@ class Came:
 def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
     """Return who and what a batch has."""
     listed = _texts(source, "query")
-    judged = set() if truth is None else _texts(truth.source, "query")
+    judged = {} if truth is None else _texts(truth.source, "query")
+    alone = {
+        text: one
+        for text, one in listed.items()
+        if truth is not None and text not in judged
+    }
     return Came(
-        judged,
-        set() if truth is None else listed - judged,
-        _texts(source, "item") if items else set(),
+        set(judged),
+        set(alone),
+        not judged.keys().isdisjoint(listed),
+        list(islice(judged.values(), SHOWN)),
+        list(islice(alone.values(), SHOWN)),
+        set(_texts(source, "item")) if items else set(),
         has_judgements=truth is not None,
     )
 
 
-def _texts(source: Source, part: str) -> set[str]:
-    """Return the ids of queries or items as texts."""
+def _texts(source: Source, part: str) -> dict[str, Any]:
+    """Return the ids of queries or items by their texts, in the order given."""
     if isinstance(source, Dense):
         ids = source.queries if part == "query" else source.items
     elif isinstance(source, Lists) and part == "query":
-        return set(map(str, source.data))
+        return {str(one): one for one in source.data}
     else:
-        ids = as_rows(source, "run", lenient=True).frame[part].unique().drop_nulls()
-    return set(map(str, ids.to_list()))
+        column = as_rows(source, "run", lenient=True).frame[part]
+        ids = column.unique(maintain_order=True).drop_nulls()
+    return {str(one): one for one in ids.to_list()}

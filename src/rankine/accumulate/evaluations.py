@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rankine.conventions.convention import Convention
     from rankine.metric import Metric
-    from rankine.plan import Plan
+    from rankine.plan import Group, Plan
     from rankine.stats.summary import Summary
     from rankine.table.recommended import Recommended
 
@@ -79,7 +79,7 @@ class Evaluations:
         check_needs(plan, self._job.given | {"qrels"})
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
-        self._batch = replace(self._job, plan=_open(plan))
+        self._batch = replace(self._job, plan=_open(plan), partial=True)
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[Shown] = [Shown() for _ in plan.groups]
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
@@ -164,6 +164,8 @@ class Evaluations:
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
         plan, job = self._job.plan, self._job
+        if any(_reads_judged_queries(group) for group in plan.groups):
+            self._came.refuse_apart()
         found: list[Summary | None] = [None] * len(plan.asked)
         for at, group in enumerate(plan.groups):
             for number, metric, own in group.members:
@@ -195,6 +197,15 @@ class Evaluations:
         """How much has come, in words."""
         n = max(map(len, self._ids))
         return f"{count(n, 'query')} in {count(self._n, 'batch')}"
+
+
+def _reads_judged_queries(group: Group) -> bool:
+    """Say whether metrics are of the queries that have judgements."""
+    if not group.lists:
+        return True
+    members = [one for _, one, _ in group.members if isinstance(one, ListMetric)]
+    judged = any("judgements" in one.needs for one in members)
+    return judged and group.rule.queries != "run"
 
 
 def _refuse(metric: Metric, bound: Metric, job: Job) -> None:

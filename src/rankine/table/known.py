@@ -23,6 +23,7 @@ from rankine.table.judgements import numbers
 from rankine.table.keys import may_repeat
 from rankine.table.lists import refuse_twice
 from rankine.table.numbered import numbered
+from rankine.table.policy import SHOWN, no_overlap
 from rankine.table.recommended import Recommended
 from rankine.table.segments import expand, starts_of
 from rankine.words import count
@@ -68,6 +69,8 @@ def known_by(known: Known) -> tuple[Any, ...]:
     if features is not None:
         own.append(features.distance)
         frames += _frames_of(features)
+    if frames:
+        need_threads()
     hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
     return (*own, *hashes)
 
@@ -152,6 +155,7 @@ def know(
     duplicates: str,
     *,
     users: str | None = None,
+    partial: bool = False,
 ) -> Listed:
     """Join lists with what is known.
 
@@ -163,6 +167,8 @@ def know(
             ``count``, or its first place (``set``, ``last``).
         users: whose lists: all, or as in a convention those of judged users, who have
             an empty one if they have none (``qrels``), or not (``both``).
+        partial: whether these are not all data, so that nobody need have both a list
+            and judgements.
     """
     # What repeats is left out before lists are cut.
     whole_lists = duplicates in {"set", "last"}
@@ -189,6 +195,9 @@ def know(
         length = np.minimum(np.diff(starts), depth)
         item, starts = item[expand(starts[:-1], length)[0]], starts_of(length)
     own, chosen = _chosen(user, n_users, users, notes)
+    if chosen is not None and not partial and _is_apart(user):
+        ids = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
+        raise no_overlap(len(user["qrels"]), *ids)
     whole = np.diff(lists.starts)
     if chosen is not None:
         length = np.where(chosen < 0, 0, np.diff(starts)[chosen])
@@ -242,13 +251,15 @@ def _chosen(
     if users == "both":
         own = own[place[own] >= 0]
     missing = int(np.count_nonzero(place[user["qrels"]] < 0))
-    if missing == len(user["qrels"]) and len(run):
-        msg = f"0 of {missing} judged queries are in the run"
-        raise DataError(msg)
     if missing:
         fate = "left out" if users == "both" else "taken for an empty one"
         notes.append(f"{count(missing, 'judged query')} without a list: {fate}")
     return own, place[own]
+
+
+def _is_apart(user: Mapping[str, Ints]) -> bool:
+    """Say whether there are lists and judgements, but nobody has both."""
+    return len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
 
 
 def _first(lists: Lists, depth: int | None) -> tuple[pl.Series, Ints]:

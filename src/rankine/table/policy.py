@@ -116,11 +116,15 @@ def cut(aligned: Aligned, depth: int) -> Aligned:
     )
 
 
-def apply(aligned: Aligned, rule: Convention) -> Aligned:
-    """Apply what the convention says of queries, floors, pools and unjudged items."""
+def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Aligned:
+    """Apply what the convention says of queries, floors, pools and unjudged items.
+
+    Where these are not all data, judgements and run need not share a query.
+    """
     table = aligned.table
-    if aligned.missing == table.n_queries and table.n_queries:
-        _refuse_no_overlap(aligned)
+    alone = aligned.missing == table.n_queries and table.n_queries and aligned.extra
+    if alone and not partial:
+        raise no_overlap(table.n_queries, aligned.missing_ids, aligned.extra)
     if aligned.missing and rule.missing_run == "error":
         names = ", ".join(repr(value) for value in aligned.missing_ids)
         msg = (
@@ -198,16 +202,15 @@ def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:
     )
 
 
-def _refuse_no_overlap(aligned: Aligned) -> None:
-    if not aligned.extra:
-        return
-    ours = ", ".join(repr(value) for value in aligned.missing_ids)
-    theirs = ", ".join(repr(value) for value in aligned.extra[:SHOWN])
+def no_overlap(n: int, judged: Sequence[Any], listed: Sequence[Any]) -> DataError:
+    """Say that judgements and run share no query, with a few ids of each."""
+    ours = ", ".join(repr(value) for value in judged[:SHOWN])
+    theirs = ", ".join(repr(value) for value in listed[:SHOWN])
     msg = (
-        f"0 of {aligned.table.n_queries} judged queries are in the run; the judgements "
-        f"have {ours}, the run has {theirs}"
+        f"0 of {n} judged queries are in the run; the judgements have {ours}, the run "
+        f"has {theirs}"
     )
-    raise DataError(msg)
+    return DataError(msg)
 
 
 def _without_unjudged(table: Judged) -> Judged:
