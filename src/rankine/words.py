@@ -16,10 +16,17 @@ def count(n: int, noun: str) -> str:
     >>> count(1, "query"), count(2000, "query"), count(0, "row"), count(2, "batch")
     ('1 query', '2,000 queries', '0 rows', '2 batches')
     """
-    if n == 1:
-        return f"1 {noun}"
+    return f"1 {noun}" if n == 1 else f"{n:,} {plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun.
+
+    >>> plural("user"), plural("query")
+    ('users', 'queries')
+    """
     if noun.endswith("y"):
         noun = noun[:-1] + "ie"
     elif noun.endswith("ch"):
         noun += "e"
-    return f"{n:,} {noun}s"
+    return f"{noun}s"

@@ -25,6 +25,8 @@ _ALL = "all"
 """The context where there is none."""
 _ROOM = 1 << 20
 """How many prints can be added up."""
+_SAID = 6
+"""Notes on columns that are kept, where they differ by batch."""
 _SEVERAL = ("reward", "chosen", "propensity", "predicted", "direct", "other", "count")
 
 
@@ -35,6 +37,7 @@ class _Part:
     Attributes:
         rounds: all of them.
         context: what they are told apart by.
+        units: the same, with the kind of ids that users are.
         contexts: where anything is recommended or was logged: a print of what is
             recommended, null for nothing, and whether any round was logged there.
         items: the items of the log.
@@ -43,6 +46,7 @@ class _Part:
 
     rounds: Rounds
     context: tuple[str, ...]
+    units: tuple[str, ...]
     contexts: pl.DataFrame
     items: pl.Series
     weight: pl.DataFrame
@@ -128,14 +132,15 @@ def _part(joined: Joined) -> _Part:
     contexts = contexts.with_columns(pl.col("logged").fill_null(value=False))
     weight = offered.group_by("item").agg(pl.col("weight").sum())
     items = shown["item"].unique()
-    return _Part(joined.rounds, tuple(context), contexts, items, weight)
+    units = joined.units or (_ALL,)
+    return _Part(joined.rounds, tuple(context), units, contexts, items, weight)
 
 
 def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
     """Put two parts together, whose contexts must agree."""
-    if one.context != other.context:
+    if one.units != other.units:
         msg = "batches are told apart by other columns: " + " and ".join(
-            ", ".join(part.context) for part in (one, other)
+            ", ".join(part.units) for part in (one, other)
         )
         raise DataError(msg)
     if (one.rounds.spread is None) != (other.rounds.spread is None):
@@ -177,6 +182,7 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
     return _Part(
         _rounds(one.rounds, other.rounds),
         one.context,
+        one.units,
         contexts,
         pl.concat((mine, too))["item"].unique(),
         shares.group_by("item").agg(pl.col("weight").sum()),
@@ -192,9 +198,9 @@ def _rounds(one: Rounds, other: Rounds) -> Rounds:
     spreads = [part.spread for part in (one, other) if part.spread is not None]
     ends = np.array(spreads)
     spread = (float(ends.min()), float(ends.max())) if spreads else None
-    return Rounds(
-        **columns, spread=spread, outside=one.outside + other.outside, word=one.word
-    )
+    said = tuple(dict.fromkeys((*one.said, *other.said)))[:_SAID]
+    outside = one.outside + other.outside
+    return Rounds(**columns, spread=spread, outside=outside, word=one.word, said=said)
 
 
 def _alike(

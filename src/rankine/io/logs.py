@@ -24,7 +24,7 @@ from rankine.io.roles import ALIASES
 from rankine.io.sources import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 PARTS: dict[str, tuple[str, ...]] = {
     "user": tuple(name for tier in ALIASES["query"] for name in tier),
@@ -36,6 +36,13 @@ PARTS: dict[str, tuple[str, ...]] = {
     "position": ("position", "slot"),
 }
 """What a table may hold, and by which names it is known, the first ones first."""
+UNITS: dict[str, tuple[str, ...]] = {
+    "user": ("user_id", "userid", "uid", "u_id", "user"),
+    "query": ("query_id", "qid", "q_id", "query-id", "query"),
+    "session": ("session_id",),
+    "topic": ("topic_id", "topic"),
+}
+"""Kinds of ids that rounds are told apart by; one is never matched with another."""
 _IDS = ("user", "item", "position")
 _READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -58,11 +65,13 @@ class Log:
         frame: the parts that were found.
         origin: says where a row stands.
         columns: the name that each part had.
+        told: the parts whose columns were told by the user.
     """
 
     frame: pl.DataFrame
     origin: Rows
     columns: Mapping[str, str]
+    told: frozenset[str] = frozenset()
 
     @cached_property
     def propensities(self) -> tuple[float, float] | None:
@@ -77,24 +86,37 @@ class Log:
         """Say whether the table has a part."""
         return part in self.frame.columns
 
+    @property
+    def unit(self) -> str:
+        """What kind of ids the users are: users themselves, sessions, queries."""
+        return _unit_of(self.columns.get("user", "")) or "user"
 
-def read_log(
-    data: Any,
-    title: str,
-    parts: Sequence[str],
-    needs: Mapping[str, str],
-    columns: Mapping[str, str] | None = None,
-) -> Log:
-    """Read the parts of a table that are known.
+    def said(self, parts: Collection[str]) -> tuple[str, ...]:
+        """Say which columns were taken for some parts, where that was not told."""
+        taken = ", ".join(
+            f"{part} = {name}"
+            for part, name in self.columns.items()
+            if part in parts and part not in self.told and name != part
+        )
+        return (f"{self.origin.name}: {taken}",) if taken else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as it came, and the names of its columns as text and as it has them."""
+
+    data: Any
+    title: str
+    names: Mapping[str, Any]
+
+
+def open_table(data: Any, title: str) -> Table:
+    """Open a table, so that its columns can be seen.
 
     Args:
         data: a path, or a frame of pandas, polars or pyarrow.
-        title: what to call it in messages.
-        parts: what it may hold.
-        needs: what it must hold, and why.
-        columns: part -> name, where names are not known.
+        title: what to call it in messages, if it is no path.
     """
-    _check_columns(columns)
     if isinstance(data, (str, os.PathLike)):
         path = Path(os.fsdecode(data))
         data, title = read_table(path), str(path)
@@ -105,8 +127,28 @@ def read_log(
         )
         raise FormatError(msg)
     table = at_hand(data, title)
-    names = columns_of(table)
-    found = _resolved(list(names), title, parts, columns or {})
+    return Table(table, title, columns_of(table))
+
+
+def read_log(
+    table: Table,
+    parts: Sequence[str],
+    needs: Mapping[str, str],
+    columns: Mapping[str, str],
+    unit: str | None = None,
+) -> Log:
+    """Read the parts of a table that are known.
+
+    Args:
+        table: the table.
+        parts: what it may hold.
+        needs: what it must hold, and why.
+        columns: part -> name, where names are not known.
+        unit: the column of users, if it was chosen among several.
+    """
+    title, names = table.title, table.names
+    chosen = {**columns, "user": unit} if unit is not None else columns
+    found = _resolved(list(names), title, parts, chosen)
     for part, why in needs.items():
         if part not in found:
             msg = (
@@ -118,7 +160,7 @@ def read_log(
     origin = Rows(pl.DataFrame(), title)
     made = []
     for part, name in found.items():
-        column = column_of(table, names[name])
+        column = column_of(table.data, names[name])
         if part in _IDS:
             made.append(ids(column, part, origin, hint="")[0].alias(part))
         elif part == "reward" and column.dtype.is_integer() and not column.has_nulls():
@@ -129,16 +171,71 @@ def read_log(
     if frame.height == 0:
         msg = f"{title} has no rows"
         raise DataError(msg)
-    return Log(frame, origin, found)
+    return Log(frame, origin, found, frozenset(columns))
+
+
+def same_units(
+    tables: Sequence[Table], columns: Sequence[Mapping[str, str]]
+) -> list[str | None]:
+    """Choose a column of users in each of two tables, with ids of one kind in both.
+
+    What the user tells is taken; None leaves the choice to the names.
+    """
+    told = [own.get("user") for own in columns]
+    known = [_units(table) for table in tables]
+    if all(told):
+        return told
+    for name, others in ((told[0], known[1]), (told[1], known[0])):
+        if name is not None:
+            same = others.get(_unit_of(name) or "")
+            return [own or same for own in told]
+    ours, theirs = known
+    if not ours or not theirs:
+        return [None, None]
+    shared = [unit for unit in ours if unit in theirs]
+    if not shared:
+        first, second = (
+            f"{table.title} has {next(iter(own.values()))}"
+            for table, own in zip(tables, known, strict=True)
+        )
+        msg = (
+            f"{first} and {second}, which are ids of different kinds; give both the "
+            "same, or say which columns are meant, columns={'logged.user': ..., "
+            "'recommended.user': ...} or --col logged.user=NAME --col "
+            "recommended.user=NAME"
+        )
+        raise DataError(msg)
+    return [own[shared[0]] for own in known]
+
+
+def _units(table: Table) -> dict[str, str]:
+    """Return the columns that tell rounds apart, by the kind of their ids."""
+    found: dict[str, str] = {}
+    for name in _known("user", list(table.names)):
+        unit = _unit_of(name)
+        if unit is not None:
+            found.setdefault(unit, name)
+    return found
+
+
+def _unit_of(name: str) -> str | None:
+    folded = name.casefold()
+    return next((unit for unit, names in UNITS.items() if folded in names), None)
+
+
+def _known(part: str, names: Sequence[str]) -> list[str]:
+    """Return the columns that may be a part, by their names, the first ones first."""
+    folded: dict[str, str] = {}
+    for name in names:
+        folded.setdefault(name.casefold(), name)
+    exact = [name for name in PARTS[part] if name in names]
+    return exact + [folded[name] for name in PARTS[part] if name in folded]
 
 
 def _resolved(
     names: Sequence[str], title: str, parts: Sequence[str], told: Mapping[str, str]
 ) -> dict[str, str]:
     """Find the column of each part, as told or by a known name."""
-    folded: dict[str, str] = {}
-    for name in names:
-        folded.setdefault(name.casefold(), name)
     found: dict[str, str] = {}
     for part in parts:
         own = told.get(part)
@@ -149,9 +246,7 @@ def _resolved(
             )
             raise ColumnNotFoundError(msg)
         if own is None:
-            known = [name for name in PARTS[part] if name in names]
-            known += [folded[name] for name in PARTS[part] if name in folded]
-            own = known[0] if known else None
+            own = next(iter(_known(part, names)), None)
         if own is not None and own in found.values():
             other = next(one for one, name in found.items() if name == own)
             msg = f"{title}: the column {own!r} cannot be both {other} and {part}"
@@ -171,11 +266,9 @@ def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
     return made
 
 
-def _check_columns(columns: Any) -> None:
-    if columns is not None and not isinstance(columns, Mapping):
-        msg = f"columns is a mapping from part to column, got {columns!r}"
-        raise ParameterError(msg)
-    for part, name in (columns or {}).items():
+def check_columns(columns: Mapping[str, Any]) -> None:
+    """Refuse parts that no table has, and columns that are no names."""
+    for part, name in columns.items():
         if not isinstance(name, str):
             msg = f"columns gives {part!r} {name!r}; expected the name of a column"
             raise ParameterError(msg)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine.checks import check_choice, check_count, check_flag, check_k, check_number
 from rankine.errors import DataError, ParameterError
-from rankine.io.logs import read_log
+from rankine.io.logs import check_columns, open_table, read_log, same_units
 from rankine.offpolicy.estimators import ESTIMATORS, NEED_PREDICTED, NEED_PROPENSITY
 from rankine.stats.intervals import check_interval
 from rankine.words import count
@@ -86,15 +86,18 @@ class Question:
         wanted = {"item": "rounds are matched by"}
         if self.predicting:
             wanted["predicted"] = f"{self.predicting[0]} starts from"
-        columns = dict(self.columns)
+        columns = [_own(dict(self.columns), one) for one in ("logged", "recommended")]
+        for own in columns:
+            check_columns(own)
+        tables = open_table(logged, "logged"), open_table(recommended, "recommended")
+        units = same_units(tables, columns)
         log = read_log(
-            logged, "logged", ("user", "item", "reward", "propensity", "position"),
-            needs, _own(columns, "logged"),
+            tables[0], ("user", "item", "reward", "propensity", "position"), needs,
+            columns[0], units[0],
         )  # fmt: skip
         offered = read_log(
-            recommended, "recommended",
-            ("user", "item", "predicted", "probability", "position"), wanted,
-            _own(columns, "recommended"),
+            tables[1], ("user", "item", "predicted", "probability", "position"), wanted,
+            columns[1], units[1],
         )  # fmt: skip
         _check_probability(offered, self.k, self.over)
         guessed = offered if self.predicting else None

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine.errors import DataError
 from rankine.offpolicy.codes import coded, matched
-from rankine.words import count
+from rankine.words import count, plural
 
 if TYPE_CHECKING:
     from rankine.arrays import Floats, Ints
@@ -40,6 +40,7 @@ class Rounds:
         outside: how many logged rounds are left out, as nothing is recommended there.
         unlogged: how many contexts with recommendations have no round.
         word: what a context is called.
+        said: which columns were taken for what.
     """
 
     reward: Floats
@@ -55,14 +56,16 @@ class Rounds:
     outside: int = 0
     unlogged: int = 0
     word: str = "user"
+    said: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out, in sentences."""
-        said = []
+        """Which columns were taken, and what was left out, in sentences."""
+        said = list(self.said)
         if self.outside:
             who = count(self.outside, "logged round")
-            said.append(f"{who} of {self.word}s without recommendations: left out")
+            whose = plural(self.word)
+            said.append(f"{who} of {whose} without recommendations: left out")
         if self.unlogged:
             who = count(self.unlogged, self.word)
             said.append(f"{who} with recommendations not in the log: not counted")
@@ -88,12 +91,14 @@ class Joined:
         shown: the log.
         offered: what is recommended, and how often in all rounds that were logged.
         context: what rounds are told apart by besides items.
+        units: the same, with the kind of ids that users are.
     """
 
     rounds: Rounds
     shown: pl.DataFrame
     offered: pl.DataFrame
     context: list[str]
+    units: tuple[str, ...]
 
 
 def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
@@ -148,9 +153,15 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         unseen=share_of(unseen.sum(), weight.sum()),
         outside=outside,
         unlogged=unlogged,
-        word="user" if context == ["user"] else "context",
+        word=logged.unit if context == ["user"] else "context",
+        said=tuple(
+            note
+            for log in (logged, recommended)
+            for note in log.said({*log.columns} - {"user", "position"} | {*context})
+        ),
     )
-    return Joined(rounds, shown, offered.with_columns(weight=weight), context)
+    units = tuple(logged.unit if part == "user" else part for part in context)
+    return Joined(rounds, shown, offered.with_columns(weight=weight), context, units)
 
 
 def share_of(part: float, whole: float) -> float:
