@@ -11,15 +11,26 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from rankine.errors import DataError, DuplicateItemError
 from rankine.io.sources import Rows, Stream
+from rankine.table.falling import in_falling, longest_tie, sortedness
 from rankine.table.judgements import Judgements, item_keys, list_starts, numbers
 from rankine.table.keys import may_repeat, width_of, with_query
+from rankine.table.pieces import (
+    Items,
+    RunLists,
+    by_list,
+    concat,
+    cut_out,
+    put_together,
+    repeats_of,
+    take,
+    without_query,
+)
 from rankine.table.segments import (
     above_and_tied,
     expand,
@@ -35,9 +46,10 @@ from rankine.words import KEEP_BEST, RANK_LAST, count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
     from numpy.typing import NDArray
 
-    from rankine.arrays import AnyArray, Bools, Floats, Ints
+    from rankine.arrays import Bools, Floats, Ints
     from rankine.conventions.convention import Convention
 
 
@@ -49,40 +61,8 @@ _PIECE = 1 << 18
 """Rows of mixed queries that are brought together at once, in the cache."""
 
 
-class _Items(NamedTuple):
-    """Item ids, and the order that brings the rows of each list together."""
-
-    series: pl.Series
-    order: AnyArray | None
-
-    def gather(self, rows: Ints) -> pl.Series:
-        """Return the ids of some rows."""
-        return self.series.gather(rows if self.order is None else self.order[rows])
-
-
 class _ScatteredError(Exception):
     """A query comes back when others were joined: the run must be joined at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Lists:
-    """Lists of a run.
-
-    Attributes:
-        rows: where they come from.
-        starts: where each list begins.
-        number: the number of its query.
-        keys: the keys of the items.
-        scores: what they are ordered by, None if they stand in order.
-        order: the row of each key and score, None if they stand as the rows do.
-    """
-
-    rows: Rows
-    starts: Ints
-    number: Ints
-    keys: NDArray[np.uint64]
-    scores: Floats | None
-    order: AnyArray | None
 
 
 @dataclass(slots=True)
@@ -149,20 +129,6 @@ def match(
             return matcher().scattered(parts)
 
 
-def _concat(parts: list[Rows]) -> Rows:
-    """Put parts that follow each other together."""
-    frame = pl.concat([part.frame for part in parts], rechunk=False)
-    if all(part.lines is None for part in parts):
-        return Rows(frame, parts[0].name, parts[0].line)
-    lines = [
-        np.arange(part.frame.height) + (part.line or 0)
-        if part.lines is None
-        else part.lines
-        for part in parts
-    ]
-    return Rows(frame, parts[0].name, lines=np.concatenate(lines))
-
-
 class _Matcher:
     """Joins parts of a run one after the other."""
 
@@ -199,13 +165,13 @@ class _Matcher:
         kept, pieces = [], []
         for part in parts:
             for begin in range(0, part.frame.height, _PIECE):
-                rows = _slice(part, begin, begin + _PIECE)
+                rows = cut_out(part, begin, begin + _PIECE)
                 number = self._number(rows.frame["query"])
-                order, starts, present = _by_list(number)
+                order, starts, present = by_list(number)
                 lists = self._lists(rows, starts, present, order)
-                pieces.append((replace(lists, rows=_drop_query(rows)), order))
-            kept.append(_drop_query(part))
-        self._match(_joined(_concat(kept), pieces))
+                pieces.append((replace(lists, rows=without_query(rows)), order))
+            kept.append(without_query(part))
+        self._match(put_together(concat(kept), pieces))
         return self._finish()
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
@@ -214,11 +180,11 @@ class _Matcher:
         for part in parts:
             if part.frame.height == 0:
                 continue
-            rows = part if held is None else _concat([held, part])
+            rows = part if held is None else concat([held, part])
             starts = list_starts(rows.frame["query"])
             last = int(starts[-2])
-            held = _slice(rows, last, rows.frame.height)
-            if last and not self._part(_slice(rows, 0, last), starts[:-1]):
+            held = cut_out(rows, last, rows.frame.height)
+            if last and not self._part(cut_out(rows, 0, last), starts[:-1]):
                 return self.scattered(chain([rows], parts))
         if held is not None:
             self._part(held, np.array([0, held.frame.height]))
@@ -283,7 +249,7 @@ class _Matcher:
 
     def _lists(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
-    ) -> _Lists:
+    ) -> RunLists:
         """Return lists with what is compared; `order` brings their rows together."""
         keys = item_keys(rows.frame["item"], self.truth.seed)
         scores = self._scores(rows, starts, number)
@@ -292,7 +258,7 @@ class _Matcher:
         if order is not None:
             keys = keys[order]
             scores = None if scores is None else scores[order]
-        return _Lists(rows, starts, number, keys, scores, order)
+        return RunLists(rows, starts, number, keys, scores, order)
 
     def _note_unsorted(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None
@@ -306,20 +272,20 @@ class _Matcher:
         lists = np.searchsorted(starts, rises, side="right") - 1
         self.found.unsorted.update(number[np.unique(lists)].tolist())
 
-    def _match(self, lists: _Lists) -> None:
+    def _match(self, lists: RunLists) -> None:
         """Join lists."""
         rows, starts, number = lists.rows, lists.starts, lists.number
         keys, scores, found = lists.keys, lists.scores, self.found
-        items = _Items(rows.frame["item"], lists.order)
+        items = Items(rows.frame["item"], lists.order)
         lengths = np.diff(starts)
         policy = self.rule.duplicates
         if policy != "count" and may_repeat(keys, number, starts):
             if lists.order is not None:
-                taken = _take(rows, lists.order)
+                taken = take(rows, lists.order)
                 self._match(self._lists(taken, starts, number))
                 return
             pairs = with_query(keys, number, lengths)
-            doubled = _duplicates(items.series, np.repeat(number, lengths), pairs)
+            doubled = repeats_of(items.series, np.repeat(number, lengths), pairs)
             if doubled is not None and policy == "error":
                 raise self._duplicate(rows, starts, number, doubled)
             if doubled is not None and policy == "last":
@@ -327,17 +293,17 @@ class _Matcher:
                 kept = np.flatnonzero(~doubled)
                 owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
                 left = starts_of(np.bincount(owner, minlength=len(lengths)))
-                self._match(self._lists(_take(rows, kept), left, number))
+                self._match(self._lists(take(rows, kept), left, number))
                 return
         self.seen[number] = lengths
-        falling, distinct = _sortedness(scores, starts)
+        falling, distinct = sortedness(scores, starts)
         self._note_order(scores, starts, falling=falling)
         found.scored &= scores is not None
         found.strict &= falling and distinct and found.scored
         depth = self.depth if falling else None
         if depth is not None:
             # A tie may begin at the last rank that counts, and end below it.
-            depth += 0 if distinct else _longest_tie(scores, starts) - 1
+            depth += 0 if distinct else longest_tie(scores, starts) - 1
         row, pair, group = self._judged(keys, items, starts, number, depth)
         if scores is None or (falling and distinct):
             above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
@@ -345,7 +311,7 @@ class _Matcher:
         else:
             ordered = scores if falling else sort_descending(scores, starts)
             above, tied = (
-                _in_falling(scores, starts, row, group)
+                in_falling(scores, starts, row, group)
                 if falling
                 else above_and_tied(ordered, starts, group, scores[row])
             )
@@ -365,7 +331,7 @@ class _Matcher:
             found.scores.append(place if scores is None else scores)
             found.score_query.append(np.repeat(number, lengths))
 
-    def _ahead(self, lists: _Lists, compared: Floats, row: Ints, group: Ints) -> Ints:
+    def _ahead(self, lists: RunLists, compared: Floats, row: Ints, group: Ints) -> Ints:
         """Count, for rows, those of their score that the rule for ties puts before.
 
         Remember also whether scores that are equal as compared are equal as given.
@@ -378,7 +344,7 @@ class _Matcher:
             raw = raw if lists.order is None else raw[lists.order]
             exact = n_ties(sort_descending(raw, lists.starts)) == n_ties(compared)
         self.found.exact = exact
-        ids = _Items(lists.rows.frame["item"], lists.order).gather
+        ids = Items(lists.rows.frame["item"], lists.order).gather
         scores = compared if lists.scores is None else lists.scores
         return before(ids, scores, lists.starts, row, group, self.rule.tie)
 
@@ -419,7 +385,7 @@ class _Matcher:
     def _judged(
         self,
         keys: NDArray[np.uint64],
-        items: _Items,
+        items: Items,
         starts: Ints,
         number: Ints,
         depth: int | None,
@@ -466,131 +432,3 @@ class _Matcher:
             f"({rows.place(first)} and {rows.place(again)}){KEEP_BEST}"
         )
         return DuplicateItemError(msg)
-
-
-def _slice(rows: Rows, begin: int, end: int) -> Rows:
-    line = None if rows.line is None else rows.line + begin
-    lines = None if rows.lines is None else rows.lines[begin:end]
-    return Rows(rows.frame.slice(begin, end - begin), rows.name, line, lines)
-
-
-def _take(rows: Rows, row: AnyArray) -> Rows:
-    lines = rows.lines
-    if lines is None and rows.line is not None:
-        lines = np.arange(rows.frame.height) + rows.line
-    frame = rows.frame.drop("query", strict=False)[row]
-    if lines is not None:
-        return Rows(frame, rows.name, lines=lines[row])
-    number = row if rows.number is None else rows.number[row]
-    return Rows(frame, rows.name, number=number)
-
-
-def _drop_query(rows: Rows) -> Rows:
-    """Leave the ids of the queries out, where numbers say them."""
-    return replace(rows, frame=rows.frame.drop("query"))
-
-
-def _by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the order that brings the rows of each query together, and the lists."""
-    # Small numbers are sorted many times faster.
-    small = of_row.astype(np.uint16) if of_row.max() < 1 << 16 else of_row
-    order = np.argsort(small, kind="stable")
-    ordered = small[order]
-    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    starts = np.concatenate(([0], changes, [len(order)]))
-    return order, starts, of_row[order[starts[:-1]]]
-
-
-def _joined(rows: Rows, pieces: list[tuple[_Lists, Ints]]) -> _Lists:
-    """Put the lists of several pieces of a run together.
-
-    What a piece has of a list stands together, so that little is moved far.
-    """
-    number = np.unique(np.concatenate([piece.number for piece, _ in pieces]))
-    which = [np.searchsorted(number, piece.number) for piece, _ in pieces]
-    lengths = np.zeros(len(number), dtype=np.int64)
-    for (piece, _), at in zip(pieces, which, strict=True):
-        lengths[at] += np.diff(piece.starts)
-    starts = starts_of(lengths)
-    free = starts[:-1].copy()
-    n = rows.frame.height
-    keys = np.empty(n, dtype=np.uint64)
-    order: AnyArray = np.empty(n, dtype=np.int64 if n >> 31 else np.int32)
-    scores = None if pieces[0][0].scores is None else np.empty(n)
-    done = 0
-    for (piece, own), at in zip(pieces, which, strict=True):
-        counts = np.diff(piece.starts)
-        to = np.arange(len(piece.keys))
-        to += np.repeat(free[at] - piece.starts[:-1], counts)
-        free[at] += counts
-        keys[to] = piece.keys
-        order[to] = own + done
-        if scores is not None:
-            scores[to] = piece.scores
-        done += len(to)
-    return _Lists(rows, starts, number, keys, scores, order)
-
-
-def _sortedness(scores: Floats | None, starts: Ints) -> tuple[bool, bool]:
-    """Say whether scores fall within every segment, and whether all are distinct.
-
-    The second holds only together with the first. Without scores the order is the rank.
-    """
-    if scores is None:
-        return True, True
-    inside = np.ones(max(len(scores) - 1, 0), dtype=np.bool_)
-    inside[starts[1:-1] - 1] = False
-    rising = (scores[1:] > scores[:-1]) & inside
-    if rising.any():
-        return False, False
-    return True, not ((scores[1:] == scores[:-1]) & inside).any()
-
-
-def _in_falling(
-    scores: Floats, starts: Ints, row: Ints, group: Ints
-) -> tuple[Ints, Ints]:
-    """Count the scores above some rows and those equal to them, in falling lists.
-
-    Only where a neighbour is equal is there anything to search; one in another list
-    costs a search, and changes nothing.
-    """
-    own = scores[row]
-    above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
-    equal = scores[np.maximum(row - 1, 0)] == own
-    equal |= scores[np.minimum(row + 1, len(scores) - 1)] == own
-    at = np.flatnonzero(equal)
-    above[at], tied[at] = above_and_tied(scores, starts, group[at], own[at])
-    return above, tied
-
-
-def _longest_tie(scores: Floats | None, starts: Ints) -> int:
-    """Count the equal scores that stand next to each other in a list, at most."""
-    if scores is None:
-        return 1
-    equal = scores[1:] == scores[:-1]
-    equal[starts[1:-1] - 1] = False
-    at = np.flatnonzero(equal)
-    return 1 + int(np.bincount(np.cumsum(np.diff(at, prepend=-1) > 1)).max(initial=0))
-
-
-def _duplicates(
-    items: pl.Series, number: Ints, keys: NDArray[np.uint64]
-) -> Bools | None:
-    """Mark the rows whose item comes again in the same list; None if none does.
-
-    Keys that agree by chance are told apart by comparing the ids.
-    """
-    frame = pl.DataFrame({"number": number, "item": items, "key": keys})
-    suspect = pl.Series(keys).is_duplicated().arg_true().to_numpy()
-    again = (
-        frame[suspect]
-        .select(pl.struct("number", "item").is_last_distinct().not_().alias("again"))[
-            "again"
-        ]
-        .to_numpy()
-    )
-    if not again.any():
-        return None
-    marked = np.zeros(len(number), dtype=np.bool_)
-    marked[suspect] = again
-    return marked
