@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine.cautions import n_unsorted
+from rankine.conventions.convention import BY_RANK
 from rankine.errors import DataError, ParameterError
 from rankine.inputs import is_ranked
 from rankine.io.mappings import as_rows
@@ -244,7 +245,7 @@ def _joins(
 
 def _ranked(rule: Convention, source: Source) -> Convention:
     """Take the scores where there is no rank column."""
-    if rule.order == "rank" and not is_ranked(source):
+    if rule.order in BY_RANK and not is_ranked(source):
         return rule.replace(order="score")
     return rule
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_choice, check_k
 from rankine.computed import evaluate_source
+from rankine.conventions.convention import BY_RANK
 from rankine.conventions.presets import convention as named
 from rankine.errors import MetricSyntaxError, ParameterError
 from rankine.inputs import source_of, train_of, truth_of
@@ -77,7 +78,8 @@ def evaluate(
         depth: look at the first items of each list only, as trec_eval's ``-M`` does.
         name: what to call the run.
         order: what the ranking follows, instead of what the convention says:
-            ``score``, ``rank`` (a rank column, even if there are scores) or ``given``.
+            ``score``, ``rank`` (a rank column, even if there are scores),
+            ``rank_value`` (the same, its numbers being the ranks) or ``given``.
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
@@ -219,10 +221,10 @@ def prepare(
         size = _size(known.catalog)
     check_options(rel, size, ties)
     if order is not None:
-        check_choice("order", order, ("score", "rank", "given"))
+        check_choice("order", order, ("score", "rank", "rank_value", "given"))
         convention = named(convention).replace(order=order)
     plan = plan_of(asked, convention, ties, rel, size)
-    by_rank = plan.rule.order == "rank"
+    by_rank = plan.rule.order in BY_RANK
     of_qrels = of_run = PLAIN
     subtopics = any(
         isinstance(bound, ListMetric) and "subtopics" in bound.needs

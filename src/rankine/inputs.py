@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankine import io
+from rankine.conventions.convention import BY_RANK
 from rankine.errors import DataError
 from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
@@ -57,8 +58,8 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
 def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
     """Read a run; refuse one without the rank column if that was asked for."""
     source = io.read(run, "run", how)
-    if order == "rank" and not is_ranked(source):
-        msg = f"{source.name} has no rank column, which order='rank' needs"
+    if order in BY_RANK and not is_ranked(source):
+        msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
     return cleaned(source, "run") if how.lenient else source
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine.checks import check_choice, check_count, check_number
 from rankine.conventions.bind import bind
-from rankine.conventions.convention import WITH_CUTOFF
+from rankine.conventions.convention import BY_RANK, WITH_CUTOFF
 from rankine.conventions.presets import convention as named
 from rankine.errors import ParameterError, UsageError, nearest
 from rankine.metric import REGISTRY, Metric
@@ -165,8 +165,8 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
                 f"{nearest(name, [*REGISTRY, *LISTED])}"
             )
             raise ParameterError(msg)
-        orders = {own.get("order", rule.order), rule.order}
-        if len(orders) > 1 and "rank" in orders:
+        by_rank = own.get("order", rule.order) in BY_RANK
+        if by_rank != (rule.order in BY_RANK):
             msg = f"{name} alone cannot be read by its rank column, or not by it"
             raise ParameterError(msg)
     for metric in metrics:

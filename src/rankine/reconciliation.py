@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankine.computed import evaluate_source
-from rankine.conventions.convention import FIELDS, Convention, is_field
+from rankine.conventions.convention import BY_RANK, FIELDS, Convention, is_field
 from rankine.conventions.presets import PRESETS, convention
 from rankine.conventions.tools import TOOLS
 from rankine.conventions.words import in_words
@@ -279,7 +279,7 @@ class Reconciliation:
 
     def _choices(self, name: str) -> dict[str, Any]:
         own = _choices(PRESETS[name], self.metric)
-        if own["order"] == "rank" and not self._data.ranked:
+        if own["order"] in BY_RANK and not self._data.ranked:
             own["order"] = "score"
         return own
 
@@ -334,7 +334,7 @@ class _Data:
         key = (metric, rule)
         if key not in self._kept:
             plan = plan_of((metric,), rule, None, self._rel, self._catalog)
-            ranked = plan.rule.order == "rank" and self.ranked
+            ranked = plan.rule.order in BY_RANK and self.ranked
             source = self._by_rank if ranked else self.source
             self._kept[key] = evaluate_source(
                 plan, self.truth, source, source.name, joins=self._joins[ranked]

@@ -59,7 +59,8 @@ def test_metrics_together_are_as_each_alone(
         qrels = pl.DataFrame(judged, ["query", "item", "grade"], orient="row")
     elif form == "file":
         run = tmp_path / "some.run"
-        run.write_text("".join(f"{q} Q0 {i} 1 {s!r} t\n" for q, i, s in rows))
+        lines = (f"{q} Q0 {i} {n} {s!r} t\n" for n, (q, i, s) in enumerate(rows, 1))
+        run.write_text("".join(lines))
 
     together = rk.evaluate(qrels, run, METRICS, convention=name)
 
@@ -143,7 +144,8 @@ def test_ties_across_the_last_rank_that_counts(form: str, tmp_path: Path) -> Non
     run: Any = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
     if form == "file":
         run = tmp_path / "some.run"
-        run.write_text("".join(f"{q} Q0 {i} 1 {s!r} t\n" for q, i, s in rows))
+        lines = (f"{q} Q0 {i} {n} {s!r} t\n" for n, (q, i, s) in enumerate(rows, 1))
+        run.write_text("".join(lines))
     every: dict[str, dict[str, float]] = {query: {} for query in qrels}
     for query, item, score in rows:
         every[query][item] = score

@@ -77,8 +77,9 @@ _KEEP = 10
     help="Features or topics of items: CSV, TSV, Parquet, NDJSON or Arrow.",
 )  # fmt: skip
 @click.option(
-    "--order", type=click.Choice(["score", "rank", "given"]),
-    help="What the ranking follows: the score, a rank column, or the order of rows.",
+    "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
+    help="What the ranking follows: the score, the order of a rank column, its numbers "
+    "(gaps kept), or the order of rows.",
 )  # fmt: skip
 @click.option(
     "--lenient", is_flag=True,
@@ -134,6 +135,7 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine import inputs  # noqa: PLC0415 - --help stays fast
     from rankine.computed import evaluate_source  # noqa: PLC0415
+    from rankine.conventions.convention import BY_RANK  # noqa: PLC0415
     from rankine.plan import check_needs, plan_of  # noqa: PLC0415
     from rankine.table.known import Known  # noqa: PLC0415
 
@@ -158,7 +160,7 @@ def command(
     given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
     check_needs(plan, {name for name, one in given.items() if one is not None})
     _check_worst(plan, worst, "--csv" if as_csv else style and "--style")
-    by_rank = plan.rule.order == "rank"
+    by_rank = plan.rule.order in BY_RANK
     subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
     told = reader(
         lenient=lenient,

@@ -21,6 +21,8 @@ _PARAMETERS = {
     **{name: frozenset({"gain"}) for name in ("RBP", "G", "Rndcg", "nDCGrel")},
 }
 """Metrics with a parameter that is named like a field, and does not follow it."""
+BY_RANK = frozenset({"rank", "rank_value"})
+"""Orders that are read from a rank column."""
 Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
 
 
@@ -33,8 +35,10 @@ class Convention:
     different there: a field of this class or a parameter of the metric.
 
     Attributes:
-        order: where the ranking comes from: the score, the order given, or a rank
-            column.
+        order: where the ranking comes from: the score; the order given; a rank column,
+            whose order counts (``rank``); or one whose numbers are the ranks
+            (``rank_value``), where a number that is left out counts as an item that is
+            not relevant. Without a rank column it is the score, or the order given.
         tie: who comes first among equal scores: the larger or the smaller id (in
             byte order of its text), the first or the last of the input; or the
             expected value over all orders, or the best or the worst order.
@@ -72,7 +76,7 @@ class Convention:
     'average'
     """
 
-    order: Literal["score", "given", "rank"] = "score"
+    order: Literal["score", "given", "rank", "rank_value"] = "score"
     tie: Tie = "id_desc"
     score_bits: Literal[64, 32] = 64
     duplicates: Literal["error", "last", "count", "set"] = "error"

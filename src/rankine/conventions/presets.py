@@ -138,7 +138,7 @@ PRESETS: dict[str, Convention] = {
         },
     ),
     "rectools": Convention(
-        order="rank",
+        order="rank_value",
         tie="input",
         duplicates="count",
         threshold=ABOVE_ZERO,

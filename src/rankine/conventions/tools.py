@@ -198,8 +198,8 @@ TOOLS: dict[str, Tool] = {
     ),
     "rectools": Tool(
         title="RecTools",
-        does="Reads a rank column; the ideal list of nDCG has k relevant items even "
-        "where there are fewer.",
+        does="Takes the numbers of a rank column for the ranks, gaps and all; the "
+        "ideal list of nDCG has k relevant items even where there are fewer.",
         checked="0.19.0",
         calls={
             "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",

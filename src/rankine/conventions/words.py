@@ -10,6 +10,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("order", "score"): "ranks by the score",
     ("order", "given"): "takes the order given, whatever the scores",
     ("order", "rank"): "reads the rank column",
+    ("order", "rank_value"): "takes the numbers in the rank column for the ranks",
     ("tie", "id_desc"): "puts the larger id first among equal scores",
     ("tie", "id_asc"): "puts the smaller id first among equal scores",
     ("tie", "input"): "keeps the order given among equal scores",

@@ -112,7 +112,7 @@ def serendipity(
         hits = table.hits(k)
         liked = hits.grade >= rel
         row, user = hits.row[liked], hits.user[liked]
-        rank = row - top.starts[user] + 1
+        rank = top.rank_of(row, user)
         worth = table.per_user(user, _unlikely(table, train, top.item[row], rank))
         return np.divide(worth, top.length, out=worth, where=top.length > 0)
     by = "users" if method == "users" else "features"

@@ -59,7 +59,7 @@ def _hits(table: Recommended, k: int | None, rel: float) -> _Hits:
     topic, at, grade = _about(table, hits.place)
     kept = np.flatnonzero(grade >= rel)
     topic, at, grade = topic[kept], at[kept], grade[kept]
-    rank = hits.row[at] - top.starts[hits.user[at]] + 1
+    rank = top.rank_of(hits.row[at], hits.user[at])
     order = np.lexsort((rank, topic, hits.user[at]))
     at = at[order]
     return _Hits(hits.user[at], topic[order], rank[order], grade[order])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine.conventions.convention import BY_RANK
 from rankine.errors import DataError
 from rankine.io.sources import Dense, Lists, Rows, Source, Stream
 from rankine.table import dense, probe, rows
@@ -91,7 +92,7 @@ def _with_notes(aligned: Aligned, truth: Truth) -> Aligned:
 
 def _can_probe(run: Lists, rule: Convention) -> bool:
     """Say whether look-ups do: not for lists that may have an item twice, nor ranks."""
-    if rule.order == "rank":
+    if rule.order in BY_RANK:
         return False
     if rule.duplicates == "error" or _are_mappings(run.data):
         return True

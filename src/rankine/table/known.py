@@ -25,7 +25,7 @@ from rankine.table.lists import refuse_twice
 from rankine.table.numbered import numbered
 from rankine.table.policy import SHOWN, no_overlap
 from rankine.table.recommended import Recommended
-from rankine.table.segments import expand, starts_of
+from rankine.table.segments import cut_lists, expand, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def know(
     """
     # What repeats is left out before lists are cut.
     whole_lists = duplicates in {"set", "last"}
-    shown, starts = _first(lists, None if whole_lists else depth)
+    shown, starts, rank = lists.first(None if whole_lists else depth)
     notes = list(lists.notes)
     train, features, judged = known.train, known.features, known.judgements
     notes += () if features is None else features.notes
@@ -190,10 +190,10 @@ def know(
         "qrels": None if judged is None else judged.queries,
     }
     user, n_users, named = numbered(of_users, "queries", notes)
-    item, starts = _once(lists, codes["run"], starts, duplicates, notes)
+    item, starts, rank = _once(lists, codes["run"], starts, rank, duplicates, notes)
     if whole_lists and depth is not None:
-        length = np.minimum(np.diff(starts), depth)
-        item, starts = item[expand(starts[:-1], length)[0]], starts_of(length)
+        starts, rows = cut_lists(starts, rank, depth)
+        item, rank = item[rows], None if rank is None else rank[rows]
     own, chosen = _chosen(user, n_users, users, notes)
     if chosen is not None and not partial and _is_apart(user):
         ids = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
@@ -201,10 +201,11 @@ def know(
     whole = np.diff(lists.starts)
     if chosen is not None:
         length = np.where(chosen < 0, 0, np.diff(starts)[chosen])
-        item = item[expand(starts[chosen], length)[0]]
+        rows, _ = expand(starts[chosen], length)
+        item, rank = item[rows], None if rank is None else rank[rows]
         starts, whole = starts_of(length), np.where(chosen < 0, 0, whole[chosen])
     repeats = duplicates == "count"
-    table = Recommended(starts, item, whole, n_items, repeats=repeats)
+    table = Recommended(starts, item, whole, n_items, repeats=repeats, rank=rank)
     row_of = np.full(n_users, -1)
     row_of[own] = np.arange(len(own))
     strange: list[str] = []
@@ -262,27 +263,20 @@ def _is_apart(user: Mapping[str, Ints]) -> bool:
     return len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
 
 
-def _first(lists: Lists, depth: int | None) -> tuple[pl.Series, Ints]:
-    """Return the first items of each list."""
-    length = np.diff(lists.starts)
-    items = lists.ids.series
-    if depth is None or int(length.max(initial=0)) <= depth:
-        return lists.items, lists.starts
-    shown = np.minimum(length, depth)
-    rows, _ = expand(lists.starts[:-1], shown)
-    rows = rows if lists.order is None else lists.order[rows]
-    return items.gather(rows), starts_of(shown)
-
-
 def _once(
-    lists: Lists, item: Ints, starts: Ints, duplicates: str, notes: list[str]
-) -> tuple[Ints, Ints]:
+    lists: Lists,
+    item: Ints,
+    starts: Ints,
+    rank: Ints | None,
+    duplicates: str,
+    notes: list[str],
+) -> tuple[Ints, Ints, Ints | None]:
     """See to items that stand twice in a list."""
     if duplicates == "count" or len(item) == 0:
-        return item, starts
+        return item, starts, rank
     n = len(starts) - 1
     if not may_repeat(item.view(np.uint64), np.arange(n), starts):
-        return item, starts
+        return item, starts, rank
     if duplicates == "error":
         refuse_twice(lists)
     user = np.repeat(np.arange(n), np.diff(starts))
@@ -292,7 +286,8 @@ def _once(
     if not first.all():
         n_twice = int(np.count_nonzero(~first))
         notes.append(f"{count(n_twice, 'row')} of the run repeating an item: left out")
-    return item[first], starts_of(np.bincount(user[first], minlength=n))
+    rank = None if rank is None else rank[first]
+    return item[first], starts_of(np.bincount(user[first], minlength=n)), rank
 
 
 def _catalogue(

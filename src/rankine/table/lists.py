@@ -20,7 +20,8 @@ from rankine.forks import need_threads
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
-from rankine.table.segments import rounded, runs, starts_of
+from rankine.table.rank_values import check_ranks, refuse_same_ranks
+from rankine.table.segments import cut_lists, rounded, runs, starts_of
 from rankine.words import KEEP_BEST, RANK_LAST, count
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Lists:
         scores: by rank, None if the order was given.
         falls: whether all scores fall, so that nothing is tied.
         scored: whether the scores are the user's, and not made from ranks.
+        ranks: the rank of each item, where they are numbers of a column of which some
+            are left out; None where they are 1, 2, 3 and so on.
     """
 
     name: str
@@ -99,12 +102,23 @@ class Lists:
     scores: Floats | None
     falls: bool = True
     scored: bool = True
+    ranks: Ints | None = None
 
     @property
     def items(self) -> pl.Series:
         """The items, list by list, best first."""
         items = self.ids.series
         return items if self.order is None else items.gather(self.order)
+
+    def first(self, depth: int | None) -> tuple[pl.Series, Ints, Ints | None]:
+        """Return the items down to a rank, where each list begins, and the ranks."""
+        rank, longest = self.ranks, int(np.diff(self.starts).max(initial=0))
+        if depth is None or (rank is None and longest <= depth):
+            return self.items, self.starts, rank
+        starts, rows = cut_lists(self.starts, rank, depth)
+        rank = None if rank is None else rank[rows]
+        rows = rows if self.order is None else self.order[rows]
+        return self.ids.series.gather(rows), starts, rank
 
 
 def lists_of(source: Source, rule: Convention | None = None) -> Lists:
@@ -143,7 +157,27 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
     lists = Lists(
         rows.name, rows.notes, queries, starts, Ids(rows), order, scores, scored=scored
     )
+    if rule.order == "rank_value" and rows.ranked:
+        return _numbered(rows, _ranked(lists, rule, falls=falls))
     return _ranked(lists, rule, falls=falls)
+
+
+def _numbered(rows: Rows, lists: Lists) -> Lists:
+    """Take the numbers of a rank column for the ranks, where they have gaps."""
+    values = lists.scores
+    if values is None:
+        return lists
+    given = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
+    check_ranks(rows, given, lambda row: rows.frame["query"][row])
+    if not lists.falls:
+        refuse_same_ranks(
+            rows, values, lists.starts, lists.order, lambda at: lists.queries[at]
+        )
+    ranks = -values.astype(np.int64)
+    length = np.diff(lists.starts)
+    filled = np.flatnonzero(length)
+    last = ranks[lists.starts[1:][filled] - 1]
+    return lists if (last == length[filled]).all() else replace(lists, ranks=ranks)
 
 
 def _queries_in(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:

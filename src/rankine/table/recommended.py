@@ -15,7 +15,7 @@ import numpy as np
 from rankine.blocks import by_blocks, by_halves
 from rankine.table.groups import marked
 from rankine.table.keys import KeyTable
-from rankine.table.segments import expand, position, starts_of
+from rankine.table.segments import cut_lists, position, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,10 +40,13 @@ class Top:
     Attributes:
         starts: where each list begins.
         item: the items, list by list, best first.
+        given: the rank of each item, where ranks are left out; None where they are
+            1, 2, 3 and so on.
     """
 
     starts: Ints
     item: Ints
+    given: Ints | None = None
 
     @cached_property
     def length(self) -> Ints:
@@ -58,7 +61,14 @@ class Top:
     @cached_property
     def rank(self) -> Ints:
         """The rank of each item, from 1."""
-        return position(self.user) + 1
+        return position(self.user) + 1 if self.given is None else self.given
+
+    def rank_of(self, row: Ints, user: Ints) -> Ints:
+        """Return the ranks of some items, whose lists are known."""
+        found: Ints = (
+            row - self.starts[user] + 1 if self.given is None else self.given[row]
+        )
+        return found
 
     def totals(self, worth: Floats) -> Floats:
         """Add up by list what its items are worth, given by the numbers of items."""
@@ -144,6 +154,8 @@ class Recommended:
         starts: where the list of each user begins.
         item: the number of each item, best first, as far as any metric looks.
         length: the length of each whole list.
+        rank: the rank of each item, where ranks are left out; None where they are
+            1, 2, 3 and so on.
         n_items: how many numbers of items there are.
         catalog: how many items could have been recommended, None if nobody said.
         offered: which items are in the catalogue, None if only their number is known.
@@ -179,6 +191,7 @@ class Recommended:
     n_aspects: int = 0
     repeats: bool = False
     largest_grade: float = 1.0
+    rank: Ints | None = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -199,14 +212,14 @@ class Recommended:
     def top(self, k: int | None) -> Top:
         """Return the first k items of every list, or all."""
         if ("top", k) not in self.memo:
-            length = np.diff(self.starts)
-            if k is None or int(length.max(initial=0)) <= k:
-                starts, item = self.starts, self.item
+            rank, longest = self.rank, int(np.diff(self.starts).max(initial=0))
+            if k is None or (rank is None and longest <= k):
+                top = Top(self.starts, self.item, rank)
             else:
-                shown = np.minimum(length, k)
-                rows, _ = expand(self.starts[:-1], shown)
-                starts, item = starts_of(shown), self.item[rows]
-            self.memo["top", k] = Top(starts, item)
+                starts, rows = cut_lists(self.starts, rank, k)
+                given = None if rank is None else rank[rows]
+                top = Top(starts, self.item[rows], given)
+            self.memo["top", k] = top
         found: Top = self.memo["top", k]
         return found
 
@@ -221,7 +234,8 @@ class Recommended:
                 first[1:] = pair[order][1:] != pair[order][:-1]
                 kept = np.sort(order[first])
                 length = np.bincount(top.user[kept], minlength=self.n_queries)
-                top = Top(starts_of(length), top.item[kept])
+                given = None if top.given is None else top.given[kept]
+                top = Top(starts_of(length), top.item[kept], given)
             self.memo["once", k] = top
         found: Top = self.memo["once", k]
         return found
@@ -290,6 +304,9 @@ class Recommended:
                 starts=self.starts[begin : end + 1] - self.starts[begin],
                 item=self.item[self.starts[begin] : self.starts[end]],
                 length=self.length[begin:end],
+                rank=None
+                if self.rank is None
+                else self.rank[self.starts[begin] : self.starts[end]],
                 covered=None if self.covered is None else self.covered[begin:end],
                 judged=None if judged is None else judged.part(begin, end),
                 aspects=aspects,

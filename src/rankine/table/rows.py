@@ -8,7 +8,7 @@ computed, by counting the scores above them.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from rankine.io.sources import Rows, Stream
 from rankine.table.falling import in_falling, longest_tie, sortedness
 from rankine.table.judgements import Judgements, item_keys, list_starts, numbers
 from rankine.table.keys import may_repeat, width_of, with_query
+from rankine.table.matches import Matches
 from rankine.table.pieces import (
     Items,
     RunLists,
@@ -31,6 +32,7 @@ from rankine.table.pieces import (
     take,
     without_query,
 )
+from rankine.table.rank_values import check_ranks, refuse_same_ranks
 from rankine.table.segments import (
     above_and_tied,
     expand,
@@ -63,47 +65,6 @@ _PIECE = 1 << 18
 
 class _ScatteredError(Exception):
     """A query comes back when others were joined: the run must be joined at once."""
-
-
-@dataclass(slots=True)
-class Matches:
-    """The rows of a run that are judged, as they are found, and who was retrieved.
-
-    Attributes:
-        n_judged: how many queries are judged; further numbers are extra queries.
-        extra: ids of the queries that are not judged, in order of appearance.
-        length: query number -> length of its list; judged queries first.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
-        strict: whether every list falls, without a tie: then the order of the rows is
-            that of the scores, whatever the rule for ties.
-        exact: whether many scores are equal, and are so also as given.
-        scored: whether there are scores.
-        spans: where the lists of a run in memory begin, and the number of the query of
-            each; None where they are mixed or came in parts.
-        unsorted: the lists whose order is not that of their scores, where the order
-            given is taken.
-    """
-
-    n_judged: int
-    query: list[Ints] = field(default_factory=list)
-    pair: list[Ints] = field(default_factory=list)
-    above: list[Ints] = field(default_factory=list)
-    tied: list[Ints] = field(default_factory=list)
-    rank: list[Ints] = field(default_factory=list)
-    score: list[Floats] = field(default_factory=list)
-    scores: list[Floats] = field(default_factory=list)
-    score_query: list[Ints] = field(default_factory=list)
-    extra: list[object] = field(default_factory=list)
-    length: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    n_dropped: int = 0
-    rises: int = 0
-    falls: bool = False
-    strict: bool = True
-    exact: bool = True
-    scored: bool = True
-    spans: tuple[Ints, Ints] | None = None
-    unsorted: set[int] = field(default_factory=set)
 
 
 def match(
@@ -297,6 +258,8 @@ class _Matcher:
                 return
         self.seen[number] = lengths
         falling, distinct = sortedness(scores, starts)
+        if self.rule.order == "rank_value":
+            self._take_numbers(lists, distinct=distinct)
         self._note_order(scores, starts, falling=falling)
         found.scored &= scores is not None
         found.strict &= falling and distinct and found.scored
@@ -305,20 +268,9 @@ class _Matcher:
             # A tie may begin at the last rank that counts, and end below it.
             depth += 0 if distinct else longest_tie(scores, starts) - 1
         row, pair, group = self._judged(keys, items, starts, number, depth)
-        if scores is None or (falling and distinct):
-            above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
-            rank = above + 1
-        else:
-            ordered = scores if falling else sort_descending(scores, starts)
-            above, tied = (
-                in_falling(scores, starts, row, group)
-                if falling
-                else above_and_tied(ordered, starts, group, scores[row])
-            )
-            rank = above + 1
-            open_ = np.flatnonzero(tied > 1)
-            if len(open_):
-                rank[open_] += self._ahead(lists, ordered, row[open_], group[open_])
+        above, tied, rank = self._ranked(
+            lists, row, group, falling=falling, distinct=distinct
+        )
         score = -above.astype(np.float64) if scores is None else scores[row]
         found.query.append(number[group])
         found.pair.append(pair)
@@ -330,6 +282,47 @@ class _Matcher:
             place = -position(np.repeat(number, lengths)).astype(np.float64)
             found.scores.append(place if scores is None else scores)
             found.score_query.append(np.repeat(number, lengths))
+
+    def _ranked(
+        self,
+        lists: RunLists,
+        row: Ints,
+        group: Ints,
+        *,
+        falling: bool,
+        distinct: bool,
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return how many items stand above some rows and beside them, and the rank."""
+        scores, starts = lists.scores, lists.starts
+        single = np.ones(len(row), dtype=np.int64)
+        if scores is not None and self.rule.order == "rank_value":
+            rank = -scores[row].astype(np.int64)
+            return rank - 1, single, rank
+        if scores is None or (falling and distinct):
+            above = row - starts[group]
+            return above, single, above + 1
+        ordered = scores if falling else sort_descending(scores, starts)
+        above, tied = (
+            in_falling(scores, starts, row, group)
+            if falling
+            else above_and_tied(ordered, starts, group, scores[row])
+        )
+        rank = above + 1
+        open_ = np.flatnonzero(tied > 1)
+        if len(open_):
+            rank[open_] += self._ahead(lists, ordered, row[open_], group[open_])
+        return above, tied, rank
+
+    def _take_numbers(self, lists: RunLists, *, distinct: bool) -> None:
+        """Take ranks as numbers: a list is as long as its largest one."""
+        scores, starts, number = lists.scores, lists.starts, lists.number
+        if scores is None or len(scores) == 0:
+            return
+        if not distinct:
+            refuse_same_ranks(
+                lists.rows, scores, starts, lists.order, lambda at: self._id(number[at])
+            )
+        self.seen[number] = -np.minimum.reduceat(scores, starts[:-1]).astype(np.int64)
 
     def _ahead(self, lists: RunLists, compared: Floats, row: Ints, group: Ints) -> Ints:
         """Count, for rows, those of their score that the rule for ties puts before.
@@ -365,21 +358,26 @@ class _Matcher:
         if self.rule.order == "given" or "value" not in rows.frame.columns:
             return None
         scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
+
+        def query_of(row: int) -> object:
+            if "query" in rows.frame.columns:
+                return rows.frame["query"][row]
+            return self._id(number[np.searchsorted(starts, row, side="right") - 1])
+
         missing = np.isnan(scores)
         if missing.any():
             at = int(np.flatnonzero(missing)[0])
             item = rows.frame["item"][at]
-            query = (
-                rows.frame["query"][at]
-                if "query" in rows.frame.columns
-                else self._id(number[np.searchsorted(starts, at, side="right") - 1])
-            )
             msg = (
-                f"{rows.where(at)}: the score of item {item!r} for query {query!r} is "
+                f"{rows.where(at)}: the score of item {item!r} for query "
+                f"{query_of(at)!r} is "
                 f"not a number ({count(int(missing.sum()), 'such score')} in all); a "
                 f"ranking needs numbers that can be ordered{RANK_LAST}"
             )
             raise DataError(msg)
+        if self.rule.order == "rank_value":
+            check_ranks(rows, scores, query_of)
+            return scores
         return rounded(scores, self.rule.score_bits)
 
     def _judged(

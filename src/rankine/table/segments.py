@@ -102,6 +102,19 @@ def runs(*columns: AnyArray) -> tuple[Ints, Ints]:
     return np.flatnonzero(new), np.cumsum(new) - 1
 
 
+def cut_lists(starts: Ints, rank: Ints | None, depth: int) -> tuple[Ints, Ints]:
+    """Return where lists that are cut at a rank begin, and the rows that are left.
+
+    Without ranks, they are 1, 2, 3 and so on.
+    """
+    if rank is not None:
+        rows = np.flatnonzero(rank <= depth)
+        return np.searchsorted(rows, starts), rows
+    length = np.minimum(np.diff(starts), depth)
+    rows, _ = expand(starts[:-1], length)
+    return starts_of(length), rows
+
+
 def expand(starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """List the rows of several ranges, and for each row the number of its range.
 
