@@ -110,8 +110,8 @@ def texts(grades: Grades, new: Callable[[Any], Any] = str) -> Grades:
 
 PLAIN: tuple[Any, ...] = (3, 2, 0.5, (0.2, 0.8), (2, -1, 0.5, 1))
 """Tried one after the other, for parameters that are not a choice of words."""
-FITTING: dict[str, Any] = {"max_grade": 9}
-"""Values that have to fit the data: no grade may be above the scale."""
+FITTING: dict[str, Any] = {"max_grade": 9, "catalog": CATALOG, "padded": True}
+"""Values that have to fit: a scale up to all grades, room for all items, a flag."""
 
 
 def hints(name: str) -> dict[str, Any]:
@@ -308,6 +308,7 @@ UNSEEN: dict[str, str] = {
     "Accuracy": "what is not shown is rightly not shown, unless relevant",
     "FCP": "no pairs, so no value: left out",
     "LAUC": "all items are tied: 1/2",
+    "MCC": "filled up with misses, it is below 0",
     "NDPM": "all items are tied: 1/2",
     "NumQ": "counts the query",
     "NumRel": "counts the judgements",

@@ -45,8 +45,10 @@ class Fact:
         pairs: the number itself, where it is a mean over pairs of queries, and the
             kernel gives each query's part in it.
         empty: what a query without relevant items is worth to the summary: what the
-            convention says; nothing, where there is no value (``skip``); or its own
-            value, which does not need relevant items (``keep``).
+            convention says; the same only where the metric has no value (``gaps``);
+            nothing, where there is no value (``skip``); or its own value, which does
+            not need relevant items (``keep``).
+        lacks: what queries do not have on which the convention decides, in words.
         needs: what else must be in the table: "scores" of all retrieved items; for
             lists, "judgements", "train", "catalog", "vectors" or "topics".
         binary: whether grades are read only through a threshold.
@@ -64,7 +66,8 @@ class Fact:
     summary: Summary = "mean"
     parts: Parts | None = None
     pairs: Callable[..., float] | None = None
-    empty: Literal["convention", "skip", "keep"] = "convention"
+    empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
+    lacks: str = "a relevant item"
     needs: frozenset[str] = frozenset()
     binary: bool = True
     ordered: bool = True
@@ -173,6 +176,16 @@ class Metric:
         direction = self.fact.higher_is_better
         turned = self.get("complement") is True and direction is not None
         return not direction if turned else direction
+
+    @property
+    def empty(self) -> str:
+        """What a query without relevant items is worth, as in `Fact.empty`.
+
+        A metric of pairs that counts queries without a pair leaves those without a
+        relevant item to the convention.
+        """
+        no_pairs = self.takes("single") and self.get("single") == "undefined"
+        return "skip" if no_pairs else self.fact.empty
 
     def values(self, table: Any) -> Floats:
         """Compute one number per query of the table; nan where undefined."""

@@ -27,8 +27,7 @@ def notes_of(
     aligned = tables[0]
     table = aligned.table
     n_metrics = sum(
-        metric.fact.summary != "sum" and metric.fact.empty != "keep"
-        for metric in metrics
+        metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
     depths = sorted({metric.depth for metric in metrics if metric.depth is not None})
     return (
@@ -70,15 +69,15 @@ def _extra(aligned: Aligned) -> list[str]:
 
 def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
     """Count the queries without relevant items; thresholds may differ by metric."""
-    notes: dict[tuple[int, str], list[str]] = {}
+    notes: dict[tuple[int, str, str], list[str]] = {}
     for label, found in summaries.items():
         if found.n_empty:
-            fate = found.fate_of_empty
-            notes.setdefault((found.n_empty, fate), []).append(label)
+            key = (found.n_empty, found.metric.fact.lacks, found.fate_of_empty)
+            notes.setdefault(key, []).append(label)
     return [
-        f"{count(n, 'query')} without a relevant item: {fate}"
+        f"{count(n, 'query')} without {lacks}: {fate}"
         + (f" {_few(labels[:SHOWN], len(labels))}" if len(labels) < n_metrics else "")
-        for (n, fate), labels in notes.items()
+        for (n, lacks, fate), labels in notes.items()
     ]
 
 

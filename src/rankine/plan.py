@@ -108,7 +108,9 @@ def plan_of(
     _check_rule(rule, tuple(metrics))
     _check_ties(rule, tuple(metrics))
     _check_names(tuple(metrics))
-    bound = tuple(bind(_with_catalog(metric, catalog), rule) for metric in metrics)
+    bound = tuple(
+        _with_catalog(bind(metric, rule), metric, catalog) for metric in metrics
+    )
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
         own = rule.for_metric(metric.name, cut=metric.depth is not None)
@@ -226,18 +228,19 @@ def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
     return Group(rule, tuple(members), deepest, needs_scores)
 
 
-def _with_catalog(metric: Metric, catalog: int | None) -> Metric:
-    if not metric.takes("catalog") or metric.get("catalog") is not None:
-        return metric
+def _with_catalog(bound: Metric, asked: Metric, catalog: int | None) -> Metric:
+    """Tell a metric the size of the catalogue; refuse one that needs it in vain."""
+    if not bound.takes("catalog") or bound.get("catalog") is not None:
+        return bound
     if catalog is not None:
-        return metric(catalog=catalog)
-    optional = metric.name == "Utility" or (
-        metric.name == "AUC" and metric.get("universe") != "catalogue"
+        return bound(catalog=catalog)
+    optional = bound.name == "Utility" or (
+        bound.takes("universe") and bound.get("universe") != "catalogue"
     )
     if not optional:
         msg = (
-            f"{metric} needs the size of the catalogue; give catalog=, or "
-            f"write {metric(catalog=1000)}"
+            f"{asked} needs the size of the catalogue; give catalog=, or "
+            f"write {asked(catalog=1000)}"
         )
         raise ParameterError(msg)
-    return metric
+    return bound

@@ -30,6 +30,13 @@ GRADED = {"a": 2, "b": 1}
         pytest.param("a x", {"a": 0}, {"catalog": 10}, 2 / 10, id="no-relevant"),
         pytest.param("a", TWO, {"catalog": 2}, nan, id="all-relevant"),
         pytest.param("a", {"a": -1, "b": 1}, {"catalog": 5}, 1 / 4, id="negative"),
+        pytest.param("x a y", TWO, {"universe": "list"}, 2 / 2, id="list"),
+        pytest.param("x a y", TWO, {"universe": "list", "k": 2}, 1 / 2, id="list-cut"),
+        pytest.param("x a y", {}, {"universe": "list", "k": 2}, 2 / 3, id="list-none"),
+        pytest.param("a b", TWO, {"universe": "list"}, nan, id="list-all-relevant"),
+        pytest.param(
+            "x a y", TWO, {"universe": "catalogue", "catalog": 4}, 2 / 2, id="catalogue"
+        ),
     ],
 )
 def test_fall_out(
@@ -52,6 +59,41 @@ def test_fall_out(
         pytest.param("", TWO, {"catalog": 10}, (0 + 8) / 10, id="empty-run"),
         pytest.param("a x", {"a": 0}, {"catalog": 10}, (0 + 8) / 10, id="no-relevant"),
         pytest.param("a", {"a": -1, "b": 1}, {"catalog": 5}, (0 + 3) / 5, id="neg"),
+        pytest.param(
+            "a",
+            {"a": 1},
+            {"catalog": 10, "k": 2, "padded": True},
+            (1 + 8) / 10,
+            id="padded",
+        ),
+        pytest.param(
+            "a",
+            {"a": 1},
+            {"catalog": 10, "k": 2, "padded": False},
+            (1 + 9) / 10,
+            id="not-padded",
+        ),
+        pytest.param(
+            "x a b",
+            TWO,
+            {"catalog": 10, "k": 2, "padded": True},
+            (1 + 7) / 10,
+            id="padded-long-enough",
+        ),
+        pytest.param(
+            "",
+            TWO,
+            {"catalog": 10, "k": 2, "padded": True},
+            (0 + 6) / 10,
+            id="padded-empty-run",
+        ),
+        pytest.param(
+            "a",
+            {"a": 1},
+            {"catalog": 10, "padded": True},
+            (1 + 9) / 10,
+            id="padded-without-cutoff",
+        ),
     ],
 )
 def test_accuracy(
@@ -90,6 +132,20 @@ def correlation(tp: int, fp: int, fn: int, tn: int) -> float:
         pytest.param("a x", {"a": 0}, {"catalog": 10}, nan, id="no-relevant"),
         pytest.param(
             "a b", {"a": -1, "b": 1}, {"catalog": 5}, correlation(1, 1, 0, 3), id="neg"
+        ),
+        pytest.param(
+            "a",
+            {"a": 1},
+            {"catalog": 10, "k": 2, "padded": True},
+            correlation(1, 1, 0, 8),
+            id="padded",
+        ),
+        pytest.param(
+            "",
+            TWO,
+            {"catalog": 10, "k": 2, "padded": True},
+            correlation(0, 2, 2, 6),
+            id="padded-empty-run",
         ),
     ],
 )
@@ -146,3 +202,21 @@ def test_refuses_a_catalogue_that_is_too_small(
 ) -> None:
     with pytest.raises(DataError, match=f"the catalogue has {size} items"):
         metric(catalog=size).values(table(run, TWO))
+
+
+def test_filled_up_lists_must_fit_into_the_catalogue() -> None:
+    metric = Accuracy(catalog=3, k=3, padded=True)
+
+    with pytest.raises(DataError, match="the catalogue has 3 items, but a query has 4"):
+        metric.values(table("", {"a": 1}))
+
+
+@pytest.mark.parametrize("metric", [Accuracy, MCC], ids=str)
+def test_refuses_padded_that_is_no_flag(metric: Metric) -> None:
+    with pytest.raises(ParameterError, match="padded must be True or False, got 1"):
+        metric(padded=1)
+
+
+def test_refuses_another_universe() -> None:
+    with pytest.raises(ParameterError, match="universe must be one of catalogue, list"):
+        FallOut(universe="matched")

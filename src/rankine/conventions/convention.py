@@ -64,6 +64,8 @@ class Convention:
         missing_run: a judged query that the run misses counts 0, or is an error.
         empty_truth: a query without relevant items counts 0, is left out, counts 1,
             makes the mean undefined, or is an error.
+        empty_list: a query of the run whose list is empty is measured like any other,
+            or is left out.
         aggregate: mean over queries, or pooled numerators over pooled denominators.
         nothing: the result when no query is left.
         decimals: decimals to which the tool rounds its result.
@@ -98,6 +100,7 @@ class Convention:
     queries: Literal["qrels", "run", "both"] = "qrels"
     missing_run: Literal["zero", "error"] = "zero"
     empty_truth: Literal["zero", "skip", "one", "nan", "error"] = "zero"
+    empty_list: Literal["keep", "skip"] = "keep"
     aggregate: Literal["macro", "micro"] = "macro"
     nothing: Literal["nan", "zero", "none", "error"] = "nan"
     decimals: int | None = None

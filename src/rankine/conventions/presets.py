@@ -148,8 +148,10 @@ PRESETS: dict[str, Convention] = {
         overrides={
             "Coverage": _ALL_SHOWN,
             "UserCoverage": {"least": 1},
-            "ILD": {"short": "zero"},
+            "ILD": {"short": "one_shown"},
             "Serendipity": {"queries": "run"},
+            "Accuracy": {"padded": True},
+            "MCC": {"padded": True},
         },
     ),
     "replay": Convention(
@@ -178,9 +180,14 @@ PRESETS: dict[str, Convention] = {
         queries="run",
         empty_truth="skip",
         overrides={
-            "P": {"empty_truth": "zero"},
+            "P": {"empty_truth": "zero", "empty_list": "skip"},
+            "AP": {"empty_list": "skip"},
+            "DCG": {"negative": "keep", "empty_truth": "zero"},
+            "nDCG": {"negative": "keep"},
+            "RBP": {"p": 0.85},
             "Coverage": _ALL_SHOWN,
             "Gini": {"divisor": "n", "outside": "counted"},
+            "ILD": {"short": "one_known"},
         },
     ),
     "torchmetrics": Convention(
@@ -197,6 +204,11 @@ PRESETS: dict[str, Convention] = {
             "Success": {"score_floor": None},
             "Rprec": {"score_floor": None},
             "AUC": {"score_floor": None, "single": "zero"},
+            "FallOut": {
+                "score_floor": None,
+                "universe": "list",
+                "empty_truth": "one",
+            },
         },
     ),
     "sklearn": Convention(

@@ -204,6 +204,7 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",
             "nDCG": "NDCG", "RR": "MRR", "Success": "HitRate",
+            "Accuracy": "Accuracy", "MCC": "MCC",
             "Coverage": "CatalogCoverage",
             "UserCoverage": "CoveredUsers",
             "ILD": "IntraListDiversity",
@@ -237,6 +238,8 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "AP": "AveragePrecision",
             "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit",
+            "DCG": "DCG", "RBP": "RBP",
+            "ILD": "ILS",
             "Gini": "ListGini",
             "Coverage": "UniqueItemCount",
         },
@@ -250,7 +253,7 @@ TOOLS: dict[str, Tool] = {
             "P": "RetrievalPrecision", "R": "RetrievalRecall", "AP": "RetrievalMAP",
             "nDCG": "RetrievalNormalizedDCG", "RR": "RetrievalMRR",
             "Success": "RetrievalHitRate", "Rprec": "RetrievalRPrecision",
-            "AUC": "RetrievalAUROC",
+            "AUC": "RetrievalAUROC", "FallOut": "RetrievalFallOut",
         },
         open_ties=2,
     ),

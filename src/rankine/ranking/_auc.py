@@ -50,14 +50,15 @@ def auc(
             queries.
         tied: a pair of equal scores counts ``half``, is ``right`` or ``wrong`` (as
             Cornac has it), or counts as the items stand in the list (``order``).
-        single: without a pair there is no value; or it is 0 (torchmetrics); or, for
-            a query with relevant items, 1 if all items are relevant and 0 if none is
-            (``by_kind``, RePlay).
+        single: without a pair there is no value; or it is 0 (torchmetrics); or 1 if
+            all items of the list are relevant and 0 if none is (``by_kind``, RePlay).
+            The last two hold for queries with relevant items; what the others are
+            worth is then for the convention to say, in `empty_truth`.
         catalog: number of items in the catalogue, for that universe.
 
     Returns:
-        One value per query, 0 to 1; nan without pairs. Such queries are left out of
-        the mean.
+        One value per query, 0 to 1; nan without pairs, or without relevant items.
+        Queries without pairs are left out of the mean, unless `single` counts them.
 
     References:
         J. A. Hanley, B. J. McNeil: The meaning and use of the area under a receiver
@@ -107,9 +108,7 @@ def auc(
     else:
         value = 1 - ratio(wrong, found * others)
     if single != "undefined":
-        alone = np.isnan(value)
-        if single == "by_kind":
-            alone &= table.n_relevant(rel) > 0
+        alone = np.isnan(value) & (table.n_relevant(rel) > 0)
         full = (found > 0) & (others == 0) & (single == "by_kind")
         value[alone] = np.where(full, 1.0, 0.0)[alone]
     if scope == "weighted":
@@ -232,7 +231,7 @@ AUC = register(
     "AUC",
     auc,
     aliases=("ROC_AUC", "roc_auc", "AUROC"),
-    empty="skip",
+    empty="gaps",
     needs=("scores",),
     ordered=False,
     matters={"single": ("scope", ("query", "weighted"))},

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rankine.checks import check_count
+from rankine.checks import check_choice, check_count, check_flag
 from rankine.errors import DataError, ParameterError
 from rankine.metric import register
 from rankine.ranking._cutoff import check_binary, found_within, ratio
@@ -19,16 +19,28 @@ if TYPE_CHECKING:
 def check_catalog_holds(table: Judged, rel: float, size: float) -> None:
     """Refuse a catalogue that is smaller than what a query retrieves or wants."""
     missed = table.n_relevant(rel) - found_within(table, None, rel)
-    seen = (table.length() + missed).max(initial=0)
+    check_size(table.length() + missed, size)
+
+
+def check_size(items: Floats, size: float) -> None:
+    """Refuse a catalogue that has fewer items than a query has."""
+    seen = items.max(initial=0)
     if seen > size:
         msg = f"the catalogue has {size:.0f} items, but a query has {seen:.0f}"
         raise DataError(msg)
 
 
 def _confusion(
-    table: Judged, k: int | None, rel: float, catalog: int | None, name: str
+    table: Judged,
+    k: int | None,
+    rel: float,
+    catalog: int | None,
+    name: str,
+    *,
+    padded: bool = False,
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Count true and false positives, false and true negatives."""
+    check_flag("padded", padded)
     check_binary(k, rel, None)
     if catalog is not None:
         check_count("catalog", catalog, least=1)
@@ -37,15 +49,24 @@ def _confusion(
         raise ParameterError(msg)
     found = found_within(table, k, rel)
     length = table.length()
-    shown = length if k is None else np.minimum(length, k)
     most = table.n_relevant(rel)
     size = float(catalog or 0)
-    check_catalog_holds(table, rel, size)
+    if padded and k is not None:
+        shown = np.full(table.n_queries, float(k))
+        check_size(shown + most - found, size)
+    else:
+        shown = length if k is None else np.minimum(length, k)
+        check_catalog_holds(table, rel, size)
     return found, shown - found, most - found, size - shown - most + found
 
 
 def fall_out(
-    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+    table: Judged,
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    universe: Literal["catalogue", "list"] = "catalogue",
+    catalog: int | None = None,
 ) -> Floats:
     """Share of the items that are not relevant which are among the first k.
 
@@ -56,7 +77,9 @@ def fall_out(
         table: the joined table.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        catalog: number of items in the catalogue.
+        universe: which items that are not relevant there are: those of the catalogue,
+            or those of the whole list alone (torchmetrics).
+        catalog: number of items in the catalogue, for that universe.
 
     Returns:
         One value per query, 0 to 1, lower is better; nan if all items are relevant.
@@ -71,16 +94,40 @@ def fall_out(
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
         >>> rk.evaluate(qrels, run, "FallOut(catalog=10)@2").mean
         {'FallOut(catalog=10)@2': 0.125}
+
+        Of two items in the list that are not relevant, one is within the first two.
+
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
+        >>> rk.evaluate(qrels, run, "FallOut(universe='list')@2").mean
+        {"FallOut(universe='list')@2": 0.5}
     """
+    check_choice("universe", universe, ("catalogue", "list"))
+    if universe == "list":
+        check_binary(k, rel, None)
+        length = table.length()
+        shown = length if k is None else np.minimum(length, k)
+        others = length - found_within(table, None, rel)
+        return ratio(shown - found_within(table, k, rel), others)
     _, false, _, true_negative = _confusion(table, k, rel, catalog, "FallOut")
     return ratio(false, false + true_negative)
 
 
-FallOut = register("FallOut", fall_out, higher_is_better=False)
+FallOut = register(
+    "FallOut",
+    fall_out,
+    higher_is_better=False,
+    empty="gaps",
+    lacks="an item that is not relevant",
+)
 
 
 def accuracy(
-    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+    table: Judged,
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    catalog: int | None = None,
+    padded: bool = False,
 ) -> Floats:
     """Share of all items that are rightly shown or rightly not shown.
 
@@ -92,6 +139,8 @@ def accuracy(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         catalog: number of items in the catalogue.
+        padded: a list shorter than k is filled up with misses, so that always k items
+            are shown (RecTools).
 
     Returns:
         One value per query, 0 to 1.
@@ -108,8 +157,16 @@ def accuracy(
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
         >>> rk.evaluate(qrels, run, "Accuracy(catalog=10)@2").mean
         {'Accuracy(catalog=10)@2': 0.8}
+
+        One hit alone, filled up with a miss: 8 are rightly left out, (1 + 8) / 10.
+
+        >>> qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
+        >>> rk.evaluate(qrels, run, "Accuracy(padded=True)@2", catalog=10).mean
+        {'Accuracy(padded=True)@2': 0.9}
     """
-    hit, false, missed, rest = _confusion(table, k, rel, catalog, "Accuracy")
+    hit, false, missed, rest = _confusion(
+        table, k, rel, catalog, "Accuracy", padded=padded
+    )
     return ratio(hit + rest, hit + false + missed + rest)
 
 
@@ -117,7 +174,12 @@ Accuracy = register("Accuracy", accuracy)
 
 
 def mcc(
-    table: Judged, *, k: int | None = None, rel: float = 1, catalog: int | None = None
+    table: Judged,
+    *,
+    k: int | None = None,
+    rel: float = 1,
+    catalog: int | None = None,
+    padded: bool = False,
 ) -> Floats:
     """Correlation of shown and relevant (Matthews correlation coefficient).
 
@@ -129,6 +191,8 @@ def mcc(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         catalog: number of items in the catalogue.
+        padded: a list shorter than k is filled up with misses, so that always k items
+            are shown (RecTools).
 
     Returns:
         One value per query, -1 to 1; 0 if one of the four sums is 0, nan without
@@ -146,7 +210,7 @@ def mcc(
         >>> rk.evaluate(qrels, run, "MCC(catalog=10)@2").mean
         {'MCC(catalog=10)@2': 0.375}
     """
-    hit, false, missed, rest = _confusion(table, k, rel, catalog, "MCC")
+    hit, false, missed, rest = _confusion(table, k, rel, catalog, "MCC", padded=padded)
     product = (hit + false) * (hit + missed) * (rest + false) * (rest + missed)
     value = ratio(hit * rest - false * missed, np.sqrt(product))
     value[product == 0] = 0

@@ -179,7 +179,7 @@ def ideal_sum(
         return filled
     pool = table.pool
     last = k if ideal != "judged" else None
-    key = ("ideal", freeze(gain), rel, discount, base, last, ideal)
+    key = ("ideal", freeze(gain), rel, discount, base, last, ideal, table.keep_negative)
     if key not in pool.memo:
         worth = gains(pool.grade, gain, rel, keep_negative=table.keep_negative)
         by_rank = divisors(discount, base, pool.deepest)
@@ -188,6 +188,8 @@ def ideal_sum(
             inside = rank <= k if k is not None else rank > 0
             value = worth[inside] / by_rank[rank[inside]]
             pool.memo[key] = table.per_query(pool.query[inside], value)
+        elif (worth < 0).any():
+            pool.memo[key] = pool.sum_of_all(worth, last, by_rank)
         else:
             pool.memo[key] = pool.sum_of_largest(worth, last, by_rank)
     found: Floats = pool.memo[key]
@@ -414,7 +416,8 @@ def ndcg(
     got = dcg_sum(table, k, gain, rel, discount, base, ties)
     value = ratio(got, ideal_sum(table, k, gain, rel, discount, base, ideal))
     value[~np.isfinite(value)] = np.nan
-    if ties == "average" and ideal in {"judged@k", "judged"}:
+    whole = ideal in {"judged@k", "judged"} and not table.keep_negative
+    if ties == "average" and whole:
         # A mean of weights may be larger than their sum in order by a rounding.
         value = np.minimum(value, 1)
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ Distance = Literal[
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",
     "canberra", "braycurtis", "hamming", "jaccard", "dice",
 ]  # fmt: skip
-Short = Literal["undefined", "zero"]
+Short = Literal["undefined", "zero", "one_known", "one_shown"]
 By = Literal["features", "users"]
 _NAMED = (
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",
@@ -173,7 +173,7 @@ def _check_distance(distance: object, by: object, short: object) -> None:
     if by == "users" and distance != "cosine":
         msg = "by='users' takes distance='cosine'"
         raise ParameterError(msg)
-    check_choice("short", short, ("undefined", "zero"))
+    check_choice("short", short, get_args(Short))
 
 
 def _lists(item: Ints, starts: Ints) -> Iterator[Ints]:
@@ -251,7 +251,10 @@ def intra_list_diversity(
             items= is a function of two items, that is the distance.
         by: features of items; or the users who had them before, for which it is the
             cosine, and an item that nobody had is at distance 1 from all.
-        short: a list with fewer than two items has no value, or counts 0.
+        short: a list in which fewer than two items have features has no value, or
+            counts 0 (``zero``); or it counts 0 only if exactly one item has features
+            (``one_known``, LensKit), or only if exactly one item is shown
+            (``one_shown``, RecTools), and else has no value.
 
     Returns:
         One value per user, from 0; nan with fewer than two items that have features.
@@ -260,8 +263,8 @@ def intra_list_diversity(
     References:
         C.-N. Ziegler et al.: Improving recommendation lists through topic
         diversification. WWW 2005. https://doi.org/10.1145/1060745.1060754
-        As Jurity's IntraListDiversity without its sampling. RecTools counts lists with
-        fewer than two items 0; recommenders takes the cosine of who had the items
+        As Jurity's IntraListDiversity without its sampling. RecTools counts lists of
+        one item 0; recommenders takes the cosine of who had the items
         instead of features; LensKit's ILS is 1 - ILD.
 
     Examples:
@@ -295,6 +298,8 @@ def intra_list_diversity(
                 values[at] = mean_distance(table, own_items, None, distance)
     if short == "zero":
         values[(length < 2) & (top.length > 0)] = 0.0  # noqa: PLR2004 - a pair
+    elif short != "undefined":
+        values[(length if short == "one_known" else top.length) == 1] = 0.0
     return values
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankine.errors import DataError
 from rankine.stats.intervals import FLOOR
+from rankine.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from rankine.table import Judged
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
+_BY_RULE = frozenset({"convention", "gaps"})
+"""Where the convention says what a query without relevant items is worth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +89,18 @@ def summarize(
     # it is to count 0 and no value is nan.
     value = reduce(values, metric.summary)
     n_undefined, gaps = 0, None
-    if math.isnan(value) or rule.empty_truth != "zero":
+    skips = rule.empty_list == "skip"
+    if math.isnan(value) or rule.empty_truth != "zero" or skips:
         gaps = np.isnan(values)
-        if fact.empty == "convention" and _needs_relevant(metric):
+        if metric.empty in _BY_RULE and _needs_relevant(metric):
             empty = _empty(metric, table, gaps)
-            values = _with_empty(values, empty, rule, ids)
+            values = _with_empty(values, empty, rule, ids, fact.lacks)
+        if skips:
+            values = np.where(table.without_items(), np.nan, values)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], metric.summary)
-        if rule.empty_truth == "nan" and fact.empty == "convention" and n_undefined:
+        if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
             value = math.nan
     n = len(values) - n_undefined
     parts = None
@@ -118,7 +124,7 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
     known = ~np.isnan(values)
     n = int(np.count_nonzero(known))
     value = reduce(values[known], metric.summary)
-    if rule.empty_truth == "nan" and fact.empty == "convention" and n < len(values):
+    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n < len(values):
         value = math.nan
     parts = None
     pairs = [one.parts for one in found if one.parts is not None]
@@ -155,16 +161,20 @@ def of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Sum
 
 
 def _needs_relevant(metric: Metric) -> bool:
-    return metric.fact.summary not in {"sum", "run"} and metric.fact.empty != "keep"
+    return metric.fact.summary not in {"sum", "run"} and metric.empty != "keep"
 
 
 def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
     """Mark the queries without relevant items, and those without a value.
 
-    A metric that needs relevant items has no value where nothing can be gained.
+    A metric that needs relevant items has no value where nothing can be gained. Where
+    losses count as well, there is something to gain in avoiding them.
     """
+    losses = table.keep_negative and metric.get("gain") == "linear"
+    if metric.empty == "gaps" or (losses and metric.empty == "convention"):
+        return np.zeros(table.n_queries, dtype=np.bool_) if gaps is None else gaps
     empty: Bools = table.n_relevant(least_relevant(metric)) == 0
-    if gaps is not None and metric.fact.empty == "convention":
+    if gaps is not None and metric.empty == "convention":
         return empty | gaps
     return empty
 
@@ -200,12 +210,16 @@ def reduce(values: Floats, how: str) -> float:
 
 
 def _with_empty(
-    values: Floats, empty: Bools, rule: Convention, ids: Sequence[Any] | pl.Series
+    values: Floats,
+    empty: Bools,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series,
+    lacks: str,
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""
     if rule.empty_truth == "error" and empty.any():
         at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
-        msg = f"{int(empty.sum())} queries have no relevant item ({at})"
+        msg = f"{count(int(empty.sum()), 'query')} without {lacks} ({at})"
         raise DataError(msg)
     worth = 0.0 if rule.empty_truth == "zero" else np.nan
     return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)

@@ -170,6 +170,10 @@ class Judged:
             memo={},
         )
 
+    def without_items(self) -> Bools:
+        """Return which queries of the run have an empty list."""
+        return self.in_run & (self.n_retrieved == 0)
+
     def length(self, min_score: float | None = None) -> Floats:
         """Return the length of each list, or of its part with at least that score."""
         if min_score is None:

@@ -179,14 +179,28 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
     if rule.unjudged == "removed":
         table = _without_unjudged(table)
     if rule.pool == "list":
-        counts = np.bincount(table.query, minlength=table.n_queries)
-        return replace(table, pool=Pool(starts_of(counts), table.grade), memo={})
+        return replace(table, pool=_of_list(table), memo={})
     if rule.pool == "union":
         found = np.bincount(table.query, minlength=table.n_queries)
         # Where an item may stand twice, their number does not tell.
         if rule.duplicates == "count" or (found < np.diff(table.pool.starts)).any():
             return with_the_rest(table)
     return table
+
+
+def _of_list(table: Judged) -> Pool:
+    """Return the grades of the items in the lists.
+
+    Where losses count, unjudged items have a grade too: they are better than a loss.
+    """
+    counts = np.bincount(table.query, minlength=table.n_queries)
+    if not table.keep_negative or not (table.grade < 0).any():
+        return Pool(starts_of(counts), table.grade)
+    unjudged = table.n_retrieved - counts
+    more = np.repeat(np.arange(table.n_queries), unjudged)
+    order = np.argsort(np.concatenate((table.query, more)), kind="stable")
+    grade = np.concatenate((table.grade, np.zeros(len(more))))[order]
+    return Pool(starts_of(table.n_retrieved), grade)
 
 
 def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:

@@ -91,6 +91,16 @@ class Pool:
         found = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
         return found.astype(np.float64, copy=False)
 
+    def sum_of_all(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
+        """Sum each query's k largest values, losses too, over the ranks' divisors."""
+        order = np.lexsort((-values, self.query))
+        query, top = self.query[order], values[order]
+        rank = position(query) + 1
+        inside = rank <= (self.deepest if k is None else k)
+        worth = top[inside] / by_rank[rank[inside]]
+        summed: Floats = np.bincount(query[inside], worth, minlength=self.n_queries)
+        return summed
+
     def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
         """Return query, rank and value of each query's k largest values above zero."""
         positive = values > 0

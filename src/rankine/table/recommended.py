@@ -209,6 +209,11 @@ class Recommended:
         """How many lists there are."""
         return len(self.starts) - 1
 
+    def without_items(self) -> Bools:
+        """Return which lists are empty."""
+        empty: Bools = self.length == 0
+        return empty
+
     def top(self, k: int | None) -> Top:
         """Return the first k items of every list, or all."""
         if ("top", k) not in self.memo:
