@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -54,6 +55,29 @@ def _none_within(case: Case, k: int) -> bool:
         for query, shown in case.run.items()
     }
     return not any(item in tops.get(query, {}) for query, item, _ in case.liked)
+
+
+_NOTHING, _NEARLY = 1e-9, 0.1
+
+
+def _ideal(grades: list[float], offset: int) -> float:
+    return sum(
+        grade / max(math.log2(rank + offset), 1) for rank, grade in enumerate(grades, 1)
+    )
+
+
+def _ideal_is_zero(case: Case, k: int | None) -> bool:
+    """Whether gains and losses of a query's ideal list add up to 0."""
+    ideals = [sorted(case.qrels[query].values(), reverse=True) for query in case.shared]
+    return any(any(own) and abs(_ideal(own[:k], 0)) < _NOTHING for own in ideals)
+
+
+def _grades_in_lists(case: Case) -> list[list[float]]:
+    """Return the grades of the items of each list."""
+    return [
+        [case.qrels.get(query, {}).get(item, 0) for item, _ in shown]
+        for query, shown in case.run.items()
+    ]
 
 
 def _single_item(case: Case, _: int) -> bool:
@@ -155,14 +179,29 @@ KNOWN = (
     Known(
         "torchmetrics",
         "nDCG*",
-        lambda case, _: min(case.grades) < 0,
-        "torchmetrics divides negative gains by negative ideals.",
+        lambda case, _: any(
+            any(own) and not sum(own) for own in _grades_in_lists(case)
+        ),
+        "torchmetrics takes grades that add up to 0 for a query with nothing relevant.",
     ),
     Known(
-        "rectools",
-        "[RFA]*@k",
-        lambda case, _: case.has_duplicates,
-        "RecTools counts a relevant item that stands twice as two relevant items.",
+        "torchmetrics",
+        "nDCG*",
+        lambda case, _: any(
+            0 < abs(_ideal(sorted(own, reverse=True), 1)) < _NEARLY
+            for own in _grades_in_lists(case)
+        ),
+        "torchmetrics adds up in float32, and loses digits where gains and losses "
+        "nearly cancel.",
+    ),
+    *(
+        Known(
+            "rectools",
+            metric,
+            lambda case, _: case.has_duplicates,
+            "RecTools counts a relevant item that stands twice as two relevant items.",
+        )
+        for metric in ("[RFAM]*@k", "P(*", "nDCG(*")
     ),
     Known(
         "cornac",
@@ -181,6 +220,36 @@ KNOWN = (
         "[!n]*",
         lambda case, _: case.has_ties,
         "The order in which torch puts tied scores is not specified.",
+    ),
+    Known(
+        "implicit",
+        "AUC*",
+        lambda case, k: any(len(case.lists[query]) < k for query in case.qrels),
+        "implicit's AUC counts the -1 that fill up a short list as items.",
+    ),
+    Known(
+        "lenskit",
+        "nDCG(gain='linear')",
+        lambda case, _: _ideal_is_zero(case, None),
+        "LensKit divides by an ideal of 0 where gains and losses cancel.",
+    ),
+    Known(
+        "lenskit",
+        "nDCG(gain='linear')@k",
+        _ideal_is_zero,
+        "LensKit divides by an ideal of 0 where gains and losses cancel.",
+    ),
+    Known(
+        "lenskit",
+        "DCG(gain='linear')*",
+        lambda case, _: not case.lists.keys() <= case.qrels.keys(),
+        "LensKit raises where a list has no test items that could have a gain.",
+    ),
+    Known(
+        "lenskit",
+        "DCG*",
+        lambda case, _: not {*case.empty} <= {query for query, *_ in case.liked},
+        "LensKit's RunAnalysis passes over an empty list without test items.",
     ),
     Known(
         "lenskit",

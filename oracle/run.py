@@ -122,7 +122,7 @@ def ours(convention: str, metrics: list[str], case: Case, k: int) -> dict[str, O
     Rows cannot hold an empty list; where there is one, the run is a mapping.
     """
     run = case.scores if case.empty else _frame(case)
-    names = {metric: metric.replace("@k", f"@{k}") for metric in metrics}
+    names = {metric: at_cutoff(metric, k) for metric in metrics}
     try:
         found = rk.evaluate(
             case.qrels, run, list(names.values()), convention=convention
@@ -135,6 +135,11 @@ def ours(convention: str, metrics: list[str], case: Case, k: int) -> dict[str, O
         return {metrics[0]: f"raises {type(error).__name__}: {error}"}
     except Exception as error:  # noqa: BLE001 - a crash is a finding
         return {m: f"crashes with {type(error).__name__}: {error}" for m in metrics}
+
+
+def at_cutoff(metric: str, k: int) -> str:
+    """Put a cutoff for the k at the end of a name; nDCG(ideal='judged@k') has none."""
+    return f"{metric[:-1]}{k}" if metric.endswith("@k") else metric
 
 
 def _frame(case: Case) -> pl.DataFrame:
@@ -203,13 +208,13 @@ def _show(
         same_kind = [type(value) for value in found] == kinds
         return same_kind and judge(tool, metric, case, k, found) == "mismatch"
 
-    if "@k" not in metric:
+    if not metric.endswith("@k"):
         k = 1
     small, cutoff = shrink(case, k, differs)
     theirs, own = (_words(value) for value in both(small, cutoff))
     tally.differences.setdefault(
         shape(small, cutoff),
-        f"{tool.name} {metric.replace('@k', f'@{cutoff}')}: {theirs}, rankine {own}\n"
+        f"{tool.name} {at_cutoff(metric, cutoff)}: {theirs}, rankine {own}\n"
         f"    qrels = {small.qrels}\n"
         f"    run = {small.lists}"
         + (f"\n    ranks = {small.ranks}" if small.ranks else ""),
@@ -226,18 +231,15 @@ def report(found: dict[str, dict[str, Tally]]) -> None:
         for tally in tallies.values():
             for text in tally.differences.values():
                 print(text)
-    heads = ("tool", "metric", "compared", *VERDICTS)
-    print(_line(heads))
+    names = [metric for tallies in found.values() for metric in tallies]
+    width = max(map(len, ("metric", *names)))
+    heads = "".join(f"{head:>13}" for head in ("compared", *VERDICTS))
+    print(f"{'tool':13}{'metric':{width}}{heads}")
     for tool, tallies in found.items():
         for metric, tally in tallies.items():
             counts = [tally.verdicts.total(), *(tally.verdicts[v] for v in VERDICTS)]
-            print(_line((tool, metric, *counts)))
-
-
-def _line(cells: Sequence[object]) -> str:
-    return "".join(
-        f"{cell!s:>{28 if place == 1 else 13}}" for place, cell in enumerate(cells)
-    )
+            cells = "".join(f"{cell:>13}" for cell in counts)
+            print(f"{tool:13}{metric:{width}}{cells}")
 
 
 def main() -> int:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from oracle.cases import Case
 
 CONVENTION = "implicit"
+HOLDS_EMPTY = True
+_N_ITEMS = 20  # more than any case has
 
 
 def accepts(case: Case) -> bool:
     """A model recommends an item once, to every user of the test matrix."""
-    return case.qrels.keys() <= case.run.keys() and not case.has_duplicates
+    return case.qrels.keys() <= case.lists.keys() and not case.has_duplicates
 
 
 @dataclass(frozen=True)
@@ -38,15 +40,15 @@ class _Model:
 
 def _mean(name: str) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
-        queries = {query: place for place, query in enumerate(case.run)}
+        queries = {query: place for place, query in enumerate(case.lists)}
         names = [item for _, item, *_ in (*case.rows, *case.judgements)]
         items = {item: place for place, item in enumerate(dict.fromkeys(names))}
-        shape = (len(queries), len(items) + 1)  # one item is in no list
+        shape = (len(queries), _N_ITEMS)
         places = [(queries[query], items[item]) for query, item, _ in case.liked]
         grid = np.zeros(shape)
         grid[tuple(np.array(places, dtype=int).reshape(-1, 2).T)] = 1
         test = csr_matrix(grid)
-        model = _Model([[items[i] for i, _ in shown] for shown in case.run.values()])
+        model = _Model([[items[i] for i, _ in shown] for shown in case.lists.values()])
         found = ranking_metrics_at_k(
             model, csr_matrix(shape), test, K=k, show_progress=False, num_threads=1
         )
@@ -55,4 +57,9 @@ def _mean(name: str) -> Callable[[Case, int], float]:
     return value
 
 
-METRICS = {"P@k": _mean("precision"), "AP@k": _mean("map"), "nDCG@k": _mean("ndcg")}
+METRICS = {
+    "P@k": _mean("precision"),
+    "AP@k": _mean("map"),
+    "nDCG@k": _mean("ndcg"),
+    f"AUC(catalog={_N_ITEMS})@k": _mean("auc"),
+}

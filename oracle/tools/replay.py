@@ -1,4 +1,8 @@
-"""RePlay: data frames of pandas; the ground truth has the relevant items."""
+"""RePlay: data frames of pandas; the ground truth has the relevant items.
+
+Where a list is empty, the run and the ground truth are dicts of lists, which it takes
+as well.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,26 @@ if TYPE_CHECKING:
     from oracle.cases import Case
 
 CONVENTION = "replay"
+HOLDS_EMPTY = True
 
 
 def accepts(case: Case) -> bool:
-    """Both frames need rows."""
-    return bool(case.run)
+    """Both frames need rows; dicts leave the order of equal scores as it is."""
+    return bool(case.run) and not (case.empty and case.has_ties)
 
 
 def _mean(metric: Any) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
-        shown = [(query, item, score) for query, item, score, _ in case.rows]
-        judged = [(query, item) for query, item, _ in case.liked]
-        found = metric(k)(
-            pd.DataFrame(shown, columns=["query_id", "item_id", "rating"]),
-            pd.DataFrame(judged, columns=["query_id", "item_id"]),
-        )
+        shown: Any = case.lists
+        liked: Any = {}
+        for query, item, _ in case.liked:
+            liked.setdefault(query, []).append(item)
+        if not case.empty:
+            rows = [(query, item, score) for query, item, score, _ in case.rows]
+            judged = [(query, item) for query, item, _ in case.liked]
+            shown = pd.DataFrame(rows, columns=["query_id", "item_id", "rating"])
+            liked = pd.DataFrame(judged, columns=["query_id", "item_id"])
+        found = metric(k)(shown, liked)
         return float(found[f"{metric.__name__}@{k}"])
 
     return value

@@ -23,7 +23,7 @@ def accepts(case: Case) -> bool:
 
 
 def _mean(
-    make: Any, *, graded: bool = False, cut: bool = False
+    make: Any, *, graded: bool = False, cut: bool = False, **options: Any
 ) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
         queries = {query: place for place, query in enumerate(case.run)}
@@ -31,7 +31,7 @@ def _mean(
             case.qrels.get(query, {}).get(item, 0) for query, item, *_ in case.rows
         ]
         target = [int(grade) if graded else int(grade >= 1) for grade in grades]
-        metric = make(top_k=k) if cut else make()
+        metric = make(top_k=k, **options) if cut else make(**options)
         return float(
             metric(
                 torch.tensor([score for _, _, score, _ in case.rows]),
@@ -44,6 +44,11 @@ def _mean(
 
 
 METRICS = {
+    "P": _mean(retrieval.RetrievalPrecision),
+    "P(divisor='list')@k": _mean(
+        retrieval.RetrievalPrecision, cut=True, adaptive_k=True
+    ),
+    "R": _mean(retrieval.RetrievalRecall),
     "P@k": _mean(retrieval.RetrievalPrecision, cut=True),
     "R@k": _mean(retrieval.RetrievalRecall, cut=True),
     "AP": _mean(retrieval.RetrievalMAP),
@@ -52,9 +57,13 @@ METRICS = {
     "nDCG@k": _mean(retrieval.RetrievalNormalizedDCG, graded=True, cut=True),
     "RR": _mean(retrieval.RetrievalMRR),
     "RR@k": _mean(retrieval.RetrievalMRR, cut=True),
+    "Success": _mean(retrieval.RetrievalHitRate),
     "Success@k": _mean(retrieval.RetrievalHitRate, cut=True),
+    "FallOut": _mean(retrieval.RetrievalFallOut),
+    "FallOut@k": _mean(retrieval.RetrievalFallOut, cut=True),
     "Rprec": _mean(retrieval.RetrievalRPrecision),
     "AUC": _mean(retrieval.RetrievalAUROC),
+    "AUC@k": _mean(retrieval.RetrievalAUROC, cut=True),
 }
 # It computes in float32, and adds up many numbers for nDCG.
 TOLERANCE = dict.fromkeys(METRICS, 2e-7) | {"nDCG": 1e-6, "nDCG@k": 1e-6}
