@@ -135,6 +135,7 @@ PRESETS: dict[str, Convention] = {
             "Novelty": {"by": "records", "cold": "zero", "aggregate": "micro"},
             "ILD": {"by": "users"},
             "Serendipity": {"method": "users", "queries": "run"},
+            "Unexpectedness": {"nothing": "nan"},
         },
     ),
     "rectools": Convention(
@@ -149,7 +150,7 @@ PRESETS: dict[str, Convention] = {
             "Coverage": _ALL_SHOWN,
             "UserCoverage": {"least": 1},
             "ILD": {"short": "one_shown"},
-            "Serendipity": {"queries": "run"},
+            "Serendipity": {"queries": "run", "empty_list": "skip"},
             "Accuracy": {"padded": True},
             "MCC": {"padded": True},
         },

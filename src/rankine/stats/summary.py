@@ -96,7 +96,7 @@ def summarize(
             empty = _empty(metric, table, gaps)
             values = _with_empty(values, empty, rule, ids, fact.lacks)
         if skips:
-            values = np.where(table.without_items(), np.nan, values)
+            values = np.where(table.without_items(metric.depth), np.nan, values)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], metric.summary)

@@ -170,8 +170,8 @@ class Judged:
             memo={},
         )
 
-    def without_items(self) -> Bools:
-        """Return which queries of the run have an empty list."""
+    def without_items(self, _: int | None = None) -> Bools:
+        """Return which queries of the run have an empty list, whatever the cutoff."""
         return self.in_run & (self.n_retrieved == 0)
 
     def length(self, min_score: float | None = None) -> Floats:

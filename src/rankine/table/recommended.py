@@ -209,9 +209,9 @@ class Recommended:
         """How many lists there are."""
         return len(self.starts) - 1
 
-    def without_items(self) -> Bools:
-        """Return which lists are empty."""
-        empty: Bools = self.length == 0
+    def without_items(self, k: int | None = None) -> Bools:
+        """Return which lists have no item down to rank k."""
+        empty: Bools = self.top(k).length == 0
         return empty
 
     def top(self, k: int | None) -> Top:
