@@ -25,18 +25,30 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import rankine as rk
 
 _SHOWN = 5
+_CHANCE = 0.3
+_LEFT_OUT = 3  # ranks of a list with gaps that have no item
 _ENOUGH = 1e-9
 Pair = tuple[str, Any, Callable[[], float]]
 
 
 @dataclass(frozen=True)
 class World:
-    """Lists, what users had before and liked after, and features of items."""
+    """Lists, what users had before and liked after, and features of items.
+
+    Attributes:
+        lists: rows of user, item, rank and score; ranks may leave numbers out.
+        train: rows of user and item, from before.
+        truth: rows of user and item, from after.
+        features: a row of numbers for each item.
+        described: the items whose features are known, for tools that can do without.
+        k: a cutoff.
+    """
 
     lists: Any
     train: Any
     truth: Any
     features: Any
+    described: list[int]
     k: int
 
     @property
@@ -57,7 +69,10 @@ class World:
 
 
 def draw(rng: np.random.Generator) -> World:
-    """Draw lists of unequal length, with items that nobody had, and a log."""
+    """Draw lists of unequal length, with items that nobody had, and a log.
+
+    Some users are known to the lists alone, to the log alone, or to the truth alone.
+    """
     import pandas as pd
 
     n_users, n_items = int(rng.integers(2, 9)), int(rng.integers(4, 12))
@@ -69,13 +84,22 @@ def draw(rng: np.random.Generator) -> World:
         ].tolist()
         return found
 
-    lists = [
-        (user, item, place + 1, 1 / (place + 1))
-        for user in range(n_users)
-        for place, item in enumerate(some(n_items, 1, min(n_items, 6) + 1))
-    ]
-    train = [(u, i) for u in range(n_users) for i in some(n_known, 1, n_known + 1)]
-    truth = [(u, i) for u in range(n_users) for i in some(n_items, 1, 4)]
+    def users() -> list[int]:
+        return some(n_users, 1, n_users + 1) if lonely else list(range(n_users))
+
+    lonely, gaps = rng.random(2) < _CHANCE
+    lists = []
+    for user in users():
+        items = some(n_items, 1, min(n_items, 6) + 1)
+        ranks = np.arange(len(items)) + 1
+        if gaps:
+            ranks = np.sort(rng.permutation(len(items) + _LEFT_OUT)[: len(items)]) + 1
+        lists += [
+            (user, item, int(rank), 1 / (place + 1))
+            for place, (item, rank) in enumerate(zip(items, ranks, strict=True))
+        ]
+    train = [(u, i) for u in users() for i in some(n_known, 1, n_known + 1)]
+    truth = [(u, i) for u in users() for i in some(n_items, 1, 4)]
     features = rng.integers(0, 2, (n_items, 4)).astype(float)
     features[:, 0] += 1  # none is all 0, which some tools fail on
     pair = ["user_id", "item_id"]
@@ -84,6 +108,7 @@ def draw(rng: np.random.Generator) -> World:
         pd.DataFrame(train, columns=pair),
         pd.DataFrame(truth, columns=pair),
         features,
+        some(n_items, n_items // 2, n_items + 1),
         int(rng.integers(1, 6)),
     )
 
@@ -94,10 +119,11 @@ def rectools(w: World, _: np.random.Generator) -> Iterator[Pair]:
     from rectools.metrics.distances import PairwiseHammingDistanceCalculator
 
     k, catalog, train = w.k, list(range(w.n_items)), w.train
-    table = pd.DataFrame(w.features)
+    table = pd.DataFrame(w.features).loc[w.described]
     table.index.name = "item_id"
     hamming = metrics.IntraListDiversity(k, PairwiseHammingDistanceCalculator(table))
-    own = w.ours(f"ILD(distance='hamming')@{k}", "rectools", items=w.features)
+    described = {item: w.features[item] for item in w.described}
+    own = w.ours(f"ILD(distance='hamming')@{k}", "rectools", items=described)
     yield (
         "Novelty",
         metrics.MeanInvUserFreq(k).calc(w.lists, train),
@@ -112,6 +138,11 @@ def rectools(w: World, _: np.random.Generator) -> Iterator[Pair]:
         "Coverage",
         metrics.CatalogCoverage(k).calc(w.lists, catalog),
         w.ours(f"Coverage@{k}", "rectools", catalog=catalog),
+    )
+    yield (
+        "Coverage(share=True)",
+        metrics.CatalogCoverage(k, normalize=True).calc(w.lists, catalog),
+        w.ours(f"Coverage(share=True)@{k}", "rectools", catalog=catalog),
     )
     serendipity = metrics.Serendipity(k).calc(w.lists, w.truth, train, catalog)
     yield (
@@ -224,11 +255,15 @@ def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
     }
     train = w.train.assign(score=1.0)
     scaled = "Novelty(by='users',divisor='k',scaled=True)"
-    for metric, label in (
-        (Coverage, "Coverage"),
-        (Novelty, "Novelty"),
-        (Surprisal, scaled),
-    ):
+    calls = [(Coverage, "Coverage")]
+    before = set(train["user_id"])
+    # It averages novelty over the users of the log, 1 for those without a list.
+    if set(w.lists["user_id"]) == before:
+        calls.append((Novelty, "Novelty"))
+    # It divides by the logarithm of the number of users.
+    if len(before) > 1:
+        calls.append((Surprisal, scaled))
+    for metric, label in calls:
         (value,) = metric(w.k, **names)(w.lists.drop(columns="rank"), train).values()
         yield label, value, w.ours(f"{label}@{w.k}", "replay", train=w.train)
 
@@ -279,8 +314,25 @@ def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
         yield label, theirs[call], partial(float, ours[label.format(k=k)])
 
 
+def lenskit(w: World, _: np.random.Generator) -> Iterator[Pair]:
+    from lenskit.data import ItemList, ItemListCollection
+    from lenskit.metrics import ListGini, RunAnalysis
+
+    lists = w.lists.groupby("user_id")["item_id"].apply(list).to_dict()
+    outputs = ItemListCollection.from_dict(
+        {user: ItemList(item_ids=items, ordered=True) for user, items in lists.items()},
+        "user_id",
+    )
+    metric = ListGini(w.k, items=w.n_items)
+    # A list without test items is reported, and measured all the same.
+    found = RunAnalysis(metric).measure(outputs, outputs)
+    theirs = float(found.global_metrics()[metric.label])
+    yield "Gini", theirs, w.ours(f"Gini@{w.k}", "lenskit", catalog=w.n_items)
+
+
 TOOLS = {
     "rectools": rectools,
+    "lenskit": lenskit,
     "recommenders": recommenders,
     "jurity": jurity,
     "recmetrics": recmetrics,

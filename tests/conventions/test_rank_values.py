@@ -261,3 +261,16 @@ def test_many_rows_at_random() -> None:
     run = pl.DataFrame(mixed, schema=COLUMNS[:3], orient="row")
     ev = rk.evaluate(qrels, run, "RR", convention="rectools")
     assert ev["RR"] == pytest.approx(sum(total) / len(total))
+
+
+def test_lists_that_are_empty_down_to_the_cutoff_have_no_serendipity() -> None:
+    # Within rank 3, v has nothing and is left out; of u, nothing relevant is new.
+    ev = rk.evaluate(
+        {"u": {"z": 1}, "v": {"d": 1}},
+        FRAME,
+        "Serendipity@3",
+        convention="rectools",
+        train=TRAIN,
+        catalog=["a", "b", "c", "d", "z"],
+    )
+    assert ev.per_query["Serendipity@3"].fill_nan(None).to_list() == [0, None]
