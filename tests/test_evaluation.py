@@ -667,7 +667,7 @@ def test_empty_truth(choice: Any, mean: float, metric: str) -> None:
 
 
 def test_empty_truth_can_be_an_error() -> None:
-    with pytest.raises(DataError, match="no relevant item"):
+    with pytest.raises(DataError, match="without a relevant item"):
         value({"q": {"a": 0}}, {"q": ["a"]}, "AP", empty_truth="error")
 
 

@@ -65,5 +65,5 @@ METRICS = {
     "AUC": _mean(retrieval.RetrievalAUROC),
     "AUC@k": _mean(retrieval.RetrievalAUROC, cut=True),
 }
-# It computes in float32, and adds up many numbers for nDCG.
-TOLERANCE = dict.fromkeys(METRICS, 2e-7) | {"nDCG": 1e-6, "nDCG@k": 1e-6}
+# It computes in float32, and adds and subtracts many numbers for nDCG.
+TOLERANCE = dict.fromkeys(METRICS, 2e-7) | {"nDCG": 5e-6, "nDCG@k": 5e-6}

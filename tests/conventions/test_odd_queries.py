@@ -22,7 +22,8 @@ LISTS = {"u": ["a", "b"], "v": [], "w": ["c"]}
 
 def value(metric: str, convention: Any, *data: Any, **more: Any) -> float:
     """Return the number of one metric."""
-    ev = rk.evaluate(*(data or (LIKED, LISTS)), metric, convention=convention, **more)
+    qrels, run = data or (LIKED, LISTS)
+    ev = rk.evaluate(qrels, run, metric, convention=convention, **more)
     (number,) = ev.mean.values()
     return number
 

@@ -219,7 +219,8 @@ def _with_empty(
     """Give queries without relevant items the value that the convention says."""
     if rule.empty_truth == "error" and empty.any():
         at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
-        msg = f"{count(int(empty.sum()), 'query')} without {lacks} ({at})"
+        who = count(int(empty.sum()), "query")
+        msg = f"{who} without {lacks} ({at}), which the convention refuses"
         raise DataError(msg)
     worth = 0.0 if rule.empty_truth == "zero" else np.nan
     return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)

@@ -172,7 +172,8 @@ class Judged:
 
     def without_items(self, _: int | None = None) -> Bools:
         """Return which queries of the run have an empty list, whatever the cutoff."""
-        return self.in_run & (self.n_retrieved == 0)
+        empty: Bools = self.in_run & (self.n_retrieved == 0)
+        return empty
 
     def length(self, min_score: float | None = None) -> Floats:
         """Return the length of each list, or of its part with at least that score."""

@@ -98,8 +98,8 @@ class Pool:
         rank = position(query) + 1
         inside = rank <= (self.deepest if k is None else k)
         worth = top[inside] / by_rank[rank[inside]]
-        summed: Floats = np.bincount(query[inside], worth, minlength=self.n_queries)
-        return summed
+        summed = np.bincount(query[inside], worth, minlength=self.n_queries)
+        return summed.astype(np.float64, copy=False)
 
     def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
         """Return query, rank and value of each query's k largest values above zero."""
