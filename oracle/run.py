@@ -29,7 +29,7 @@ from oracle.shrink import shape, shrink
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 TOOLS = Path(__file__).parent / "tools"
 # A number, or in words why there is none.

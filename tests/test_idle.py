@@ -264,6 +264,8 @@ def test_choices_that_silence_a_parameter_are_declared(name: str) -> None:
 # Equal by arithmetic, whatever the data.
 SILENT: dict[tuple[str, str, str], tuple[str, ...]] = {
     ("Entropy", "scale", "max"): ("base",),  # which cancels
+    # A number of items, given to all metrics that take one.
+    ("FallOut", "universe", "list"): ("catalog",),
     ("Novelty", "divisor", "k"): ("aggregate",),  # every list has the same divisor
 }
 

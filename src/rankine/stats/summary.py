@@ -119,7 +119,6 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
 
     Sums are exact, so that the order does not matter.
     """
-    fact = metric.fact
     values = np.concatenate([one.values for one in found] or [np.zeros(0)])
     known = ~np.isnan(values)
     n = int(np.count_nonzero(known))
