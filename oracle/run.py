@@ -72,6 +72,10 @@ class Tool:
         """Return a case as the tool can hold it."""
         return case if self.holds_empty else case.without_empty_lists()
 
+    def takes(self, case: Case) -> bool:
+        """Say whether a case is one for both: rankine refuses a run without rows."""
+        return bool(case.lists) and self.accepts(case)
+
     def value(self, metric: str, case: Case, k: int) -> Outcome:
         """Return the tool's number, or what it raises."""
         try:
@@ -168,7 +172,7 @@ def compare(tool: Tool, n_cases: int, seed: int) -> dict[str, Tally]:
     for _ in range(n_cases * _DRAWS):
         drawn, k = draw(rng)
         case = tool.fed(drawn)
-        if not tool.accepts(case):
+        if not tool.takes(case):
             continue
         mine = ours(tool.convention, list(tool.metrics), case, k)
         for metric, own in mine.items():
@@ -199,7 +203,7 @@ def _show(
         return [tool.value(metric, case, k), own]
 
     def differs(case: Case, k: int) -> bool:
-        if not tool.accepts(case):
+        if not tool.takes(case):
             return False
         try:
             found = both(case, k)

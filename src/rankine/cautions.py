@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from operator import lt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from rankine.table.judged import Judged
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from rankine.conventions.tools import Tool
     from rankine.io.sources import Lists
@@ -81,20 +81,17 @@ def _n_elsewhere(table: Judged | Recommended) -> int:
     return table.train.n_users - both + table.n_queries - both
 
 
-def n_unsorted(source: Lists) -> Callable[[], int]:
-    """Return what counts the lists whose order is not that of their scores.
-
-    The mapping is the user's own, and is looked at only when that is asked for.
-    """
-    entries = source.data.values()
-    return lambda: sum(map(_rises, entries))
+def n_unsorted(source: Lists) -> int:
+    """Count the lists whose order is not that of their scores."""
+    return sum(map(_rises, source.data.values()))
 
 
 def _rises(entry: object) -> bool:
     if not isinstance(entry, Mapping):
         return False
+    values = [*entry.values()]
     try:
-        return any(before < after for before, after in pairwise(entry.values()))
+        return any(map(lt, values, values[1:]))
     except (TypeError, ValueError, ArithmeticError):
         return False  # no numbers, which do not matter where the order is given
 

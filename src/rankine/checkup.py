@@ -13,6 +13,7 @@ from rankine.checks import check_k
 from rankine.forks import need_threads
 from rankine.io.mappings import as_rows
 from rankine.io.reading import Reading
+from rankine.io.sources import refuse_empty
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def check(
 def check_sources(truth: Source, source: Source, k: int) -> Check:
     """Look at judgements and a run that have been read."""
     need_threads()
+    refuse_empty(source)
     judged = as_rows(truth, "qrels", lenient=True)
     retrieved = as_rows(source, "run", lenient=True)
     pair = _Pair(judged, retrieved, k)

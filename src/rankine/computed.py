@@ -9,6 +9,7 @@ import numpy as np
 
 from rankine.cautions import n_unsorted
 from rankine.conventions.convention import BY_RANK
+from rankine.doubts import doubts_of
 from rankine.errors import DataError, ParameterError
 from rankine.inputs import is_ranked
 from rankine.io.mappings import as_rows
@@ -25,7 +26,7 @@ from rankine.table.served import key_of, served
 from rankine.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from rankine.conventions.convention import Convention
     from rankine.metric import Metric
@@ -96,7 +97,8 @@ def evaluate_source(
         for number, metric, own in group.members:
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
     unsorted = _unsorted(plan, source, tables)
-    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted)  # type: ignore[arg-type]
+    doubts = doubts_of(truth, source)
+    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted, doubts)  # type: ignore[arg-type]
 
 
 def _with_first(
@@ -116,12 +118,13 @@ def _with_first(
     return replace(aligned, keep=keep, kept=first)
 
 
-def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> Callable[[], int]:
-    """Return what counts the lists that are not in the order of their scores."""
+def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
+    """Count the lists that are not in the order of their scores, where it is given."""
     if not plan.preset or all(group.rule.order != "given" for group in plan.judged):
-        return int
-    n = max(one.unsorted for one in tables)
-    return n_unsorted(source) if isinstance(source, Lists) else lambda: n
+        return 0
+    if isinstance(source, Lists):
+        return n_unsorted(source)
+    return max(int(one.unsorted) for one in tables)
 
 
 def _listed_for(
@@ -278,4 +281,5 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
             f"are relevant; write {metric(rel=example)}, or give rel={example:g} for "
             "all metrics"
         )
-        raise DataError(msg)
+        swapped = doubts_of(truth, truth.source).read
+        raise DataError("; ".join((msg, *swapped[:1])))

@@ -9,7 +9,7 @@
     ├── DataError (ValueError)             the data cannot be used: exit code 3
     │   ├── FormatError                    a file or object that cannot be read
     │   ├── ColumnNotFoundError            a column that is needed and not there
-    │   ├── NoRowsError                    a file with nothing in it
+    │   ├── NoRowsError                    a file or an object with nothing in it
     │   └── DuplicateItemError             an item twice for one query
     └── MissingExtraError (ImportError)    an optional package is not installed
 
@@ -79,7 +79,7 @@ class ColumnNotFoundError(DataError):
 
 
 class NoRowsError(DataError):
-    """A file holds no rows at all."""
+    """A file or an object holds no rows at all."""
 
 
 class DuplicateItemError(DataError):

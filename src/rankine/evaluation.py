@@ -167,13 +167,15 @@ class Job:
             features=features,
         )
 
-    def read(self, qrels: Any, run: Any) -> tuple[Truth | None, Source]:
-        """Read judgements, if there are any, all that is known, and a run."""
+    def read(
+        self, qrels: Any, run: Any, *, part: bool = False
+    ) -> tuple[Truth | None, Source]:
+        """Read judgements, if there are any, all that is known, and a run or a part."""
         given = self.given if qrels is None else self.given | {"qrels"}
         check_needs(self.plan, given)
         truth = None if qrels is None else truth_of(qrels, self.of_qrels)
         _ = self.known  # before the run, which may be large
-        return truth, source_of(run, self.of_run, self.order)
+        return truth, source_of(run, self.of_run, self.order, part=part)
 
     def evaluate(self, truth: Truth | None, source: Source) -> Evaluation:
         """Evaluate a run against judgements, if there are any."""

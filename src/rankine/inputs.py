@@ -14,7 +14,7 @@ from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.sources import Dense, Lists, Rows, Source, Stream
+from rankine.io.sources import Dense, Lists, Rows, Source, Stream, refuse_empty
 from rankine.table.truth import Truth
 
 
@@ -55,9 +55,16 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     return replace(rows, frame=frame, name=name)
 
 
-def source_of(run: Any, how: Reading = PLAIN, order: str | None = None) -> Source:
-    """Read a run; refuse one without the rank column if that was asked for."""
+def source_of(
+    run: Any, how: Reading = PLAIN, order: str | None = None, *, part: bool = False
+) -> Source:
+    """Read a run; refuse one without the rank column if that was asked for.
+
+    One without rows is refused too, unless it is a part of a run.
+    """
     source = io.read(run, "run", how)
+    if not part:
+        refuse_empty(source)
     if order in BY_RANK and not is_ranked(source):
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)

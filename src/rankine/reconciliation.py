@@ -185,7 +185,8 @@ class Reconciliation:
         except RankineError as error:
             self._errors.append(error)
             return Row(name, None, str(error))
-        return Row(name, found[self.metric], warnings=found.warnings)
+        # Of the tool only: what is said of the data holds for all tools alike.
+        return Row(name, found[self.metric], warnings=found._cautions)  # noqa: SLF001
 
     def _lacks(self, name: str) -> str:
         """Say why a tool has no such metric; empty if it has."""

@@ -10,6 +10,7 @@ import numpy as np
 from rankine.cautions import cautions_of
 from rankine.checks import check_count
 from rankine.conventions.tools import TOOLS
+from rankine.doubts import Doubts, with_steps
 from rankine.errors import ParameterError
 from rankine.forks import need_threads
 from rankine.io.mappings import NO_COLUMN
@@ -23,7 +24,7 @@ from rankine.table.policy import Aligned
 from rankine.table.trail import Stored, trail_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     import polars as pl
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from rankine.stats.summary import Summary
     from rankine.table.trail import Trail
     from rankine.worst import Worst
+
+
+_NO_DOUBTS = Doubts()
 
 
 class Evaluation:
@@ -55,13 +59,15 @@ class Evaluation:
         summaries: tuple[Summary, ...],
         tables: tuple[Any, ...],
         name: str,
-        unsorted: Callable[[], int] = int,
+        unsorted: int = 0,
+        doubts: Doubts = _NO_DOUBTS,
     ) -> None:
         self._plan = plan
         self._tables = tables
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
         self._unsorted = unsorted
+        self._doubts = doubts
         self._intervals: dict[tuple[Any, ...], dict[str, Interval]] = {}
 
     @property
@@ -86,10 +92,25 @@ class Evaluation:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
+        """What makes the numbers doubtful: the data first, then the tool.
+
+        Data may not be what they were taken for, as scores that rise along every list.
+        And a tool may give another number: for a metric that it does not have, and for
+        tied items whose order it leaves open.
+        """
+        return (*self._doubted.warnings(), *self._cautions)
+
+    @cached_property
+    def _doubted(self) -> Doubts:
+        """What was seen of the data that may not be what they were taken for."""
+        ours = [one for one in self._tables if isinstance(one, (Aligned, Listed))]
+        return with_steps(self._doubts, ours)
+
+    @cached_property
+    def _cautions(self) -> tuple[str, ...]:
         """Where a number may not be the one that the tool itself would give.
 
-        That is so for a metric that it does not have, and for tied items whose order
-        it leaves open. Empty where the convention was not given by name.
+        Empty where the convention was not given by name.
         """
         if self._plan.preset is None:
             return ()
@@ -98,7 +119,7 @@ class Evaluation:
             for at, group in enumerate(self._plan.groups)
             for number, metric, _ in group.members
         )
-        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted()))
+        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
 
     @cached_property
     def mean(self) -> dict[str, float]:

@@ -364,5 +364,5 @@ def test_runs_without_rows() -> None:
     )
     nothings: list[Any] = [{}, empty]
     for nothing in nothings:
-        with pytest.raises(rk.errors.DataError, match="no lists in it"):
+        with pytest.raises(rk.errors.DataError, match="run: no rows in it"):
             rk.similarity(nothing, {"q": ["a"]}, "RBO")

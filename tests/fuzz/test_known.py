@@ -583,7 +583,7 @@ def records_with_lists_of_several_types() -> None:
 
 @case("E3")
 def queries_beyond_64_bits() -> None:
-    ev = rk.evaluate({10**40: {"a"}}, {}, "RR")
+    ev = rk.evaluate({10**40: {"a"}}, {10**40: []}, "RR")
 
     assert ev.per_query["query"].to_list() == [str(10**40)]
 

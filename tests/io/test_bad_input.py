@@ -852,15 +852,14 @@ def test_67_wrong_options_say_what_is_allowed(
 # --- empty things
 
 
-@pytest.mark.parametrize("form", ["dict", "polars", "pandas", "arrow"])
-def test_69_empty_run_counts_zero_and_is_told(form: str, write: Write) -> None:
+@pytest.mark.parametrize("form", ["dict", "polars", "pandas", "arrow", "csv"])
+def test_69_empty_run_is_refused(form: str, write: Write) -> None:
     run = in_form(form, "run", [], write)
     qrels = in_form("dict", "qrels", QRELS, write)
 
-    ev = rk.evaluate(qrels, run, ["AP", "P@5"])
+    text = complaint(errors.DataError, qrels, run)
 
-    assert ev.mean == {"AP": 0, "P@5": 0}
-    assert ev.notes[0] == "2 judged queries missing from the run (q1, q2): counted 0"
+    assert text.endswith(": no rows in it")
 
 
 @pytest.mark.parametrize("form", ["dict", "polars", "pandas", "arrow", "csv"])

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
-MISSING = "2 judged queries missing from the run (q1, q2): counted 0"
 
 
 # --- metrics and their parameters
@@ -146,11 +145,8 @@ EMPTY: dict[str, list[Any]] = {"query": [], "item": [], "score": []}
 
 
 @pytest.mark.parametrize("run", [{}, pl.DataFrame(EMPTY), pd.DataFrame(EMPTY)])
-def test_69_an_empty_run_counts_zero_and_is_told(run: Any) -> None:
-    found = rk.evaluate(TRUTH, run, "RR")
-
-    assert found["RR"] == 0
-    assert MISSING in found.notes
+def test_69_an_empty_run_is_refused(run: Any) -> None:
+    assert refused(NoRowsError, TRUTH, run) == "run: no rows in it"
 
 
 @pytest.mark.parametrize("run", [{"q1": [], "q2": []}, {"q1": {}, "q2": {}}])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from rankine.accumulate.came import Came, came_in
 from rankine.accumulate.options import check_options
 from rankine.accumulate.shown import Shown, is_tallied, shown_in, table_of
+from rankine.doubts import Doubts
 from rankine.errors import DataError, ParameterError
 from rankine.evaluation import Job, prepare
+from rankine.io.sources import is_empty, no_rows
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
@@ -53,6 +55,7 @@ class Accumulated(Evaluation):
 
     said: tuple[str, ...] = ()
     warned: tuple[str, ...] = ()
+    doubted: Doubts = Doubts()
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -60,7 +63,12 @@ class Accumulated(Evaluation):
         return (*undefined(self.summaries), *self.said)
 
     @cached_property
-    def warnings(self) -> tuple[str, ...]:
+    def _doubted(self) -> Doubts:
+        """What was seen of all batches that may not be what it was taken for."""
+        return self.doubted
+
+    @cached_property
+    def _cautions(self) -> tuple[str, ...]:
         """Where a number may not be the one that the tool itself would give."""
         return self.warned
 
@@ -89,13 +97,15 @@ class Evaluations:
         self._notes: list[tuple[int, str]] = []
         self._n_notes = 0
         self._warnings: list[str] = []
+        self._doubts = Doubts()
+        self._is_empty = True
         self._name: str | None = None
         self._n = 0
 
     def update(self, *batch: Any) -> None:
         """Add judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
-        truth, source = self._batch.read(qrels, run)
+        truth, source = self._batch.read(qrels, run, part=True)
         came = came_in(truth, source, items=self._n_items is not None)
         self._came.check(came, self._n_items)
         found = self._batch.evaluate(truth, source)
@@ -120,7 +130,9 @@ class Evaluations:
         # What is undefined is told of all queries in the end.
         open_ = set(undefined(found.summaries))
         said = [(self._n, note) for note in found.notes if note not in open_]
-        self._tell(said, found.warnings)
+        self._tell(said, found._cautions)  # noqa: SLF001
+        self._doubts += found._doubted  # noqa: SLF001
+        self._is_empty &= is_empty(source)
 
     def merge(self, other: Evaluations) -> None:
         """Add what others of the same metrics have; they stay as they are."""
@@ -140,6 +152,8 @@ class Evaluations:
         self._tell(
             [(self._n + number, note) for number, note in other._notes], other._warnings
         )
+        self._doubts += other._doubts
+        self._is_empty &= other._is_empty
         self._n += other._n
         self._name = self._name or other._name
         self._n_notes += other._n_notes - len(other._notes)
@@ -178,12 +192,15 @@ class Evaluations:
                     found[number] = together(metric, own, self._found[number])
         tables = tuple(_Ids(ids) for ids in self._ids)
         name = job.name or self._name or "run"
+        if self._n and self._is_empty:
+            raise no_rows(name)
         made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
         more = self._n_notes - len(self._notes)
         rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
         said = (f"batch {number}: {note}" for number, note in self._notes)
         made.said = (*said, *rest)
         made.warned = tuple(self._warnings)
+        made.doubted = self._doubts
         return made
 
     @property

@@ -23,7 +23,7 @@ from rankine.io.sniff import Sniffed, sniff
 from rankine.io.sources import Lists, Rows, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
 
     from rankine.io.reading import Reading
 
@@ -221,7 +221,15 @@ def _together(
             "table must be alike"
         )
         raise FormatError(msg) from None
-    return Rows(frame, name, notes=notes, ranked=rows[0].ranked, role=role)
+    return Rows(
+        frame,
+        name,
+        notes=notes,
+        ranked=rows[0].ranked,
+        role=role,
+        warnings=_warnings(rows),
+        column=rows[0].column,
+    )
 
 
 def _what(rows: Rows) -> str:
@@ -248,4 +256,15 @@ def _streams_together(
         msg = f"{name}: some files have scores and some have only ranks"
         raise FormatError(msg)
     first = sources[0]
-    return Stream(parts, name, notes, ranked=first.ranked, tag=sources[-1].tag)
+    return Stream(
+        parts,
+        name,
+        notes,
+        ranked=first.ranked,
+        tag=sources[-1].tag,
+        warnings=_warnings(sources),
+    )
+
+
+def _warnings(parts: Sequence[Rows | Stream]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for part in parts for text in part.warnings))

@@ -12,7 +12,7 @@ import polars as pl
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 from rankine.forks import need_threads
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.roles import Role, parts_of, refuse_leftover, resolve
+from rankine.io.roles import Role, parts_of, refuse_leftover, resolve, swapped
 from rankine.io.sources import Rows
 from rankine.words import count
 
@@ -88,7 +88,7 @@ def from_frame(
         for column in dict.fromkeys(found.values())
         if column is not None
     }
-    taken, unnested = _unnested(taken, found, title)
+    taken, unnested, n_empty = _unnested(taken, found, title)
     if unnested:
         lines = line = None
     origin = Rows(pl.DataFrame(), title, lines=lines, line=line, role=role)
@@ -101,6 +101,7 @@ def from_frame(
         made[key], told = ids(own, key, origin, lenient=how.lenient)
         notes += told
     ranked = False
+    column = found["grade"] if role == "qrels" else None
     if role == "qrels":
         n = len(made["item"])
         made["value"] = _grades(taken, found["grade"], origin, how, n)
@@ -118,7 +119,18 @@ def from_frame(
         if how.keep_rank and rank is not None and not ranked:
             made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
     frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
-    return Rows(frame, title, line, lines=lines, notes=notes, ranked=ranked, role=role)
+    return Rows(
+        frame,
+        title,
+        line,
+        lines=lines,
+        notes=notes,
+        ranked=ranked,
+        role=role,
+        warnings=() if ranked else swapped(found, role, how.columns, title),
+        column=column or "",
+        n_empty=n_empty,
+    )
 
 
 def _resolved(
@@ -154,11 +166,11 @@ def holds_numbers(dtype: Any) -> bool:
 
 def _unnested(
     taken: dict[str, pl.Series], part: Mapping[str, str | None], title: str
-) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
-    """Turn lists in a column, one per query, into rows."""
+) -> tuple[dict[str, pl.Series], tuple[str, ...], int]:
+    """Turn lists in a column, one per query, into rows; count the empty ones."""
     item = part["item"] or ""
     if not isinstance(taken[item].dtype, (pl.List, pl.Array)):
-        return taken, ()
+        return taken, (), 0
     for key in ("score", "rank"):
         column = part.get(key)
         if column and not isinstance(taken[column].dtype, (pl.List, pl.Array)):
@@ -200,7 +212,7 @@ def _unnested(
     empty = frame.height - kept.height
     if empty:
         notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
-    return {name: rows[name] for name in rows.columns}, tuple(notes)
+    return {name: rows[name] for name in rows.columns}, tuple(notes), empty
 
 
 def _grades(

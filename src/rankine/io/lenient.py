@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine.errors import NoRowsError
 from rankine.io.mappings import as_rows
 from rankine.io.sources import Dense, Rows
 from rankine.words import count
@@ -40,6 +41,9 @@ def cleaned(source: Source, role: Role) -> Source:
         if n:
             notes.append(f"{rows.name}: {count(n, 'score')} not a number: ranked last")
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
+    if role == "run" and rows.frame.height and not frame.height:
+        msg = f"{rows.name}: no rows are left in it; all were without an id"
+        raise NoRowsError(msg)
     pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
     twice = frame.select(pl.struct(pair).is_duplicated().alias("twice"))["twice"]
     if twice.any():
@@ -51,7 +55,16 @@ def cleaned(source: Source, role: Role) -> Source:
             f"the {which if 'value' in frame.columns else 'first'} is kept"
         )
         frame = kept
-    return Rows(frame, rows.name, notes=tuple(notes), ranked=rows.ranked, role=role)
+    return Rows(
+        frame,
+        rows.name,
+        notes=tuple(notes),
+        ranked=rows.ranked,
+        role=role,
+        warnings=rows.warnings,
+        column=rows.column,
+        n_empty=rows.n_empty,
+    )
 
 
 def _best(frame: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:

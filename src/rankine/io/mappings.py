@@ -16,6 +16,7 @@ from rankine.errors import (
     DataError,
     DuplicateItemError,
     FormatError,
+    NoRowsError,
     ParameterError,
 )
 from rankine.io.frames import ids
@@ -229,6 +230,7 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
         ranked=source.ranked,
         role=role,
         kind=source.kind,
+        warnings=source.warnings,
     )
 
 
@@ -366,7 +368,8 @@ def from_sparse(data: Any, role: Role) -> Rows:
             "value": matrix.data.astype(np.float64),
         }
     )
-    return Rows(frame, role, role=role, shape=data.shape)
+    empty = data.shape[0] if frame.height == 0 else 0
+    return Rows(frame, role, role=role, shape=data.shape, n_empty=empty)
 
 
 def _axis(values: Any, n: int, what: str) -> pl.Series:
@@ -443,7 +446,7 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
         raise FormatError(msg)
     if values.size == 0:
         msg = f"the matrix is empty, {values.shape[0]} x {values.shape[1]}"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     return Dense(
         values,
         _axis(queries, values.shape[0], "queries"),
@@ -490,7 +493,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     frame = pl.DataFrame(
         {"query": axis.gather(row), "item": item, "value": -place.astype(np.float64)}
     )
-    return Rows(frame, "run", ranked=True, role="run")
+    empty = n_queries if frame.height == 0 else 0
+    return Rows(frame, "run", ranked=True, role="run", n_empty=empty)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -56,6 +56,7 @@ _SCORE = (
     ("rating", "weight"),
 )  # fmt: skip
 _RANK = (("rank", "position", "ordinal"),)
+_OF_BEIR = {"corpus-id", "corpus_id"}
 _SUBTOPIC = (("subtopic", "subtopic_id", "sub_topic", "aspect", "intent"),)
 
 ALIASES = {
@@ -219,6 +220,31 @@ def _refuse_swapped(
         "columns with columns= or --col"
     )
     raise FormatError(msg)
+
+
+def swapped(
+    part: Mapping[str, str | None],
+    role: Role,
+    columns: Mapping[str, Any] | None,
+    name: str,
+) -> tuple[str, ...]:
+    """Warn of judgements that have a score, and of a run that has a rating.
+
+    The names are known for both, as those of BEIR's judgements are, whose grades are
+    called scores; who names the column knows what it is.
+    """
+    value, other = ("grade", "score") if role == "qrels" else ("score", "rating")
+    column, item = part.get(value) or "", part.get("item") or ""
+    of_beir = role == "qrels" and item.casefold() in _OF_BEIR
+    if value in (columns or {}) or column.casefold() != other or of_beir:
+        return ()
+    whose = "runs" if role == "qrels" else "judgements"
+    said = (
+        f"{name}: the column {column!r} is taken for the {value}, but it is {whose} "
+        "that usually have one; are judgements and run swapped? If not, say "
+        f"columns={{{value!r}: {column!r}}} or --col {value}={column}"
+    )
+    return (said,)
 
 
 def is_place(text: str) -> bool:

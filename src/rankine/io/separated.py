@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -15,7 +16,7 @@ from rankine.errors import FormatError, NoRowsError
 from rankine.io.frames import from_frame
 from rankine.io.opened import UNPACKED_BY_POLARS
 from rankine.io.parts import ahead
-from rankine.io.roles import Role, refuse_leftover, resolve
+from rankine.io.roles import Role, refuse_leftover, resolve, swapped
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def read_separated(
         )
 
     if role == "run" and _in_parts(opened, found, how, chosen):
-        return _stream(opened, reader, chosen, rows)
+        stream = _stream(opened, reader, chosen, rows)
+        warnings = swapped(chosen, role, told, opened.name)
+        return replace(stream, warnings=() if stream.ranked else warnings)
     made = rows(opened.read(), found.skip, found.line)
     if made.frame.height == 0:
         word = "judgements" if role == "qrels" else "rows"

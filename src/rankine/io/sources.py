@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from rankine.errors import NoRowsError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
@@ -35,6 +37,9 @@ class Rows:
         role: what it was read as, "qrels" or "run"; None if it can be either.
         kind: what it was found to be, in words.
         shape: of the matrix that it was, if it was one.
+        warnings: what makes doubtful that it is what it was read as.
+        column: the name of the column that the value comes from, if it has one.
+        n_empty: how many lists have no items, which rows cannot hold.
     """
 
     frame: pl.DataFrame
@@ -47,6 +52,9 @@ class Rows:
     role: str | None = None
     kind: str = ""
     shape: tuple[int, int] | None = None
+    warnings: tuple[str, ...] = ()
+    column: str = ""
+    n_empty: int = 0
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""
@@ -72,6 +80,7 @@ class Stream:
         name: what to call it in messages.
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
+        warnings: what makes doubtful that it is a run.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
@@ -80,6 +89,7 @@ class Stream:
     ranked: bool = False
     tag: Callable[[], str] | None = None
     kind: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,3 +136,21 @@ class Dense:
 
 
 Source: TypeAlias = Rows | Stream | Lists | Dense
+
+
+def is_empty(run: Source) -> bool:
+    """Say whether a run has no rows; one with empty lists is not nothing at all."""
+    if isinstance(run, Lists):
+        return not run.data
+    return isinstance(run, Rows) and run.frame.height == 0 and not run.n_empty
+
+
+def no_rows(name: str) -> NoRowsError:
+    """Return what is raised for a run without rows, whatever its form."""
+    return NoRowsError(f"{name}: no rows in it")
+
+
+def refuse_empty(run: Source) -> None:
+    """Refuse a run without rows."""
+    if is_empty(run):
+        raise no_rows(run.name)

@@ -95,7 +95,7 @@ def to_html(evaluation: Evaluation) -> str:
         f"<td style='color:#777'>{cell.bounds()}</td></tr>"
         for cell in cells(evaluation)
     )
-    told = (*evaluation.notes, *evaluation.warnings)
+    told = (*evaluation.warnings, *evaluation.notes)
     notes = "".join(f"<li>{html.escape(shown(note))}</li>" for note in told)
     head = (
         f"<tr><th style='text-align:left'>{html.escape(shown(evaluation.name))}</th>"

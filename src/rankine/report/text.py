@@ -166,9 +166,9 @@ def _on_intervals(evaluation: Evaluation) -> str:
 
 
 def _told(evaluation: Evaluation) -> list[tuple[str, str, str]]:
-    """Return the notes and the warnings of a run, each with its mark and style."""
-    notes = [("-", shown(note), "") for note in evaluation.notes]
-    return notes + [("!", shown(text), "yellow") for text in evaluation.warnings]
+    """Return the warnings and the notes of a run, each with its mark and style."""
+    warnings = [("!", shown(text), "yellow") for text in evaluation.warnings]
+    return warnings + [("-", shown(note), "") for note in evaluation.notes]
 
 
 def _indented(line: tuple[str, str, str]) -> RenderableType:

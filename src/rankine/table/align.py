@@ -27,7 +27,7 @@ from rankine.table.judged import Judged
 from rankine.table.judgements import numbers
 from rankine.table.named import Named
 from rankine.table.policy import SHOWN, Aligned, apply
-from rankine.table.segments import rounded
+from rankine.table.segments import no_steps, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 SPREAD = frozenset({"average", "best", "worst"})
 """Ways to look at all orders of tied items."""
-_RISES = 5
-"""Steps upwards after which scores look like distances."""
 
 
 def align(
@@ -147,6 +145,7 @@ def _probed(
         exact=found.is_exact,
         scored=by_score,
         named=truth.named,
+        steps=found.steps,
     )
 
 
@@ -201,13 +200,6 @@ def _from_rows(
         score_query=score_query,
         pair=pair,
     )
-    if found.rises >= _RISES and not found.falls and not frame.ranked:
-        notes += (
-            (
-                "scores rise along every list, as distances do; if small is good, say "
-                "lower_is_better=True or --lower-is-better"
-            ),
-        )
     if found.n_dropped:
         notes += (f"{found.n_dropped} rows of the run repeat an item; the last counts",)
     named = _named(
@@ -224,6 +216,7 @@ def _from_rows(
         unsorted=len(found.unsorted),
         named=Named(judged.pool, judged.items),
         deepest=depth,
+        steps=no_steps if frame.ranked else lambda: (found.rises, found.falls),
     )
 
 

@@ -25,7 +25,7 @@ from rankine.table.lists import refuse_twice
 from rankine.table.numbered import numbered
 from rankine.table.policy import SHOWN, no_overlap
 from rankine.table.recommended import Recommended
-from rankine.table.segments import cut_lists, expand, starts_of
+from rankine.table.segments import cut_lists, expand, no_steps, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ class Listed:
         strange: what is said of items that are not in the catalogue.
         bare: what is said of items that have no features.
         items: the ids of items by number.
+        steps: tells how often a score is above the one before it in its list, as they
+            came, and whether one is below.
     """
 
     table: Recommended
@@ -115,6 +117,7 @@ class Listed:
     bare: tuple[str, ...] = ()
     unsorted: int = 0
     items: pl.Series | None = None
+    steps: Callable[[], tuple[int, bool]] = no_steps
 
 
 def catalog_of(catalog: Any) -> int | pl.Series:
@@ -233,7 +236,8 @@ def know(
     if users is not None and judged is not None:
         queries = named.gather(own).cast(judged.queries.dtype).alias("query")
     bare = tuple(_bare(table))
-    return Listed(table, queries, tuple(notes), tuple(strange), bare, items=every)
+    said, steps = (tuple(notes), tuple(strange), bare), lists.steps
+    return Listed(table, queries, *said, items=every, steps=lambda: steps)
 
 
 def _chosen(

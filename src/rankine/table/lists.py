@@ -21,7 +21,7 @@ from rankine.io.mappings import as_rows
 from rankine.io.sources import Lists as Mappings
 from rankine.table.judgements import list_starts, numbers
 from rankine.table.rank_values import check_ranks, refuse_same_ranks
-from rankine.table.segments import cut_lists, rounded, runs, starts_of
+from rankine.table.segments import cut_lists, rounded, runs, starts_of, steps_of
 from rankine.words import KEEP_BEST, RANK_LAST, count
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class Lists:
         scored: whether the scores are the user's, and not made from ranks.
         ranks: the rank of each item, where they are numbers of a column of which some
             are left out; None where they are 1, 2, 3 and so on.
+        steps: how often a score is above the one before it in its list, as they came,
+            and whether one is below.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Lists:
     falls: bool = True
     scored: bool = True
     ranks: Ints | None = None
+    steps: tuple[int, bool] = (0, False)
 
     @property
     def items(self) -> pl.Series:
@@ -240,13 +243,14 @@ def _ranked(lists: Lists, rule: Convention, *, falls: bool = False) -> Lists:
     falls = falls and narrow is scores
     scores = narrow
     if falls or _all_fall(scores, starts):
-        return lists
+        return replace(lists, steps=(0, len(scores) >= len(starts)))
+    steps = steps_of(scores, starts) if lists.scored else (0, False)
     number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     again = _by_score(number, scores, lists, rule.tie)
     scores = scores[again]
     order = again if lists.order is None else lists.order[again]
     falls = _all_fall(scores, starts)
-    return replace(lists, order=order, scores=scores, falls=falls)
+    return replace(lists, order=order, scores=scores, falls=falls, steps=steps)
 
 
 def _all_fall(scores: Floats, starts: Ints) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from rankine.errors import DataError
 from rankine.table.judged import with_the_rest
 from rankine.table.pool import Pool
-from rankine.table.segments import position, runs, starts_of
+from rankine.table.segments import no_steps, position, runs, starts_of
 from rankine.words import count
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankine.table.first import First
     from rankine.table.judged import Judged
     from rankine.table.named import Named
+
 
 SHOWN = 3
 """How many ids are shown as examples."""
@@ -56,6 +57,8 @@ class Aligned:
             the lists were looked through.
         keep: how many first items of each list were to be kept.
         kept: these items; None where only judged ones can be among them.
+        steps: tells how often a score is above the one before it in its list, and
+            whether one is below.
     """
 
     table: Judged
@@ -77,6 +80,7 @@ class Aligned:
     deepest: int | None = None
     keep: int = 0
     kept: First | None = None
+    steps: Callable[[], tuple[int, bool]] = no_steps
 
 
 def rows_of(table: Judged, kept: Ints | Bools | slice) -> Judged:

@@ -32,6 +32,7 @@ from rankine.table.segments import (
     rounded,
     sort_descending,
     starts_of,
+    steps_of,
 )
 from rankine.table.tie_rule import before
 from rankine.words import KEEP_BEST, count
@@ -230,6 +231,12 @@ class Probed:
         inner = ends[(ends > 0) & (ends < len(self.scores))] - 1
         falls[inner] = True
         return bool(falls.all())
+
+    def steps(self) -> tuple[int, bool]:
+        """Count the scores above the one before them, and say whether one is below."""
+        if self._raw is None:
+            return 0, False
+        return steps_of(self._raw, starts_of(self.length))
 
     def is_exact(self) -> bool:
         """Say whether scores that are equal as compared are equal as given."""

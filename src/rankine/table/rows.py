@@ -41,6 +41,7 @@ from rankine.table.segments import (
     rounded,
     sort_descending,
     starts_of,
+    steps_of,
 )
 from rankine.table.tie_rule import FEW, before
 from rankine.words import KEEP_BEST, RANK_LAST, count
@@ -260,7 +261,7 @@ class _Matcher:
         falling, distinct = sortedness(scores, starts)
         if self.rule.order == "rank_value":
             self._take_numbers(lists, distinct=distinct)
-        self._note_order(scores, starts, falling=falling)
+        self._note_order(scores, starts, falling=falling, distinct=distinct)
         found.scored &= scores is not None
         found.strict &= falling and distinct and found.scored
         depth = self.depth if falling else None
@@ -342,17 +343,16 @@ class _Matcher:
         return before(ids, scores, lists.starts, row, group, self.rule.tie)
 
     def _note_order(
-        self, scores: Floats | None, starts: Ints, *, falling: bool
+        self, scores: Floats | None, starts: Ints, *, falling: bool, distinct: bool
     ) -> None:
         """Remember whether scores rise and fall, to tell distances."""
-        if scores is None or falling:
-            self.found.falls = True
-        elif not self.found.falls:
-            inner = np.ones(len(scores) - 1, dtype=np.bool_)
-            inner[starts[1:-1] - 1] = False
-            rising = (scores[1:] > scores[:-1]) & inner
-            self.found.rises += int(np.count_nonzero(rising))
-            self.found.falls = bool(((scores[1:] < scores[:-1]) & inner).any())
+        if scores is None or self.found.falls:
+            return
+        if falling and distinct:
+            self.found.falls = len(scores) > len(starts) - 1  # in a list of two or more
+            return
+        rises, self.found.falls = steps_of(scores, starts)
+        self.found.rises += rises
 
     def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
         if self.rule.order == "given" or "value" not in rows.frame.columns:

@@ -26,6 +26,26 @@ _WASTE = 2
 """How much larger than the data a padded block may be."""
 
 
+def steps_of(values: Floats, starts: Ints) -> tuple[int, bool]:
+    """Count the values above the one before them, and say whether one is below.
+
+    Only values of one segment are compared.
+
+    >>> steps_of(np.array([1.0, 2.0, 2.0, 1.0, 5.0]), np.array([0, 3, 3, 5]))
+    (2, False)
+    """
+    inside = np.ones(max(len(values) - 1, 0), dtype=np.bool_)
+    borders = starts[(starts > 0) & (starts < len(values))]
+    inside[borders - 1] = False
+    rises = np.count_nonzero((values[1:] > values[:-1]) & inside)
+    return int(rises), bool(((values[1:] < values[:-1]) & inside).any())
+
+
+def no_steps() -> tuple[int, bool]:
+    """Return that nothing rises and nothing falls, where there is nothing."""
+    return 0, False
+
+
 def starts_of(counts: Ints) -> Ints:
     """Turn lengths of segments into their starts.
 
