@@ -379,10 +379,12 @@ def test_queries_without_relevant_items_are_told_apart_by_threshold() -> None:
     ev = rk.evaluate(qrels, {"q": ["a"], "r": ["a"]}, ["AP", "AP(rel=2)", "AP(rel=3)"])
 
     assert ev.notes == (
+        ev.notes[0],
         "no grade is at least 3, the largest is 2: nothing is relevant",
         "1 query without a relevant item: counted 0 (AP(rel=2))",
         "2 queries without a relevant item: counted 0 (AP(rel=3))",
     )
+    assert ev.notes[0].startswith("every judged item counts as relevant: the grades")
 
 
 def test_undefined_values_are_told() -> None:

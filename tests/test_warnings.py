@@ -299,3 +299,90 @@ def test_a_batch_may_have_no_rows_but_not_all_of_them() -> None:
     assert some.result()["RR"] == (1 + 0) / 2
     with pytest.raises(NoRowsError, match=r"^run: no rows in it$"):
         none.result()
+
+
+# --- grades that are all relevant
+
+RATED: dict[str, dict[str, float]] = {
+    "u": {"a": 1, "b": 3, "c": 5},
+    "v": {"a": 4, "b": 2},
+}
+SHOWN = {"u": ["a", "b", "c"], "v": ["a", "b", "x"]}
+ALL = (
+    "every judged item counts as relevant: the grades are 1 to 5, and none is below 1; "
+    "say which are relevant, such as rel=4 or --rel 4"
+)
+
+
+def test_ratings_that_are_all_relevant_warn() -> None:
+    ev = rk.evaluate(RATED, SHOWN, ["P@3", "nDCG"])
+    told = rk.evaluate(RATED, SHOWN, "P@3", rel=4)
+
+    assert ev["P@3"] == (3 / 3 + 2 / 3) / 2
+    assert ev.warnings == (ALL,)
+    assert told["P@3"] == (1 / 3 + 1 / 3) / 2
+    assert told.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("nDCG@3", {}),
+        ("P(rel=4)@3", {}),
+        ("P@3", {"convention": rk.Convention(threshold=2)}),
+        ("ERR", {}),
+    ],
+)
+def test_who_gave_a_threshold_or_needs_none_is_not_warned(
+    metric: str, options: dict[str, Any]
+) -> None:
+    ev = rk.evaluate(RATED, SHOWN, metric, **options)
+
+    assert not any("every judged item" in text for text in (*ev.warnings, *ev.notes))
+
+
+@pytest.mark.parametrize(
+    ("grades", "column", "level"),
+    [
+        ({"a": 1, "b": 2}, "grade", "note"),
+        ({"a": 1, "b": 3}, "grade", "note"),
+        ({"a": 1, "b": 3}, "rating", "warning"),
+        ({"a": 1, "b": 3}, "Stars", "warning"),
+        ({"a": 1, "b": 4}, "grade", "warning"),
+        ({"a": 1, "b": 1}, "rating", None),
+        ({"a": 0, "b": 5}, "rating", None),
+        ({"a": -1, "b": 5}, "rating", None),
+    ],
+)
+def test_of_ratings_it_is_a_warning_and_of_grades_a_note(
+    grades: dict[str, float], column: str, level: str | None
+) -> None:
+    columns = {"grade": column} if column == "Stars" else None
+    qrels = rows({"q": grades}, column)
+    ev = rk.evaluate(qrels, {"q": ["a", "b"]}, "R@1", columns=columns)
+    check = rk.check(qrels, {"q": ["a", "b"]}, columns=columns)
+    found = [one for one in check.findings if one.what.startswith("every judged item")]
+
+    assert [one.level for one in found] == ([] if level is None else [level])
+    assert any("every judged" in text for text in ev.warnings) == (level == "warning")
+    assert any("every judged" in text for text in ev.notes) == (level == "note")
+    assert all("rel=" in one.todo and "--rel" in one.todo for one in found)
+
+
+def test_grades_of_batches_are_those_of_one_call() -> None:
+    others: list[dict[str, dict[str, float]]] = [
+        {}, {"v": {"a": 3, "b": 2}, "u": {"a": 1}}, {"v": {"a": 0}},
+    ]  # fmt: skip
+    for changed in others:
+        qrels = RATED | changed
+        whole = rk.evaluate(qrels, SHOWN, "P@3")
+        batches = rk.Accumulator("P@3")
+        for user, grades in qrels.items():
+            batches.update({user: grades}, {user: SHOWN[user]})
+        found = batches.result()
+
+        assert found.warnings == whole.warnings
+        for text in (*found.notes, *whole.notes):
+            if "every judged" in text:
+                assert text in whole.notes
+                assert text in found.notes

@@ -10,9 +10,11 @@ import polars as pl
 
 from rankine import io
 from rankine.checks import check_k
+from rankine.doubts import all_relevant, level_of
 from rankine.forks import need_threads
 from rankine.io.mappings import as_rows
 from rankine.io.reading import Reading
+from rankine.io.roles import is_rating
 from rankine.io.sources import refuse_empty
 from rankine.words import count
 
@@ -144,6 +146,7 @@ class _Pair:
     def __init__(self, judged: Rows, retrieved: Rows, k: int) -> None:
         self.k = k
         self.names = judged.name, retrieved.name
+        self.rated = is_rating(judged.column)
         self.types = [
             (part, judged.frame[part].dtype, retrieved.frame[part].dtype)
             for part in ("query", "item")
@@ -369,6 +372,11 @@ class _Pair:
                 "say which are relevant, with rel= or --rel, for metrics that count "
                 "relevant items",
             )
+        if len(value):
+            least, most = float(value.min()), float(value.max())  # type: ignore[arg-type]
+            said = all_relevant(least, most, threshold=1)
+            if said is not None:
+                yield Finding(level_of(most, rated=self.rated), *said)
         empty = self.of_qrels()["queries_without_relevant"]
         if empty:
             yield Finding(

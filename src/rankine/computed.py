@@ -97,7 +97,7 @@ def evaluate_source(
         for number, metric, own in group.members:
             found[number] = summarize(metric, aligned.table, own, aligned.ids)
     unsorted = _unsorted(plan, source, tables)
-    doubts = doubts_of(truth, source)
+    doubts = doubts_of(truth, source, plan.thresholds)
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted, doubts)  # type: ignore[arg-type]
 
 

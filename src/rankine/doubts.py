@@ -6,9 +6,11 @@ all of the data show at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rankine.io.roles import is_rating
 from rankine.io.sources import Rows, Stream
 
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 
 _RISES = 5
 """Steps upwards after which scores look like distances."""
+_OF_RATINGS = 4
+"""The largest grade from which grades look like ratings."""
+_LIKED = 0.75
+"""How far up from the smallest grade those of liked items usually begin."""
+_NONE = math.inf, -math.inf
 
 
 @dataclass(frozen=True)
@@ -29,11 +36,17 @@ class Doubts:
         read: what was doubtful while reading them.
         rises: how often a score is above the one before it in its list.
         falls: whether one is below.
+        grades: the smallest and the largest grade.
+        rated: whether the grades come from a column of ratings.
+        thresholds: the smallest relevant grades of metrics, where nobody gave them.
     """
 
     read: tuple[str, ...] = ()
     rises: int = 0
     falls: bool = False
+    grades: tuple[float, float] = _NONE
+    rated: bool = False
+    thresholds: tuple[float, ...] = ()
 
     def __add__(self, other: Doubts) -> Doubts:
         """Return what was seen of both parts of the data."""
@@ -41,11 +54,29 @@ class Doubts:
             tuple(dict.fromkeys((*self.read, *other.read))),
             self.rises + other.rises,
             self.falls or other.falls,
+            (
+                min(self.grades[0], other.grades[0]),
+                max(self.grades[1], other.grades[1]),
+            ),
+            self.rated or other.rated,
+            tuple(sorted({*self.thresholds, *other.thresholds})),
         )
 
     def warnings(self) -> tuple[str, ...]:
         """Say what makes the numbers doubtful, the worst first."""
-        return (*self._rising(), *self.read)
+        return (*self._rising(), *self.read, *self._all_relevant("warning"))
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what else is to be known of the data."""
+        return tuple(self._all_relevant("note"))
+
+    def _all_relevant(self, level: str) -> Iterable[str]:
+        least, most = self.grades
+        if level == level_of(most, rated=self.rated):
+            for threshold in self.thresholds:
+                said = all_relevant(least, most, threshold)
+                if said is not None:
+                    yield "; ".join(said)
 
     def _rising(self) -> Iterable[str]:
         if self.rises >= _RISES and not self.falls:
@@ -55,17 +86,58 @@ class Doubts:
             )
 
 
-def doubts_of(truth: Truth | None, source: Source) -> Doubts:
-    """Return what is doubtful of data before they are joined."""
-    judgements = None if truth is None else truth.source
-    return Doubts((*_read(judgements), *_read(source)))
+def all_relevant(least: float, most: float, threshold: float) -> list[str] | None:
+    """Say that several grades occur and all are relevant, and what to do about it.
+
+    >>> all_relevant(1, 5, threshold=1)[0]
+    'every judged item counts as relevant: the grades are 1 to 5, and none is below 1'
+    """
+    if not threshold <= least < most:
+        return None
+    liked = math.ceil(least + _LIKED * (most - least))
+    what = (
+        f"every judged item counts as relevant: the grades are {least:g} to {most:g}, "
+        f"and none is below {threshold:g}"
+    )
+    return [what, f"say which are relevant, such as rel={liked} or --rel {liked}"]
+
+
+def level_of(most: float, *, rated: bool) -> str:
+    """Say how serious it is that all grades are relevant: of ratings, many are not."""
+    return "warning" if rated or most >= _OF_RATINGS else "note"
+
+
+def doubts_of(
+    truth: Truth | None, source: Source, thresholds: Iterable[float] = ()
+) -> Doubts:
+    """Return what is doubtful of data before they are joined.
+
+    Args:
+        truth: the judgements.
+        source: the run.
+        thresholds: the smallest relevant grades that nobody gave.
+    """
+    own = tuple(sorted(set(thresholds)))
+    if truth is None:
+        return Doubts(_read(source))
+    judgements, grades = truth.source, _NONE
+    if own and len(truth.pool.grade):
+        grade = truth.pool.grade
+        grades = float(grade.min()), float(grade.max())
+    column = judgements.column if isinstance(judgements, Rows) else ""
+    return Doubts(
+        (*_read(judgements), *_read(source)),
+        grades=grades,
+        rated=is_rating(column),
+        thresholds=own,
+    )
 
 
 def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
     """Add how scores rise and fall in the lists, from the tables made of them."""
     steps = [table.steps() for table in tables]
     rises, falls = max(steps, default=(0, False))
-    return doubts + Doubts(rises=rises, falls=falls)
+    return replace(doubts, rises=rises, falls=falls)
 
 
 def _read(source: Any) -> tuple[str, ...]:

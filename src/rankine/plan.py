@@ -75,6 +75,13 @@ class Plan:
     preset: str | None = None
 
     @cached_property
+    def thresholds(self) -> tuple[float, ...]:
+        """The smallest relevant grades of the metrics that nobody told."""
+        pairs = zip(self.asked, self.bound, strict=True)
+        own = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
+        return tuple(1 if rel is None else rel for rel in own)
+
+    @cached_property
     def judged(self) -> tuple[Group, ...]:
         """The groups that read judged items."""
         return tuple(group for group in self.groups if not group.lists)

@@ -314,7 +314,12 @@ class Evaluation:
         first = undefined(self.summaries)
         if judged:
             first = list(notes_of(judged, self.summaries, metrics))
-        return tuple(dict.fromkeys([*first, *said]))
+        return tuple(dict.fromkeys([*self._overall, *first, *said]))
+
+    @cached_property
+    def _overall(self) -> tuple[str, ...]:
+        """What is to be said of all queries together, in notes."""
+        return self._doubted.notes()
 
     @property
     def table(self) -> Any:

@@ -60,7 +60,7 @@ class Accumulated(Evaluation):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was left out or undefined, and what was said of the batches."""
-        return (*undefined(self.summaries), *self.said)
+        return (*self._overall, *undefined(self.summaries), *self.said)
 
     @cached_property
     def _doubted(self) -> Doubts:
@@ -127,8 +127,8 @@ class Evaluations:
             kept.append(_without_table(summary))
         self._n += 1
         self._name = self._name or found.name
-        # What is undefined is told of all queries in the end.
-        open_ = set(undefined(found.summaries))
+        # What is undefined is told of all queries in the end, and so are the grades.
+        open_ = {*undefined(found.summaries), *found._overall}  # noqa: SLF001
         said = [(self._n, note) for note in found.notes if note not in open_]
         self._tell(said, found._cautions)  # noqa: SLF001
         self._doubts += found._doubted  # noqa: SLF001

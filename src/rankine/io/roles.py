@@ -56,6 +56,7 @@ _SCORE = (
     ("rating", "weight"),
 )  # fmt: skip
 _RANK = (("rank", "position", "ordinal"),)
+_RATINGS = {"rating", "ratings", "true_rating", "r_ui", "stars", "star_rating"}
 _OF_BEIR = {"corpus-id", "corpus_id"}
 _SUBTOPIC = (("subtopic", "subtopic_id", "sub_topic", "aspect", "intent"),)
 
@@ -245,6 +246,15 @@ def swapped(
         f"columns={{{value!r}: {column!r}}} or --col {value}={column}"
     )
     return (said,)
+
+
+def is_rating(column: str) -> bool:
+    """Say whether a column has ratings, by its name.
+
+    >>> is_rating("Rating"), is_rating("grade")
+    (True, False)
+    """
+    return column.casefold() in _RATINGS
 
 
 def is_place(text: str) -> bool:
