@@ -386,3 +386,76 @@ def test_grades_of_batches_are_those_of_one_call() -> None:
             if "every judged" in text:
                 assert text in whole.notes
                 assert text in found.notes
+
+
+# --- a threshold that changes only some metrics
+
+
+def test_metrics_that_rel_does_not_change_are_named_with_what_would() -> None:
+    asked = ["P@2", "nDCG@2", "AP", "ERR"]
+    qrels: dict[str, dict[str, float]] = {"q": {"a": 5, "b": 3}}
+    run = {"q": ["b", "a"]}
+
+    ev = rk.evaluate(qrels, run, asked, rel=4)
+    plain = rk.evaluate(qrels, run, asked)
+    advised = rk.evaluate(qrels, run, "nDCG(rel=4)@2", rel=4)
+
+    assert ev.notes[0] == (
+        "rel=4 does not change nDCG@2, ERR: grades count as they are; write "
+        "nDCG(rel=4)@2 to leave out grades below 4"
+    )
+    assert (ev["P@2"], plain["P@2"]) == (1 / 2, 2 / 2)
+    assert ev["nDCG@2"] == plain["nDCG@2"]
+    # Only the item of grade 5, at rank 2, gains: 5 / log2(3) over 5 / log2(2).
+    assert advised["nDCG(rel=4)@2"] == pytest.approx((5 / np.log2(3)) / (5 / 1))
+    assert not any("does not change" in note for note in advised.notes)
+
+
+@pytest.mark.parametrize(
+    ("metric", "named"),
+    [
+        ("ERR", True),
+        ("DCG", True),
+        ("CG@5", True),
+        ("RBP(gain='linear')", True),
+        ("RBP", False),
+        ("nDCG(gain='binary')", False),
+        ("nDCG(rel=2)", False),
+        ("P@2", False),
+        ("P(rel=2)@2", False),
+        ("NumRet", False),
+        ("Unjudged@2", False),
+    ],
+)
+def test_the_parameters_of_a_metric_decide_whether_rel_changes_it(
+    metric: str,
+    named: bool,  # noqa: FBT001
+) -> None:
+    qrels = {"q": {"a": 3, "b": 1}}
+    ev = rk.evaluate(qrels, {"q": ["b", "a"]}, metric, rel=3)
+    silent = rk.evaluate(qrels, {"q": ["b", "a"]}, metric)
+
+    assert any("rel=3 does not change" in note for note in ev.notes) == named
+    assert not any("does not change" in note for note in silent.notes)
+    assert (ev.mean == silent.mean) or not named
+
+
+def test_a_metric_without_a_threshold_has_no_alternative() -> None:
+    ev = rk.evaluate({"q": {"a": 3}}, {"q": ["a"]}, "ERR", rel=3)
+
+    assert "rel=3 does not change ERR: grades count as they are" in ev.notes
+
+
+def test_batches_say_once_what_rel_does_not_change() -> None:
+    batches = rk.Accumulator(["nDCG", "P@1"], rel=3)
+    batches.update({"q": {"a": 3}}, {"q": ["a"]})
+    batches.update({"r": {"a": 3}}, {"r": ["a"]})
+    whole = rk.evaluate(
+        {"q": {"a": 3}, "r": {"a": 3}},
+        {"q": ["a"], "r": ["a"]},
+        ["nDCG", "P@1"],
+        rel=3,
+    )
+
+    assert batches.result().notes == whole.notes
+    assert len(whole.notes) == 1

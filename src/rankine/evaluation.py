@@ -64,7 +64,8 @@ def evaluate(
         convention: whose choices the numbers follow.
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
             convention's order.
-        rel: the smallest relevant grade, instead of the convention's.
+        rel: the smallest relevant grade, instead of the convention's. Graded metrics
+            such as nDCG keep their grades, as a note says.
         catalog: number of items in the catalogue, or the items, for the metrics that
             need it.
         items: what is known of items, for the metrics that need it: {item: numbers},

@@ -45,6 +45,43 @@ def notes_of(
     )
 
 
+def without_effect(
+    rel: float | None, asked: Sequence[Metric], bound: Sequence[Metric]
+) -> list[str]:
+    """Name the metrics that a threshold for all does not change, and what would.
+
+    Args:
+        rel: the smallest relevant grade, if it was given.
+        asked: the metrics as they were asked for.
+        bound: the same with what the convention says filled in.
+    """
+    if rel is None:
+        return []
+    idle = [
+        metric
+        for metric, filled in zip(asked, bound, strict=True)
+        if not metric.binds("rel") and filled.get("rel") != rel and _is_graded(filled)
+    ]
+    if not idle:
+        return []
+    said = f"rel={rel:g} does not change {_listed(idle)}: grades count as they are"
+    able = [metric(rel=rel) for metric in idle if metric.takes("rel")]
+    if able:
+        said += f"; write {_listed(able)} to leave out grades below {rel:g}"
+    return [said]
+
+
+def _is_graded(metric: Metric) -> bool:
+    """Say whether a metric looks at grades, and does not only count items."""
+    fact = metric.fact
+    return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
+
+
+def _listed(metrics: Sequence[Metric]) -> str:
+    few = ", ".join(map(str, metrics[:SHOWN]))
+    return few + (", ..." if len(metrics) > SHOWN else "")
+
+
 def _few(ids: Sequence[Any], n: int) -> str:
     shown = ", ".join(str(value) for value in ids)
     return f"({shown}{', ...' if n > len(ids) else ''})"

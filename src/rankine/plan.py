@@ -63,6 +63,7 @@ class Plan:
         untold: the metrics that nobody told which grades are relevant.
         catalog: the number of items in the catalogue, if it was told.
         preset: the name of the convention, if it was given by name.
+        rel: the smallest relevant grade, if it was given for all metrics.
     """
 
     asked: tuple[Metric, ...]
@@ -73,6 +74,7 @@ class Plan:
     untold: tuple[Metric, ...]
     catalog: int | None = None
     preset: str | None = None
+    rel: float | None = None
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
@@ -135,6 +137,7 @@ def plan_of(
         () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
         catalog,
         convention if isinstance(convention, str) else None,
+        rel,
     )
 
 

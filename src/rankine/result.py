@@ -16,7 +16,7 @@ from rankine.forks import need_threads
 from rankine.io.mappings import NO_COLUMN
 from rankine.means import Means
 from rankine.names import parse
-from rankine.notes import notes_of, undefined
+from rankine.notes import notes_of, undefined, without_effect
 from rankine.recommend.listed import ListMetric
 from rankine.stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.table.known import Listed
@@ -319,7 +319,9 @@ class Evaluation:
     @cached_property
     def _overall(self) -> tuple[str, ...]:
         """What is to be said of all queries together, in notes."""
-        return self._doubted.notes()
+        plan = self._plan
+        idle = without_effect(plan.rel, plan.asked, plan.bound)
+        return (*self._doubted.notes(), *idle)
 
     @property
     def table(self) -> Any:
