@@ -338,7 +338,7 @@ def test_nothing_to_say_says_nothing() -> None:
             "2 queries of the run without judgements (r, s): not evaluated",
         ),
         (
-            {"q": {"a": 1}},
+            {"q": {"a": 1, "x": 0}},
             {"q": ["a", "b", "c", "d"]},
             "50.0% of the items in the top 2 are unjudged: counted not relevant",
         ),
@@ -366,7 +366,7 @@ def test_a_tie_that_stays_within_the_cutoff_is_no_tie_across_it() -> None:
 
 
 def test_unjudged_without_a_cutoff_are_counted_in_the_whole_list() -> None:
-    ev = rk.evaluate({"q": {"a": 1}}, {"q": ["a", "b", "c"]}, ["AP"])
+    ev = rk.evaluate({"q": {"a": 1, "x": 0}}, {"q": ["a", "b", "c"]}, ["AP"])
 
     assert ev.notes == (
         "66.7% of the retrieved items are unjudged: counted not relevant",

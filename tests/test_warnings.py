@@ -459,3 +459,48 @@ def test_batches_say_once_what_rel_does_not_change() -> None:
 
     assert batches.result().notes == whole.notes
     assert len(whole.notes) == 1
+
+
+# --- items that nobody judged
+
+MANY: dict[str, list[str]] = {"q": ["a", "x", "y", "z"], "r": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "metric", "options", "told"),
+    [
+        ({"q": {"a"}, "r": {"b"}}, "P@2", {}, False),
+        ({"q": {"a": 1, "b": 3}, "r": {"b": 2}}, "nDCG@2", {}, False),
+        ({"q": {"a": 1, "b": 0}, "r": {"b": 1}}, "P@2", {}, True),
+        ({"q": {"a": 1}, "r": {"b": 0}}, "nDCG@2", {}, True),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "P@2", {}, False),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "P@2", {"rel": 4}, True),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "nDCG@2", {"rel": 4}, False),
+        ({"q": {"a": 1}, "r": {"b": -1}}, "P@2", {}, True),
+    ],
+    ids=[
+        "clicks", "graded clicks", "one negative", "graded", "ratings", "low ratings",
+        "rel that nDCG does not take", "in the pool",
+    ],
+)  # fmt: skip
+def test_the_share_of_unjudged_items_needs_negatives(
+    qrels: Any, metric: str, options: dict[str, Any], *, told: bool
+) -> None:
+    notes = rk.evaluate(qrels, MANY, metric, **options).notes
+
+    # Of the four items in the first two ranks, only a is judged.
+    said = f"{(4 - 1) / 4:.1%} of the items in the top 2 are unjudged: counted not "
+    assert any(note.startswith(said) for note in notes) == told
+
+
+def test_check_tells_the_share_of_unjudged_items_only_with_negatives() -> None:
+    clicks = rk.check({"q": {"a"}, "r": {"b"}}, MANY, k=2)
+    graded = rk.check({"q": {"a": 1, "b": 0}, "r": {"b": 1}}, MANY, k=2)
+
+    assert clicks.both["unjudged_at_k"] is clicks.both["unjudged"] is None
+    assert graded.both["unjudged_at_k"] == (4 - 1) / 4
+    assert graded.both["unjudged"] == (6 - 1) / 6
+    assert "judged in the" not in str(clicks)
+    assert "unjudged in the top 2" in str(graded)
+    assert not any("not judged" in one.what for one in clicks.findings)
+    assert any("not judged" in one.what for one in graded.findings)

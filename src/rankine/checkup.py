@@ -109,7 +109,8 @@ def check(
         Counts, and findings with what to do about each.
 
     >>> import rankine as rk
-    >>> found = rk.check({"q1": {"a": 1}}, {"q1": ["b", "a"], "q2": ["c"]})
+    >>> qrels = {"q1": {"a": 1, "c": 0}}
+    >>> found = rk.check(qrels, {"q1": ["b", "a"], "q2": ["c"]})
     >>> found.both["queries_in_both"], found.both["unjudged_at_k"]
     (1, 0.5)
     >>> [finding.what for finding in found.findings]
@@ -227,9 +228,17 @@ class _Pair:
             "relevant_found": _share(
                 found, relevant.select("query", "item").n_unique()
             ),
-            "unjudged_at_k": _unjudged(top),
-            "unjudged": _unjudged(common),
+            "unjudged_at_k": self._unjudged(top),
+            "unjudged": self._unjudged(common),
         }
+
+    def _unjudged(self, rows: pl.DataFrame) -> float | None:
+        """Return the share of items that are not judged, if only some are relevant."""
+        if not (self.truth["value"] < 1).any():
+            return None
+        known = int((rows["grade"].fill_null(-1) >= 0).sum())
+        share = _share(known, rows.height)
+        return None if share is None else 1 - share
 
     def findings(self) -> Iterator[Finding]:
         yield from self._refused()
@@ -307,7 +316,7 @@ class _Pair:
                 "see whether both write the ids of items alike",
             )
         elif common.height:
-            share = _unjudged(common.filter(pl.col("place") <= self.k))
+            share = self._unjudged(common.filter(pl.col("place") <= self.k))
             if share is not None and share > _MANY_UNJUDGED:
                 yield Finding(
                     "warning",
@@ -434,12 +443,6 @@ def _spread(values: pl.Series) -> dict[str, float] | None:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _unjudged(rows: pl.DataFrame) -> float | None:
-    known = int((rows["grade"].fill_null(-1) >= 0).sum())
-    share = _share(known, rows.height)
-    return None if share is None else 1 - share
 
 
 def _n_repeated(frame: pl.DataFrame) -> int:

@@ -37,7 +37,7 @@ def notes_of(
         *_unreachable(table, metrics),
         *_empty(summaries, n_metrics),
         *undefined(summaries),
-        *_unjudged(aligned, depths),
+        *_unjudged(aligned, depths, metrics),
         *_short(table, depths),
         *_tied(table, depths),
         *_negative(table),
@@ -127,7 +127,9 @@ def undefined(summaries: Mapping[str, Summary]) -> list[str]:
     ]
 
 
-def _unjudged(aligned: Aligned, depths: Sequence[int]) -> list[str]:
+def _unjudged(
+    aligned: Aligned, depths: Sequence[int], metrics: Sequence[Metric]
+) -> list[str]:
     table = aligned.table
     total = int(table.n_retrieved.sum())
     known = table.grade >= 0
@@ -140,10 +142,21 @@ def _unjudged(aligned: Aligned, depths: Sequence[int]) -> list[str]:
     inside = known if k is None else known & (table.rank <= k)
     shown = total if k is None else int(np.minimum(table.n_retrieved, k).sum())
     share = 1 - np.count_nonzero(inside) / shown
-    if share <= 0:
+    if share <= 0 or not _has_negatives(table, metrics):
         return []
     where = "retrieved items" if k is None else f"items in the top {k}"
     return [f"{share:.1%} of the {where} are unjudged: counted not relevant"]
+
+
+def _has_negatives(table: Judged, metrics: Sequence[Metric]) -> bool:
+    """Say whether a judged item is not relevant, to a metric at least.
+
+    Without any, as of clicks, only relevant items are judged, and that others are not
+    says nothing.
+    """
+    least = float(table.pool.grade.min(initial=np.inf))
+    thresholds = [metric.get("rel") for metric in metrics]
+    return any(least <= 0 if rel is None else least < rel for rel in thresholds)
 
 
 def _unmatched(aligned: Aligned) -> list[str]:

@@ -94,7 +94,7 @@ def test_evaluate_prints_a_table(shell: Shell) -> None:
     assert f"{AP:.4f}" in done.out
     assert "0.5000 to 0.8333" in done.out
     assert "2 queries." in done.out
-    assert "50.0% of the items in the top 1 are unjudged" in done.out
+    assert " - every judged item counts as relevant: the grades are 1 to" in done.out
 
 
 def test_evaluate_has_default_metrics(shell: Shell) -> None:

@@ -197,7 +197,7 @@ def test_other_notes_stand_with_their_run(rankine: Command) -> None:
 
 
 def test_one_run_has_no_heading(rankine: Command) -> None:
-    done = rankine("evaluate", "qrels.txt", "a.run", "-m", "P@1")
+    done = rankine("evaluate", "qrels.txt", "a.run", "-m", "P@5")
 
     assert "all runs" not in done.out
     assert "\n - " in done.out

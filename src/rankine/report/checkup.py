@@ -91,14 +91,17 @@ def _of_run(found: Check) -> dict[str, Any]:
 
 
 def _of_both(found: Check) -> dict[str, Any]:
-    unjudged = f"unjudged in the top {found.both['k']}"
+    unjudged = {
+        f"unjudged in the top {found.both['k']}": found.both["unjudged_at_k"],
+        "unjudged in the lists": found.both["unjudged"],
+    }
+    told = {word: _percent(own) for word, own in unjudged.items() if own is not None}
     return {
         "queries in both": found.both["queries_in_both"],
         "queries only judged": found.both["queries_only_judged"],
         "queries only in the run": found.both["queries_only_in_run"],
         "relevant items found": _percent(found.both["relevant_found"]),
-        unjudged: _percent(found.both["unjudged_at_k"]),
-        "unjudged in the lists": _percent(found.both["unjudged"]),
+        **told,
     }
 
 
