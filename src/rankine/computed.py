@@ -164,7 +164,19 @@ def _listed_for(
     of_items = {"vectors", "topics", "subtopics"}
     bare = listed.bare if not of_items.isdisjoint(needs) else ()
     of_truth = truth.source.notes if truth and "judgements" in needs else ()
-    return replace(listed, notes=(*of_truth, *listed.notes, *strange, *bare))
+    notes = (*of_truth, *listed.notes, *strange, *bare)
+    catalogue = _inferred(known, listed.table) if "catalog" in needs else ()
+    return replace(listed, notes=notes, catalogue=catalogue)
+
+
+def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
+    """Say whose items are the catalogue, where nobody gave one."""
+    if known.catalog is not None or table.catalog is None:
+        return ()
+    source = "items" if known.train is None else "train"
+    n = count(table.catalog, "item")
+    said = f"the catalogue is taken to be the {n} of {source}=; catalog= gives another"
+    return (said,)
 
 
 def _needed(known: Known, needs: set[str]) -> Known:
@@ -181,6 +193,15 @@ def _needed(known: Known, needs: set[str]) -> Known:
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
     """Refuse items= that does not have what metrics need of it."""
+    nothing = table.vectors is None and table.topics is None and table.distance is None
+    if nothing and not {"vectors", "topics"}.isdisjoint(needs):
+        metric = needs.get("vectors") or needs["topics"]
+        msg = (
+            f"{metric} needs features, but items= has only texts that are nearly all "
+            "different, as titles are; to take them nevertheless, say "
+            "columns={'features': ...} or --col features=NAME"
+        )
+        raise DataError(msg)
     if "topics" in needs and table.topics is None:
         msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
         raise DataError(msg)

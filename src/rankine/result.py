@@ -321,7 +321,13 @@ class Evaluation:
         """What is to be said of all queries together, in notes."""
         plan = self._plan
         idle = without_effect(plan.rel, plan.asked, plan.bound)
-        return (*self._doubted.notes(), *idle)
+        return (*self._doubted.notes(), *idle, *self._catalogue)
+
+    @cached_property
+    def _catalogue(self) -> tuple[str, ...]:
+        """Whose items are the catalogue, where nobody gave one."""
+        listed = [one for one in self._tables if isinstance(one, Listed)]
+        return tuple(note for one in listed for note in one.catalogue)
 
     @property
     def table(self) -> Any:

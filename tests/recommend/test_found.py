@@ -299,9 +299,10 @@ def test_columns_of_features_may_be_chosen() -> None:
     every = rk.evaluate(None, lists, "ILD", items=films)
     # One number alone says nothing of a direction, and a note says what was taken.
     assert every.mean == {"ILD": 0.0}
-    (said,) = every.notes
-    assert "genres, title as topics and year as features" in said
-    assert "--col features=NAME" in said
+    left_out, said = every.notes
+    assert left_out.startswith("items: 'title' is no topic and left out, as nearly")
+    assert "genres as topics and year as features" in said
+    assert all("--col features=NAME" in note for note in every.notes)
 
     for told in ("genres", ["genres"]):
         ev = rk.evaluate(None, lists, "ILD", items=films, columns={"features": told})
@@ -336,3 +337,110 @@ def test_columns_of_features_on_the_command_line(tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)[0]["metrics"]["ILD"]["value"] == 1
+
+
+# --- whose items are the catalogue, and which texts are topics
+
+
+def test_the_catalogue_that_nobody_gave_is_told() -> None:
+    lists = {"u": ["a", "b"], "v": ["a", "c"]}
+    train = {"u": ["c", "d"], "v": ["a", "b", "e"]}
+    items = dict.fromkeys("abcdef", "t")
+
+    by_train = rk.evaluate(None, lists, "Coverage@2", train=train, items=items)
+    by_items = rk.evaluate(None, lists, ["Coverage@2", "Gini"], items=items)
+    given = rk.evaluate(None, lists, "Coverage@2", train=train, catalog=10)
+
+    assert by_train["Coverage@2"] == 3 / 5
+    assert by_train.notes == (
+        "the catalogue is taken to be the 5 items of train=; catalog= gives another",
+    )
+    assert by_items["Coverage@2"] == 3 / 6
+    assert by_items.notes == (
+        "the catalogue is taken to be the 6 items of items=; catalog= gives another",
+    )
+    assert given["Coverage@2"] == 3 / 10
+    assert given.notes == ()
+
+
+def test_metrics_that_need_no_catalogue_say_nothing_of_it() -> None:
+    items = {"a": "t", "b": "s"}
+
+    assert rk.evaluate(None, {"u": ["a", "b"]}, "ILD", items=items).notes == ()
+    counted = rk.evaluate(None, {"u": ["a"]}, "Coverage(share=False)", items=items)
+    assert counted.notes == ()
+
+
+def test_batches_say_once_whose_items_are_the_catalogue() -> None:
+    lists = {"u": ["a", "b"], "v": ["a", "c"]}
+    train = {"u": ["c", "d"], "v": ["a", "b", "e"]}
+    batches, others = (rk.Accumulator("Coverage@2", train=train) for _ in range(2))
+    batches.update({"u": lists["u"]})
+    others.update({"v": lists["v"]})
+    batches.merge(others)
+
+    whole = rk.evaluate(None, lists, "Coverage@2", train=train)
+
+    assert batches.result().notes == whole.notes
+    assert len(whole.notes) == 1
+
+
+def films(n: int) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "item_id": [f"i{at}" for at in range(n)],
+            "title": [f"Film {at}" for at in range(n)],
+            "genres": ["war|love" if at % 2 else "war" for at in range(n)],
+        }
+    )
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_titles_are_no_topics(n: int) -> None:
+    lists = {"u": ["i0", "i2"]}
+
+    ev = rk.evaluate(None, lists, "ILD", items=films(n))
+    told = {"features": ["title", "genres"]}
+    both = rk.evaluate(None, lists, "ILD", items=films(n), columns=told)
+
+    # Both are war films; with the titles, one of two topics of each is shared.
+    assert ev["ILD"] == 0
+    assert both["ILD"] == pytest.approx(1 - 1 / 2)
+    (said,) = ev.notes
+    assert said == (
+        "items: 'title' is no topic and left out, as nearly every text in it is "
+        "different; columns={'features': ...} or --col features=NAME takes it"
+    )
+    assert both.notes == ()
+
+
+def test_a_few_different_texts_may_be_topics() -> None:
+    few = pl.DataFrame({"item_id": ["a", "b", "c"], "topic": ["x", "y", "z"]})
+
+    ev = rk.evaluate(None, {"u": ["a", "b"]}, "ILD", items=few)
+
+    assert ev["ILD"] == 1
+    assert ev.notes == ()
+
+
+def test_combinations_of_few_topics_are_topics() -> None:
+    pairs = [f"{first}|{second}" for first in "abcdef" for second in "abcdef"][:30]
+    frame = pl.DataFrame({"item_id": [f"i{at}" for at in range(30)], "tags": pairs})
+
+    assert rk.evaluate(None, {"u": ["i0", "i9"]}, "ILD", items=frame).notes == ()
+
+
+def test_titles_alone_are_refused_where_features_are_needed() -> None:
+    titles = films(40).drop("genres")
+    lists = {"u": ["i0", "i1"]}
+
+    for metric in ("ILD", "AWRF"):
+        with pytest.raises(
+            DataError, match=r"only texts that are nearly all different"
+        ):
+            rk.evaluate(None, lists, metric, items=titles)
+    covered = rk.evaluate(None, lists, "Coverage", items=titles)
+    told = rk.evaluate(None, lists, "ILD", items=titles, columns={"features": "title"})
+
+    assert covered["Coverage"] == 2 / 40
+    assert told["ILD"] == 1

@@ -56,6 +56,7 @@ class Accumulated(Evaluation):
     said: tuple[str, ...] = ()
     warned: tuple[str, ...] = ()
     doubted: Doubts = Doubts()
+    inferred: tuple[str, ...] = ()
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -66,6 +67,11 @@ class Accumulated(Evaluation):
     def _doubted(self) -> Doubts:
         """What was seen of all batches that may not be what it was taken for."""
         return self.doubted
+
+    @cached_property
+    def _catalogue(self) -> tuple[str, ...]:
+        """Whose items are the catalogue, which all batches have in common."""
+        return self.inferred
 
     @cached_property
     def _cautions(self) -> tuple[str, ...]:
@@ -98,6 +104,7 @@ class Evaluations:
         self._n_notes = 0
         self._warnings: list[str] = []
         self._doubts = Doubts()
+        self._catalogue: tuple[str, ...] = ()
         self._is_empty = True
         self._name: str | None = None
         self._n = 0
@@ -133,6 +140,7 @@ class Evaluations:
         self._tell(said, found._cautions)  # noqa: SLF001
         self._doubts += found._doubted  # noqa: SLF001
         self._is_empty &= is_empty(source)
+        self._catalogue = found._catalogue  # noqa: SLF001
 
     def merge(self, other: Evaluations) -> None:
         """Add what others of the same metrics have; they stay as they are."""
@@ -154,6 +162,7 @@ class Evaluations:
         )
         self._doubts += other._doubts
         self._is_empty &= other._is_empty
+        self._catalogue = self._catalogue or other._catalogue
         self._n += other._n
         self._name = self._name or other._name
         self._n_notes += other._n_notes - len(other._notes)
@@ -201,6 +210,7 @@ class Evaluations:
         made.said = (*said, *rest)
         made.warned = tuple(self._warnings)
         made.doubted = self._doubts
+        made.inferred = self._catalogue
         return made
 
     @property

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _SEPARATOR = "|"
 """Between the topics of one item, where they stand in one text."""
+_NEARLY = 0.9
+"""Share of different texts from which they are names of items, and no topics."""
+_ENOUGH, _BESIDE = 20, 3
+"""Texts that show it: in the only column of texts, and next to another one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +271,19 @@ def _of_columns(
             words[name] = column
     known = item.unique(maintain_order=True)
     owner = _places(item, known)
-    topics = [_topic_rows(owner, column, name) for name, column in words.items()]
+    of_column = {
+        name: _topic_rows(owner, column, name) for name, column in words.items()
+    }
+    nested = (pl.List, pl.Array)
+    texts = {name for name in words if not isinstance(words[name].dtype, nested)}
+    names = [] if told else _names_of_items(of_column, texts)
+    words = {name: column for name, column in words.items() if name not in names}
+    topics = [of_column[name] for name in words]
+    left_out = tuple(
+        f"{title}: {name!r} is no topic and left out, as nearly every text in it is "
+        "different; columns={'features': ...} or --col features=NAME takes it"
+        for name in names
+    )
     vectors = None
     if numbers:
         if len(known) < len(item):
@@ -284,9 +300,9 @@ def _of_columns(
             flags = pl.Series(list(numbers))[which]
             topics = [pl.DataFrame({"at": at, "topic": flags})]
     if not topics:
-        return Features(known, vectors)
-    notes: tuple[str, ...] = ()
-    if not told and words and len(rest) > 1:
+        return Features(known, vectors, notes=left_out)
+    notes = left_out
+    if not told and words and len(rest) - len(names) > 1:
         # Such as a year and a title next to genres.
         taken = [f"{', '.join(words)} as topics"]
         taken += [f"{', '.join(numbers)} as features"] if numbers else []
@@ -294,7 +310,7 @@ def _of_columns(
             f"{title}: {' and '.join(taken)}; columns={{'features': ...}} or --col "
             "features=NAME takes some of them only"
         )
-        notes = (said,)
+        notes = (*left_out, said)
     every = pl.concat(topics).unique(maintain_order=True)
     return Features(
         known,
@@ -304,6 +320,22 @@ def _of_columns(
         np.ones(every.height),
         notes=notes,
     )
+
+
+def _names_of_items(
+    of_column: Mapping[str, pl.DataFrame], texts: Collection[str]
+) -> list[str]:
+    """Return the columns of texts that are nearly all different, such as titles.
+
+    A few texts may differ by chance, unless another column has topics that return.
+    """
+    differ = [
+        name
+        for name, rows in of_column.items()
+        if name in texts and rows["topic"].n_unique() >= _NEARLY * rows.height
+    ]
+    enough = _BESIDE if len(differ) < len(of_column) else _ENOUGH
+    return [name for name in differ if of_column[name].height >= enough]
 
 
 def _inner(column: pl.Series) -> pl.DataType:

@@ -105,6 +105,7 @@ class Listed:
         notes: what was left out or changed.
         strange: what is said of items that are not in the catalogue.
         bare: what is said of items that have no features.
+        catalogue: what is said of the catalogue, if nobody gave one.
         items: the ids of items by number.
         steps: tells how often a score is above the one before it in its list, as they
             came, and whether one is below.
@@ -118,6 +119,7 @@ class Listed:
     unsorted: int = 0
     items: pl.Series | None = None
     steps: Callable[[], tuple[int, bool]] = no_steps
+    catalogue: tuple[str, ...] = ()
 
 
 def catalog_of(catalog: Any) -> int | pl.Series:
