@@ -97,10 +97,8 @@ def test_a_share_of_a_perfect_list(metric: str, wanted: float) -> None:
     assert ev[metric] == pytest.approx(wanted)
 
 
-def test_without_rows_every_query_counts_0() -> None:
-    run = pl.DataFrame(
-        schema={"query": pl.String, "item": pl.String, "score": pl.Float64}
-    )
+def test_with_empty_lists_every_query_counts_0() -> None:
+    run: dict[str, list[str]] = {query: [] for query in GRADED}
 
     assert rk.evaluate(GRADED, run, "RR@3", convention="ir_measures")["RR@3"] == 0
 

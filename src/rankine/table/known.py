@@ -107,8 +107,7 @@ class Listed:
         bare: what is said of items that have no features.
         catalogue: what is said of the catalogue, if nobody gave one.
         items: the ids of items by number.
-        steps: tells how often a score is above the one before it in its list, as they
-            came, and whether one is below.
+        steps: tells how scores rise and fall along the lists, as in `Aligned`.
     """
 
     table: Recommended
@@ -237,8 +236,7 @@ def know(
     queries = lists.queries
     if users is not None and judged is not None:
         queries = named.gather(own).cast(judged.queries.dtype).alias("query")
-    bare = tuple(_bare(table))
-    said, steps = (tuple(notes), tuple(strange), bare), lists.steps
+    said, steps = (tuple(notes), tuple(strange), tuple(_bare(table))), lists.steps
     return Listed(table, queries, *said, items=every, steps=lambda: steps)
 
 
