@@ -274,3 +274,15 @@ def test_lists_that_are_empty_down_to_the_cutoff_have_no_serendipity() -> None:
         catalog=["a", "b", "c", "d", "z"],
     )
     assert ev.per_query["Serendipity@3"].fill_nan(None).to_list() == [0, None]
+
+
+def test_the_first_items_keep_the_numbers_of_the_column() -> None:
+    mixed = FRAME[[2, 0, 3, 1]]
+    ev = rk.evaluate(QRELS, mixed, "RR@3", convention="rectools", keep=4)
+
+    of_v, of_u = ev.worst("RR@3")
+
+    assert of_u.top == ((2, "a", 1.0), (3, "b", None))
+    assert of_u.missed == (("c", 1.0, 5),)
+    assert of_v.top == ((4, "d", 1.0),)
+    assert of_v.missed == (("d", 1.0, 4),)

@@ -35,11 +35,13 @@ class First:
         queries: the id of each list.
         starts: where each begins.
         items: the first items of each, best first.
+        ranks: the rank of each, None where they are 1, 2, 3 and so on.
     """
 
     queries: Sequence[Any] | pl.Series
     starts: Ints
     items: Sequence[Any] | pl.Series
+    ranks: Ints | None = None
 
     @cached_property
     def _row(self) -> dict[Any, int]:
@@ -53,8 +55,11 @@ class First:
         row = self._row.get(query, self._row.get(str(query)))
         if row is None:
             return []
-        items = self.items[int(self.starts[row]) : int(self.starts[row + 1])]
-        return list(enumerate(items, 1))
+        part = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        items = self.items[part]
+        if self.ranks is None:
+            return list(enumerate(items, 1))
+        return list(zip(self.ranks[part].tolist(), items, strict=True))
 
 
 def first_of(
@@ -133,6 +138,9 @@ def _of_rows(rows: Rows, rule: Convention, depth: int, floor: float | None) -> F
     # Where all orders of ties are looked at, items stand by their ids.
     spread = rule.tie not in {*_BY_PLACE, "id_asc", "id_desc"}
     lists = lists_of(rows, rule.replace(tie="id_desc") if spread else rule)
+    if lists.ranks is not None:
+        items, starts, ranks = lists.first(depth)
+        return First(lists.queries, starts, items, ranks)
     length = np.minimum(np.diff(lists.starts), depth)
     if floor is not None and lists.scores is not None:
         number = np.repeat(np.arange(len(length)), np.diff(lists.starts))
