@@ -92,7 +92,7 @@ def all_relevant(least: float, most: float, threshold: float) -> list[str] | Non
     >>> all_relevant(1, 5, threshold=1)[0]
     'every judged item counts as relevant: the grades are 1 to 5, and none is below 1'
     """
-    if not threshold <= least < most:
+    if not threshold <= least < most < math.inf:
         return None
     liked = math.ceil(least + _LIKED * (most - least))
     what = (

@@ -609,7 +609,7 @@ def test_58_query_without_relevant_items_can_be_an_error() -> None:
 
     text = complaint(errors.DataError, qrels, {"q1": ["a"]}, convention=rule)
 
-    assert "no relevant item" in text
+    assert "without a relevant item (q2)" in text
     assert "q2" in text
 
 
