@@ -166,6 +166,8 @@ class Convention:
                     f"{nearest(name, FIELDS)}"
                 )
                 raise ParameterError(msg)
+        if all(_is_same(getattr(self, name), new) for name, new in changes.items()):
+            return self  # and need not be checked again
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,6 +215,11 @@ class Convention:
         own = self.own(name, cut=cut)
         fields_ = {key: value for key, value in own.items() if is_field(key, name)}
         return replace(self, **fields_) if fields_ else self
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Say whether two values of a field are one, which 1 and True are not."""
+    return type(old) is type(new) and bool(old == new)
 
 
 def _plain(value: Any) -> Any:

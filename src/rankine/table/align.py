@@ -137,10 +137,13 @@ def _probed(
         pair=found.pair,
     )
     lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
-    named = _named(table, list(grades), found.extra, lengths, run.notes)
     by_score = rule.order == "score" and _are_mappings(run.data)
-    return replace(
-        named,
+    return _named(
+        table,
+        list(grades),
+        found.extra,
+        lengths,
+        run.notes,
         strict=found.is_strict,
         exact=found.is_exact,
         scored=by_score,
@@ -348,8 +351,9 @@ def _named(
     extra: list[Any],
     extra_length: Sequence[int] | Ints,
     notes: tuple[str, ...],
+    **more: Any,
 ) -> Aligned:
     missing = np.flatnonzero(~table.in_run)
     shown = tuple(ids[int(at)] for at in missing[:SHOWN])
     lengths = np.asarray(extra_length, dtype=np.int64)
-    return Aligned(table, ids, len(missing), shown, extra, lengths, notes)
+    return Aligned(table, ids, len(missing), shown, extra, lengths, notes, **more)
