@@ -107,8 +107,9 @@ bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 BEFORE ?= HEAD~1
 
 .PHONY: bench-against
-bench-against: $(PEERS)-search/installed
-	$(PEERS)-search/bin/python benchmarks/against.py $(BEFORE)
+bench-against: $(PEERS)-search/installed $(PEERS)-recommend/installed
+	$(PEERS)-search/bin/python benchmarks/against.py $(BEFORE) \
+		$(PEERS)-recommend/bin/python
 
 # Random cases per tool; another SEED gives other cases.
 CASES ?= 2000
@@ -126,7 +127,7 @@ oracle-search: LISTS = ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
-oracle-torch: LISTS = replay
+oracle-torch: LISTS = replay lenskit
 oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
 

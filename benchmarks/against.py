@@ -22,6 +22,8 @@ from benchmarks.cases import BEYOND, OF_RECTOOLS
 
 ROOT = Path(__file__).parent.parent
 CASES = Path(__file__).with_name("cases.py")
+OF_RECOMMENDERS = ("lists_rankine", "beyond_rankine", "few_rankine", "frames_rankine")
+"""Cases that run in the environment of the recommenders' tools, which has pandas."""
 RUNS: tuple[tuple[str, ...], ...] = (
     ("file_rankine",),
     ("file_rankine", "tied"),
@@ -46,11 +48,14 @@ RUNS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def measure(words: tuple[str, ...], source: Path) -> dict[str, float]:
+def measure(
+    words: tuple[str, ...], source: Path, recommenders: str
+) -> dict[str, float]:
     """Run a case with the package of one tree."""
     environment = os.environ | {"PYTHONPATH": str(source)}
+    python = recommenders if words[0].startswith(OF_RECOMMENDERS) else sys.executable
     done = subprocess.run(
-        [sys.executable, str(CASES), *words],
+        [python, str(CASES), *words],
         capture_output=True,
         text=True,
         check=False,
@@ -62,10 +67,13 @@ def measure(words: tuple[str, ...], source: Path) -> dict[str, float]:
     return times
 
 
-def compare(words: tuple[str, ...], before: Path, times: int) -> bool:
+def compare(
+    words: tuple[str, ...], before: Path, times: int, recommenders: str
+) -> bool:
     """Print a line for each time that a case takes, and say whether one is slower."""
+    trees = (before, ROOT / "src")
     runs = [
-        (measure(words, before), measure(words, ROOT / "src")) for _ in range(times)
+        [measure(words, tree, recommenders) for tree in trees] for _ in range(times)
     ]
     slower = False
     for what in runs[0][1]:
@@ -90,6 +98,12 @@ def main() -> int:
     """Compare with a revision, and exit with 1 if a case is slower."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("revision", help="the commit to compare with")
+    parser.add_argument(
+        "recommenders",
+        nargs="?",
+        default=sys.executable,
+        help="the Python of the environment with the recommenders' tools",
+    )
     parser.add_argument("--times", type=int, default=5, help="runs of each case")
     parser.add_argument("--only", default="", help="cases whose name begins so")
     given = parser.parse_args()
@@ -102,7 +116,10 @@ def main() -> int:
             heads = ("best before", "best now", "medians")
             print(f"  {'':<51}{heads[0]:>10} {heads[1]:>10} {heads[2]:>8}")
             chosen = [words for words in RUNS if words[0].startswith(given.only)]
-            slower = [compare(words, tree / "src", given.times) for words in chosen]
+            slower = [
+                compare(words, tree / "src", given.times, given.recommenders)
+                for words in chosen
+            ]
         finally:
             remove = [git, "-C", str(ROOT), "worktree", "remove", "--force", str(tree)]
             subprocess.run(remove, check=True)
