@@ -8,8 +8,6 @@ is above that of the older tree by more than the spread of either.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -19,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.cases import BEYOND, OF_RECTOOLS
+from benchmarks.run import run_case
 
 ROOT = Path(__file__).parent.parent
-CASES = Path(__file__).with_name("cases.py")
 OF_RECOMMENDERS = ("lists_rankine", "beyond_rankine", "few_rankine", "frames_rankine")
 """Cases that run in the environment of the recommenders' tools, which has pandas."""
 RUNS: tuple[tuple[str, ...], ...] = (
@@ -52,19 +50,8 @@ def measure(
     words: tuple[str, ...], source: Path, recommenders: str
 ) -> dict[str, float]:
     """Run a case with the package of one tree."""
-    environment = os.environ | {"PYTHONPATH": str(source)}
     python = recommenders if words[0].startswith(OF_RECOMMENDERS) else sys.executable
-    done = subprocess.run(
-        [python, str(CASES), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    if done.returncode:
-        sys.exit(f"{' '.join(words)} failed:\n{done.stderr}")
-    times: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
-    return times
+    return run_case(*words, python=python, source=source)
 
 
 def compare(

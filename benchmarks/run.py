@@ -8,6 +8,7 @@ tools, which need an older NumPy.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,13 +20,17 @@ from benchmarks.cases import BEYOND, OF_RECTOOLS
 CASES = Path(__file__).with_name("cases.py")
 
 
-def run_case(*words: str, python: str = sys.executable) -> dict[str, float]:
-    """Run one case in a process of its own."""
+def run_case(
+    *words: str, python: str = sys.executable, source: Path | None = None
+) -> dict[str, float]:
+    """Run one case in a process of its own, with the package of another tree."""
+    where = {} if source is None else {"PYTHONPATH": str(source)}
     done = subprocess.run(
         [python, str(CASES), *words],
         capture_output=True,
         text=True,
         check=False,
+        env=os.environ | where,
     )
     if done.returncode:
         sys.exit(f"{' '.join(words)} failed:\n{done.stderr}")
