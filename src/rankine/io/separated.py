@@ -191,6 +191,8 @@ class _Reader:
         if frame is not None:
             return frame, None
         kept, lines = self._leave_out(text, first)
+        if not kept:
+            return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
         self._refuse_lines(kept, lines)
         parsed = self._parse(b"\n".join(kept), ())
         if isinstance(parsed, str):
