@@ -286,3 +286,11 @@ def test_the_first_items_keep_the_numbers_of_the_column() -> None:
     assert of_u.missed == (("c", 1.0, 5),)
     assert of_v.top == ((4, "d", 1.0),)
     assert of_v.missed == (("d", 1.0, 4),)
+
+
+def test_a_matrix_of_ranked_items_counts_from_1() -> None:
+    run = rk.from_ranked([["a", "x"], ["x", "d"]], queries=["u", "v"])
+
+    ev = rk.evaluate(QRELS, run, ["RR", "P@1"], convention="rectools")
+
+    assert ev.mean == {"RR": (1 / 1 + 1 / 2) / 2, "P@1": (1 + 0) / 2}

@@ -491,7 +491,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     else:
         item = _series("item", flat.tolist(), "run")
     frame = pl.DataFrame(
-        {"query": axis.gather(row), "item": item, "value": -place.astype(np.float64)}
+        {"query": axis.gather(row), "item": item, "value": -(place + 1.0)}
     )
     empty = n_queries if frame.height == 0 else 0
     return Rows(frame, "run", ranked=True, role="run", n_empty=empty)
