@@ -100,6 +100,10 @@ def similarity():
     return rk.similarity(RUN, RUN, "RBO")
 
 
+def to_pandas():
+    return rk.evaluate(QRELS, RUN, "RR").to_frame("pandas")
+
+
 def users_own():
     import polars as pl
     return pl.Series([3, 1, 2]).sort().to_list()[0]
@@ -148,7 +152,9 @@ def children(
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
 
-BY_THREADS = ("files", "frame", "matrix", "coverage", "check", "similarity")
+BY_THREADS = (
+    "files", "frame", "matrix", "coverage", "check", "similarity", "to_pandas",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("threads", [None, "1"])

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rankine.errors import MissingExtraError, ParameterError
+from rankine.forks import need_threads
 from rankine.report.cells import cells, shown
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def to_frame(frame: pl.DataFrame, library: str) -> Any:
     if library not in {"pandas", "arrow"}:
         msg = f"library must be one of polars, pandas, arrow, got {library!r}"
         raise ParameterError(msg)
+    need_threads()  # which polars takes for both
     try:
         return frame.to_pandas() if library == "pandas" else frame.to_arrow()
     except ImportError:
