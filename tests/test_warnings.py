@@ -310,7 +310,8 @@ RATED: dict[str, dict[str, float]] = {
 SHOWN = {"u": ["a", "b", "c"], "v": ["a", "b", "x"]}
 ALL = (
     "every judged item counts as relevant: the grades are 1 to 5, and none is below 1; "
-    "say which are relevant, such as rel=4 or --rel 4"
+    "if not all of them are, give the smallest relevant grade, such as rel=4 or "
+    "--rel 4"
 )
 
 
@@ -504,3 +505,20 @@ def test_check_tells_the_share_of_unjudged_items_only_with_negatives() -> None:
     assert "unjudged in the top 2" in str(graded)
     assert not any("not judged" in one.what for one in clicks.findings)
     assert any("not judged" in one.what for one in graded.findings)
+
+
+@pytest.mark.parametrize(
+    ("grades", "rel"),
+    [([0.5, 5.0], "4"), ([0.5, 1.0], "0.5"), ([0.0, 2.5, 3.0], "2.5")],
+    ids=["half-stars", "shares", "few-grades"],
+)
+def test_grades_with_fractions_are_told_a_threshold_that_fits(
+    grades: list[float], rel: str
+) -> None:
+    # Half-stars from 0.5 to 5: three quarters of the way up, 3.875, and so 4.
+    qrels = {"u": {f"d{place}": grade for place, grade in enumerate(grades)}}
+
+    with pytest.raises(
+        DataError, match=rf"write P\(rel={rel}(\.0)?\)@1, or give rel={rel} "
+    ):
+        rk.evaluate(qrels, {"u": ["d0"]}, "P@1")

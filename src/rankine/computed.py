@@ -9,7 +9,7 @@ import numpy as np
 
 from rankine.cautions import n_unsorted
 from rankine.conventions.convention import BY_RANK
-from rankine.doubts import doubts_of
+from rankine.doubts import doubts_of, liked_from, looks_rated
 from rankine.errors import DataError, ParameterError
 from rankine.inputs import is_ranked
 from rankine.io.mappings import as_rows
@@ -297,10 +297,13 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     if fraction.any():
         example = float(grade[np.flatnonzero(fraction)[0]])
         metric = plan.untold[0]
+        least, most = float(grade.min()), float(grade.max())
+        # Of ratings, the smallest is not what people like.
+        liked = liked_from(least, most) if looks_rated(most) else example
         msg = (
             f"grades have fractions, such as {example:g}, and {metric} must know which "
-            f"are relevant; write {metric(rel=example)}, or give rel={example:g} for "
-            "all metrics"
+            f"are relevant; write {metric(rel=liked)}, or give rel={liked:g} for all "
+            "metrics"
         )
         swapped = doubts_of(truth, truth.source).read
         raise DataError("; ".join((msg, *swapped[:1])))

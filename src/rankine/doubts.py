@@ -94,12 +94,30 @@ def all_relevant(least: float, most: float, threshold: float) -> list[str] | Non
     """
     if not threshold <= least < most < math.inf:
         return None
-    liked = math.ceil(least + _LIKED * (most - least))
+    liked = liked_from(least, most)
     what = (
         f"every judged item counts as relevant: the grades are {least:g} to {most:g}, "
         f"and none is below {threshold:g}"
     )
-    return [what, f"say which are relevant, such as rel={liked} or --rel {liked}"]
+    todo = (
+        "if not all of them are, give the smallest relevant grade, such as "
+        f"rel={liked} or --rel {liked}"
+    )
+    return [what, todo]
+
+
+def liked_from(least: float, most: float) -> int:
+    """Return the grade from which on items usually count as liked.
+
+    >>> liked_from(1, 5), liked_from(0.5, 5)
+    (4, 4)
+    """
+    return math.ceil(least + _LIKED * (most - least))
+
+
+def looks_rated(most: float) -> bool:
+    """Say whether grades look like ratings, by the largest."""
+    return _OF_RATINGS <= most < math.inf
 
 
 def level_of(most: float, *, rated: bool) -> str:
