@@ -126,6 +126,10 @@ def test_only_columns_that_were_used_are_listed(tmp_path: Path) -> None:
 
     assert found.notes == (
         f"{path}: item = item_id, reward = click, propensity = pscore",
+        (
+            "recommended has no column of users that is known by its name: the same is "
+            "recommended to all"
+        ),
     )
 
 
@@ -149,3 +153,24 @@ def test_batches_of_users_and_of_sessions_are_not_mixed() -> None:
 
     with pytest.raises(DataError, match="other columns: user and session"):
         total.update(log(session_id=OTHERS), lists(session_id=OTHERS))
+
+
+def test_lists_without_users_say_that_they_are_for_all() -> None:
+    logged = pl.DataFrame({"user_id": [1, 2], "item_id": ["a", "b"], "click": [1, 0]})
+    shown = pl.DataFrame({"visitor": [1, 2], "item_id": ["b", "a"]})
+
+    notes = rk.ctr(logged, shown).notes
+
+    assert notes[-1] == (
+        "recommended has no column of users that is known by its name: the same is "
+        "recommended to all"
+    )
+
+
+def test_a_session_is_known_in_another_spelling() -> None:
+    logged = pl.DataFrame({"sessionId": [1, 2], "item_id": ["a", "b"], "click": [1, 0]})
+    shown = pl.DataFrame({"session_id": [1, 2], "item_id": ["a", "a"]})
+
+    found = rk.ctr(logged, shown)
+
+    assert (found.value, found.matched) == (1.0, 1)

@@ -39,7 +39,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 UNITS: dict[str, tuple[str, ...]] = {
     "user": ("user_id", "userid", "uid", "u_id", "user"),
     "query": ("query_id", "qid", "q_id", "query-id", "query"),
-    "session": ("session_id",),
+    "session": ("session_id", "sessionid"),
     "topic": ("topic_id", "topic"),
 }
 """Kinds of ids that rounds are told apart by; one is never matched with another."""

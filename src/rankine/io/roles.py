@@ -23,7 +23,7 @@ Role = Literal["qrels", "run"]
 _QUERY = (
     (
         "query_id", "qid", "q_id", "query-id", "user_id", "userid", "uid", "u_id",
-        "session_id", "topic_id",
+        "session_id", "sessionid", "topic_id",
     ),
     ("query", "user", "topic"),
 )  # fmt: skip

@@ -13,6 +13,8 @@ from rankine.offpolicy.codes import coded, matched
 from rankine.words import count, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankine.arrays import Floats, Ints
     from rankine.io.logs import Log
     from rankine.offpolicy.codes import Codes
@@ -154,14 +156,21 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         outside=outside,
         unlogged=unlogged,
         word=logged.unit if context == ["user"] else "context",
-        said=tuple(
-            note
-            for log in (logged, recommended)
-            for note in log.said({*log.columns} - {"user", "position"} | {*context})
-        ),
+        said=tuple(_said(logged, recommended, context)),
     )
     units = tuple(logged.unit if part == "user" else part for part in context)
     return Joined(rounds, shown, offered.with_columns(weight=weight), context, units)
+
+
+def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
+    """Say which columns were taken, and where rounds are not told apart by users."""
+    for log in (logged, recommended):
+        yield from log.said({*log.columns} - {"user", "position"} | {*context})
+    if logged.has("user") and not recommended.has("user"):
+        yield (
+            f"{recommended.origin.name} has no column of users that is known by its "
+            "name: the same is recommended to all"
+        )
 
 
 def share_of(part: float, whole: float) -> float:
