@@ -250,3 +250,13 @@ def test_lists_without_a_pair(short: str, expected: list[float | None]) -> None:
 )
 def test_lists_without_a_pair_by_tool(name: str, expected: float) -> None:
     assert value("ILD", name, None, SHOWN, items=FEATURES) == expected
+
+
+@pytest.mark.parametrize("metric", ["Serendipity", "Unexpectedness(by='users')"])
+def test_recommenders_has_no_mean_where_nobody_had_anything(metric: str) -> None:
+    # Its mean over no users is nan, where that of its precision is 0.
+    data = {"v": {"c": 1}}, {"u": ["a", "b"], "v": ["c"]}
+
+    assert math.isnan(
+        value(metric, "recommenders", *data, train={"w": ["a", "b", "c"]})
+    )

@@ -134,7 +134,7 @@ PRESETS: dict[str, Convention] = {
             "Coverage": {"outside": "counted"},
             "Novelty": {"by": "records", "cold": "zero", "aggregate": "micro"},
             "ILD": {"by": "users"},
-            "Serendipity": {"method": "users", "queries": "run"},
+            "Serendipity": {"method": "users", "queries": "run", "nothing": "nan"},
             "Unexpectedness": {"nothing": "nan"},
         },
     ),
