@@ -234,8 +234,9 @@ def recmetrics(w: World, _: np.random.Generator) -> Iterator[Pair]:
     catalog = list(range(w.n_items))
     coverage = w.ours("Coverage", "recmetrics", catalog=catalog)
     yield "Coverage", peer.prediction_coverage(lists, catalog), coverage
-    if len(set(map(len, lists))) == 1:
-        # It makes an array of the lists, which must have one length.
+    if len(lists) > 1 and len(set(map(len, lists))) == 1:
+        # It makes an array of the lists, which must have one length; where there is
+        # one list alone, it divides what is left of rounding by 0 pairs.
         between = w.ours("InterListDiversity", "recmetrics")
         yield "InterListDiversity", peer.personalization(lists), between
     counts = w.train["item_id"].value_counts().to_dict()
