@@ -140,7 +140,7 @@ if TYPE_CHECKING:
     from rankine.stats.intervals import Interval
     from rankine.worst import MissedItem, TopItem, Worst, WorstQuery
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _LISTED = (
     "AWRF", "Calibration", "Coverage", "EE", "EFD", "EPC", "ERR_IA", "Entropy", "Gini",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from operator import lt
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,41 @@ if TYPE_CHECKING:
     from rankine.metric import Metric
     from rankine.table.recommended import Recommended
 
+
+@dataclass(frozen=True)
+class Caution:
+    """A warning that may have a count in it, so that those of batches add up.
+
+    Attributes:
+        text: the words, with {} where the count belongs.
+        noun: what is counted.
+        n: how many of these there are; None where nothing is counted.
+        always: how many more there are, however many batches come.
+    """
+
+    text: str
+    noun: str = ""
+    n: int | None = None
+    always: int = 0
+
+    def told(self) -> str | None:
+        """Return the words, None where there is nothing to warn of."""
+        if self.n is None:
+            return self.text
+        n = self.n + self.always
+        return self.text.replace("{}", count(n, self.noun)) if n else None
+
+
+def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """Put cautions of several parts together: each once, with its counts added."""
+    totals: dict[Caution, int | None] = {}
+    for one in cautions:
+        before = totals.get(replace(one, n=None))
+        n = one.n if before is None or one.n is None else before + one.n
+        totals[replace(one, n=None)] = n
+    return tuple(replace(one, n=n) for one, n in totals.items())
+
+
 _BY_SET = frozenset({"P", "R", "F", "Success"})
 """Metrics that do not ask where above the cutoff an item stands."""
 
@@ -27,7 +63,7 @@ def cautions_of(
     tool: Tool,
     asked: Iterable[tuple[Metric, Metric, Judged | Recommended]],
     unsorted: int,
-) -> Iterator[str]:
+) -> Iterator[Caution]:
     """Say what a tool does not have, and what it leaves open.
 
     Args:
@@ -36,49 +72,56 @@ def cautions_of(
         unsorted: how many lists are not in the order of their scores, if the tool
             takes the order given.
     """
-    if unsorted:
-        yield (
-            f"{tool.title}: the order given is taken, which is not that of the scores "
-            f"for {count(unsorted, 'query')}; sort the run by score if that is meant"
-        )
+    yield Caution(
+        f"{tool.title}: the order given is taken, which is not that of the scores for "
+        "{}; sort the run by score if that is meant",
+        "query",
+        unsorted,
+    )
     for metric, bound, table in asked:
         if metric.name in tool.over_train and bound.get("by") == "own":
-            n = _n_elsewhere(table)
-            if n:
-                yield (
-                    f"{tool.title}: the mean of {metric} is over the users of train, 1 "
-                    f"for those without a list; here it is over the lists "
-                    f"({count(n, 'user')} in one of the two only)"
-                )
+            n, always = _n_elsewhere(table)
+            yield Caution(
+                f"{tool.title}: the mean of {metric} is over the users of train, 1 for "
+                "those without a list; here it is over the lists ({} in one of the two "
+                "only)",
+                "user",
+                n,
+                always,
+            )
         if metric.name in tool.unlike:
-            yield (
+            yield Caution(
                 f"{tool.title}: its {tool.unlike[metric.name]} is defined in another "
                 f"way; {metric} is computed with the choices that it makes elsewhere"
             )
         elif not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
-            yield (
+            yield Caution(
                 f"{tool.title}: this tool has no such metric as {word}; {metric} is "
                 "computed with the choices that it makes elsewhere"
             )
         elif tool.open_ties is not None and not bound.get("ties"):
-            n = _n_open(bound, table, tool.open_ties)
-            if n:
-                length = tool.open_ties
-                where = f" in lists of {length} items or more" if length > 2 else ""  # noqa: PLR2004 - any list that has ties
-                yield (
-                    f"{tool.title}: the order of equal scores is left open{where}; "
-                    f"{metric} may differ for {count(n, 'query')}"
-                )
+            length = tool.open_ties
+            where = f" in lists of {length} items or more" if length > 2 else ""  # noqa: PLR2004 - any list that has ties
+            yield Caution(
+                f"{tool.title}: the order of equal scores is left open{where}; "
+                f"{metric} may differ for {{}}",
+                "query",
+                _n_open(bound, table, length),
+            )
 
 
-def _n_elsewhere(table: Judged | Recommended) -> int:
-    """Count the users who have a list or training data, and not both."""
+def _n_elsewhere(table: Judged | Recommended) -> tuple[int, int]:
+    """Count the users who have a list or training data, and not both.
+
+    The second number is that of all users of the training data, from which those with
+    a list are taken off in the first.
+    """
     if isinstance(table, Judged) or table.covered is None or table.train is None:
-        return 0
+        return 0, 0
     both = int(np.count_nonzero(table.covered))
-    return table.train.n_users - both + table.n_queries - both
+    return table.n_queries - 2 * both, table.train.n_users
 
 
 def n_unsorted(source: Lists) -> int:

@@ -174,7 +174,7 @@ class Job:
         """Read judgements, if there are any, all that is known, and a run or a part."""
         given = self.given if qrels is None else self.given | {"qrels"}
         check_needs(self.plan, given)
-        truth = None if qrels is None else truth_of(qrels, self.of_qrels)
+        truth = None if qrels is None else truth_of(qrels, self.of_qrels, part=part)
         _ = self.known  # before the run, which may be large
         return truth, source_of(run, self.of_run, self.order, part=part)
 

@@ -14,18 +14,32 @@ from rankine.io.frames import from_frame, is_frame
 from rankine.io.lenient import cleaned
 from rankine.io.mappings import as_rows
 from rankine.io.reading import PLAIN, Reading
-from rankine.io.sources import Dense, Lists, Rows, Source, Stream, refuse_empty
+from rankine.io.sources import (
+    Dense,
+    Lists,
+    Rows,
+    Source,
+    Stream,
+    is_empty,
+    no_judgements,
+    refuse_empty,
+)
 from rankine.table.truth import Truth
 
 
-def truth_of(qrels: Any, how: Reading = PLAIN) -> Truth:
-    """Read judgements, to be used for one run or for many."""
+def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
+    """Read judgements, to be used for one run or for many.
+
+    None at all are refused, unless these are a part of the judgements.
+    """
     source = io.read(qrels, "qrels", how)
     if how.lenient:
         source = cleaned(source, "qrels")
     if isinstance(source, Stream):
         msg = f"{source.name} was read as a run, and cannot be judgements"
         raise DataError(msg)
+    if not part and is_empty(source):
+        raise no_judgements(source.name)
     return Truth(source)
 
 

@@ -186,7 +186,7 @@ class Reconciliation:
             self._errors.append(error)
             return Row(name, None, str(error))
         # Of the tool only: what is said of the data holds for all tools alike.
-        return Row(name, found[self.metric], warnings=found._cautions)  # noqa: SLF001
+        return Row(name, found[self.metric], warnings=found._told_of_tool)  # noqa: SLF001
 
     def _lacks(self, name: str) -> str:
         """Say why a tool has no such metric; empty if it has."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankine.cautions import cautions_of
+from rankine.cautions import Caution, cautions_of
 from rankine.checks import check_count
 from rankine.conventions.tools import TOOLS
 from rankine.doubts import Doubts, with_steps
@@ -98,7 +98,7 @@ class Evaluation:
         And a tool may give another number: for a metric that it does not have, and for
         tied items whose order it leaves open.
         """
-        return (*self._doubted.warnings(), *self._cautions)
+        return (*self._doubted.warnings(), *self._told_of_tool)
 
     @cached_property
     def _doubted(self) -> Doubts:
@@ -106,8 +106,13 @@ class Evaluation:
         ours = [one for one in self._tables if isinstance(one, (Aligned, Listed))]
         return with_steps(self._doubts, ours)
 
+    @property
+    def _told_of_tool(self) -> tuple[str, ...]:
+        """Where a number may not be the one that the tool would give, in words."""
+        return tuple(filter(None, (one.told() for one in self._cautions)))
+
     @cached_property
-    def _cautions(self) -> tuple[str, ...]:
+    def _cautions(self) -> tuple[Caution, ...]:
         """Where a number may not be the one that the tool itself would give.
 
         Empty where the convention was not given by name.

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from rankine.accumulate.came import Came, came_in
 from rankine.accumulate.options import check_options
 from rankine.accumulate.shown import Shown, is_tallied, shown_in, table_of
+from rankine.cautions import Caution, added
 from rankine.doubts import Doubts
 from rankine.errors import DataError, ParameterError
 from rankine.evaluation import Job, prepare
-from rankine.io.sources import is_empty, no_rows
+from rankine.io.sources import is_empty, no_judgements, no_rows
 from rankine.notes import undefined
 from rankine.plan import check_needs
 from rankine.recommend.listed import ListMetric
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rankine.table.recommended import Recommended
 
 _OPTIONS = set(signature(prepare).parameters) - {"metrics", "keep"}
+_JUDGEMENTS = "qrels"
 _SHOWN = 5
 """Notes of batches that are repeated."""
 
@@ -54,7 +56,7 @@ class Accumulated(Evaluation):
     """
 
     said: tuple[str, ...] = ()
-    warned: tuple[str, ...] = ()
+    warned: tuple[Caution, ...] = ()
     doubted: Doubts = Doubts()
     inferred: tuple[str, ...] = ()
 
@@ -74,7 +76,7 @@ class Accumulated(Evaluation):
         return self.inferred
 
     @cached_property
-    def _cautions(self) -> tuple[str, ...]:
+    def _cautions(self) -> tuple[Caution, ...]:
         """Where a number may not be the one that the tool itself would give."""
         return self.warned
 
@@ -102,7 +104,7 @@ class Evaluations:
         self._tables: list[list[Judged]] = [[] for _ in plan.groups]
         self._notes: list[tuple[int, str]] = []
         self._n_notes = 0
-        self._warnings: list[str] = []
+        self._cautions: tuple[Caution, ...] = ()
         self._doubts = Doubts()
         self._catalogue: tuple[str, ...] = ()
         self._is_empty = True
@@ -137,7 +139,8 @@ class Evaluations:
         # What is undefined is told of all queries in the end, and so are the grades.
         open_ = {*undefined(found.summaries), *found._overall}  # noqa: SLF001
         said = [(self._n, note) for note in found.notes if note not in open_]
-        self._tell(said, found._cautions)  # noqa: SLF001
+        self._tell(said)
+        self._cautions = added((*self._cautions, *found._cautions))  # noqa: SLF001
         self._doubts += found._doubted  # noqa: SLF001
         self._is_empty &= is_empty(source)
         self._catalogue = found._catalogue  # noqa: SLF001
@@ -157,9 +160,8 @@ class Evaluations:
             self._tables[at] += other._tables[at]
         for at, more in enumerate(other._found):
             self._found[at] += more
-        self._tell(
-            [(self._n + number, note) for number, note in other._notes], other._warnings
-        )
+        self._tell([(self._n + number, note) for number, note in other._notes])
+        self._cautions = added((*self._cautions, *other._cautions))
         self._doubts += other._doubts
         self._is_empty &= other._is_empty
         self._catalogue = self._catalogue or other._catalogue
@@ -167,12 +169,10 @@ class Evaluations:
         self._name = self._name or other._name
         self._n_notes += other._n_notes - len(other._notes)
 
-    def _tell(self, notes: Sequence[tuple[int, str]], warnings: Sequence[str]) -> None:
+    def _tell(self, notes: Sequence[tuple[int, str]]) -> None:
         """Keep a few of the notes, and count all of them."""
         self._n_notes += len(notes)
         self._notes += notes[: _SHOWN - len(self._notes)]
-        new = [one for one in warnings if one not in self._warnings]
-        self._warnings += new[: _SHOWN - len(self._warnings)]
 
     def _refuse_again(self, groups: Iterable[Collection[str]]) -> None:
         for seen, ids in zip(self._seen, groups, strict=True):
@@ -203,12 +203,14 @@ class Evaluations:
         name = job.name or self._name or "run"
         if self._n and self._is_empty:
             raise no_rows(name)
+        if self._came.has_judgements and not self._came.judged:
+            raise no_judgements(_JUDGEMENTS)
         made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
         more = self._n_notes - len(self._notes)
         rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
         said = (f"batch {number}: {note}" for number, note in self._notes)
         made.said = (*said, *rest)
-        made.warned = tuple(self._warnings)
+        made.warned = self._cautions
         made.doubted = self._doubts
         made.inferred = self._catalogue
         return made

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float]]:
     """Return judgements as {query: {item: grade}}; sets and lists get grade 1."""
     data = source.data
-    if not data:
-        msg = f"{source.name}: no judgements in it"
-        raise DataError(msg)
     if not lenient:
         check_queries(data, source.name)
     made: dict[Any, dict[Any, float]] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rankine.errors import NoRowsError
+from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -148,6 +148,11 @@ def is_empty(run: Source) -> bool:
 def no_rows(name: str) -> NoRowsError:
     """Return what is raised for a run without rows, whatever its form."""
     return NoRowsError(f"{name}: no rows in it")
+
+
+def no_judgements(name: str) -> DataError:
+    """Return what is raised for judgements without rows, whatever their form."""
+    return DataError(f"{name}: no judgements in it")
 
 
 def refuse_empty(run: Source) -> None:

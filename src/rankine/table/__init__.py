@@ -21,9 +21,12 @@ def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Ju
     """
     from rankine import io  # noqa: PLC0415 - nothing is read until a table is made
     from rankine.conventions import presets  # noqa: PLC0415
+    from rankine.io.sources import is_empty, no_judgements  # noqa: PLC0415
     from rankine.table.align import align  # noqa: PLC0415
     from rankine.table.truth import Truth  # noqa: PLC0415
 
     truth = Truth(io.read(qrels, "qrels"))  # type: ignore[arg-type]
+    if is_empty(truth.source):
+        raise no_judgements(truth.source.name)
     rule = presets.convention(convention)
     return align(truth, io.read(run, "run"), rule, keep_scores=True).table

@@ -11,6 +11,8 @@ import numpy as np
 from rankine.table.segments import expand, starts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine.arrays import Bools, Floats, Ints
 
 
@@ -54,6 +56,8 @@ class Train:
         n_items: how many numbers of items there are.
         list_of: user -> the number of the list, -1 without one.
         n_lists: how many lists there are.
+        sort: sorts whole numbers; who has polars gives its own, which uses all cores
+            (2.7 million pairs in 0.04 s instead of 0.2).
     """
 
     users_of_rows: Ints
@@ -61,6 +65,7 @@ class Train:
     n_items: int
     list_of: Ints
     n_lists: int
+    sort: Callable[[Ints], Ints] = np.sort
 
     @property
     def n_records(self) -> int:
@@ -82,7 +87,7 @@ class Train:
     def _pairs(self) -> tuple[Ints, Ints]:
         """Who had what, each pair once, by user and item."""
         bits = self.n_items.bit_length()
-        pair: Ints = np.sort((self.users_of_rows << bits) | self.items_of_rows)
+        pair: Ints = self.sort((self.users_of_rows << bits) | self.items_of_rows)
         new = np.ones(len(pair), dtype=np.bool_)
         new[1:] = pair[1:] != pair[:-1]
         pair = pair[new]

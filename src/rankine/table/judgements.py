@@ -58,9 +58,6 @@ class Judgements:
         """Group the rows by query and refuse an item that is judged twice."""
         need_threads()
         frame = rows.frame
-        if frame.height == 0:
-            msg = f"{rows.name}: no judgements in it"
-            raise DataError(msg)
         query, items = frame["query"], frame["item"]
         grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
         odd = ~np.isfinite(grade)
@@ -107,6 +104,8 @@ class Judgements:
 
 def list_starts(query: pl.Series) -> Ints:
     """Return the rows at which a query begins, and the number of rows."""
+    if len(query) == 0:
+        return np.zeros(1, dtype=np.int64)
     if query.dtype.is_integer() and not query.has_nulls():
         own = query.to_numpy()
         here, after = own[:-1], own[1:]

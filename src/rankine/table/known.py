@@ -204,10 +204,11 @@ def know(
         raise no_overlap(len(user["qrels"]), *ids)
     whole = np.diff(lists.starts)
     if chosen is not None:
-        length = np.where(chosen < 0, 0, np.diff(starts)[chosen])
+        # -1 stands for no list, which has no items.
+        length = np.append(np.diff(starts), 0)[chosen]
         rows, _ = expand(starts[chosen], length)
         item, rank = item[rows], None if rank is None else rank[rows]
-        starts, whole = starts_of(length), np.where(chosen < 0, 0, whole[chosen])
+        starts, whole = starts_of(length), np.append(whole, 0)[chosen]
     repeats = duplicates == "count"
     table = Recommended(starts, item, whole, n_items, repeats=repeats, rank=rank)
     row_of = np.full(n_users, -1)
@@ -215,7 +216,7 @@ def know(
     strange: list[str] = []
     table = replace(table, **_catalogue(known, codes, n_items, table, strange))
     if train is not None:
-        made = Train(user["train"], codes["train"], n_items, row_of, len(own))
+        made = Train(user["train"], codes["train"], n_items, row_of, len(own), _sorted)
         table = replace(table, train=made)
     if judged is not None:
         groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
@@ -427,6 +428,12 @@ def _distance(
             raise DataError(msg) from None
 
     return distance
+
+
+def _sorted(numbers: Ints) -> Ints:
+    """Sort with all cores, as polars does."""
+    found: Ints = pl.Series(numbers).sort().to_numpy()
+    return found
 
 
 def _bare(table: Recommended) -> list[str]:

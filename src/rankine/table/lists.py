@@ -141,9 +141,6 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
         (queries, starts), order = _queries_of(source, frame["query"]), None
     else:
         queries, starts, order = _queries_in(frame["query"])
-    if len(queries) == 0:
-        msg = f"{rows.name}: no lists in it"
-        raise DataError(msg)
     scores: Floats | None = None
     falls = False
     if "value" in frame.columns and rule.order != "given":
