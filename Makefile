@@ -18,6 +18,7 @@ help:
 	@echo "make check   the tests, and what make lint looks at"
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
 	@echo "make format  format and mend what can be mended"
+	@echo "make names   write the lists of names that follow from the code"
 	@echo "make bench   rankine and its peers on the same work"
 	@echo "make bench-against BEFORE=COMMIT  what became slower since a commit"
 	@echo "make oracle  the conventions against the tools they are named after"
@@ -73,9 +74,9 @@ $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 .PHONY: oldest
 oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
-		tests/test_forms_agree.py tests/test_evaluation.py tests/test_contract.py \
-		tests/test_check.py tests/io tests/table tests/cli tests/alike tests/offpolicy \
-		tests/recommend tests/accumulate
+		tests/test_forms_agree.py tests/io tests/tables tests/join tests/cli \
+		tests/metrics/test_contract.py tests/metrics/lists tests/metrics/similarity \
+		tests/evaluate
 
 .PHONY: lint
 lint: $(VENV)/installed-dev
@@ -98,6 +99,11 @@ fuzz: $(VENV)/installed-dev
 format: $(VENV)/installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The lists of names that follow from the code.
+.PHONY: names
+names: $(VENV)/installed-dev
+	$(BIN)/python tools/make_names.py
 
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed

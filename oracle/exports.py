@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import rankine as rk
-from rankine.recommend.listed import ListMetric
+from rankine._metrics.lists.kind import ListMetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,12 +6,12 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
-from rankine.table import judged
+from rankine._join import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankine.table import Judged
+    from rankine._join import Judged
 
 
 def scored(text: str) -> dict[str, float]:

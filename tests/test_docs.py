@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rankine as rk
-from rankine.metric import Metric
+from rankine._metrics.metric import Metric
 from tools.docs_examples import FENCE, ExampleError, render
 from tools.docs_reference import command_reference, metric_reference
 

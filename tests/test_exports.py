@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import rankine as rk
-from rankine.metric import REGISTRY
+from rankine import _DOORS
+from rankine._metrics.metric import REGISTRY
+from tools.make_names import wanted
 
 
 def test_every_public_name_can_be_had() -> None:
@@ -28,17 +30,21 @@ def test_every_metric_is_an_attribute() -> None:
     assert set(REGISTRY) <= attributes
 
 
+def test_lists_of_names_follow_from_the_code() -> None:
+    for path, text in wanted().items():
+        assert path.read_text() == text, f"{path.name}: run make names"
+
+
 def test_typed_names_are_the_public_ones() -> None:
-    tree = ast.parse(Path(rk.__file__).read_text())
-    branch = next(node for node in tree.body if isinstance(node, ast.If))
+    tree = ast.parse(Path(rk.__file__).with_name("__init__.pyi").read_text())
     typed = {
-        alias.asname or alias.name
-        for node in branch.body
+        alias.name
+        for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
-    assert typed | {"Convention", "conventions"} == set(rk.__all__)
+    assert typed == {*rk.__all__, *_DOORS}
 
 
 def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
@@ -54,9 +60,19 @@ def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
     assert done.stdout.strip() == "input reconcile"
 
 
+@pytest.mark.parametrize("door", _DOORS)
+def test_doors_open_without_an_import_of_their_own(door: str) -> None:
+    code = f"import rankine as rk; print(rk.{door}.__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == f"rankine.{door}"
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nDGC'"):
-        _ = rk.nDGC
+        _ = getattr(rk, "nDG" + "C")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +99,8 @@ def test_nothing_heavy_is_imported_early(code: str, absent: list[str]) -> None:
 def test_names_are_read_and_metrics_computed_without_polars() -> None:
     code = (
         "import sys; sys.modules['polars'] = None; import rankine as rk; "
-        "import rankine.ranking, rankine.recommend; "
-        "from rankine.table.judged import Judged; "
+        "import rankine._metrics.ranking, rankine._metrics.lists; "
+        "from rankine._tables.judged import Judged; "
         "print(rk.parse('nDCG@10'), (rk.nDCG @ 10).values(Judged.empty()).tolist(), "
         "rk.parse('Coverage@5'))"
     )

@@ -1,4 +1,4 @@
-"""Code may import only from the left: io, table, families, statistics, report, cli."""
+"""Packages have one order, and code imports only from those before its own."""
 
 from __future__ import annotations
 
@@ -8,53 +8,18 @@ from pathlib import Path
 import rankine
 
 ROOT = Path(rankine.__file__).parent
-LAYERS = (
-    ("errors", "arrays", "blocks", "forks", "frozen", "words"),
-    ("checks", "conventions.convention", "conventions.tools"),
-    ("conventions.presets", "conventions.words", "io"),
-    ("conventions.files",),
-    ("table",),
-    ("metric", "conventions.bind"),
-    ("ranking", "recommend"),
-    ("trec_names", "names"),
-    (
-        "stats",
-        "notes",
-        "means",
-        "cautions",
-        "doubts",
-        "alike",
-        "predicted",
-        "probability",
-    ),
-    ("plan", "worst"),
-    ("result",),
-    ("inputs", "offpolicy"),
-    ("computed", "checkup"),
-    ("evaluation",),
-    ("reconciliation", "pairwise", "accumulate"),
-    ("report", "data"),
-    ("cli",),
-)
-DRAWN = {
-    ("result", "report"), ("checkup", "report"), ("reconciliation", "report"),
-    ("pairwise", "report"), ("offpolicy.estimate", "report"), ("worst", "report"),
-}  # fmt: skip
-# A package's own door may open to what is behind it.
-DOORS = {"", "conventions", "__main__"}
-
-
-def layer_of(module: str) -> int | None:
-    found = [
-        (len(name), place)
-        for place, names in enumerate(LAYERS)
-        for name in names
-        if module == name or module.startswith(name + ".")
-    ]
-    return max(found)[1] if found else None
+ORDER = (
+    "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
+    "_evaluate", "_report", "cli",
+)  # fmt: skip
+BARE = ORDER[: ORDER.index("_io")]
+"""Packages that need NumPy alone: other engines use them where polars is missing."""
+DRAWN = ("_evaluate", "_report")
+"""A result's own methods that draw it import the report, when they are called."""
 
 
 def imports(path: Path) -> set[str]:
+    """Return all that a file imports, but for type checkers alone."""
     tree = ast.parse(path.read_text())
     typing_only = {
         id(node)
@@ -62,57 +27,58 @@ def imports(path: Path) -> set[str]:
         if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.dump(branch.test)
         for node in ast.walk(branch)
     }
-    found = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if id(node) in typing_only:
             continue
         if isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {name.removeprefix("rankine.") for name in found if "rankine." in name}
-
-
-def module_of(path: Path, root: Path) -> str:
-    parts = path.relative_to(root).with_suffix("").parts
-    return ".".join(part for part in parts if part != "__init__")
+            names |= {alias.name for alias in node.names}
+    return names
 
 
 def violations(root: Path = ROOT) -> list[str]:
     wrong = []
-    for path in root.rglob("*.py"):
-        module = module_of(path, root)
-        if module in DOORS:
-            continue
-        own = layer_of(module)
-        for target in imports(path):
-            other = layer_of(target)
-            if own is None or (other is not None and other > own):
-                # Results draw themselves through the report, when they are asked to,
-                # and a convention is read from a file by those who know files.
-                if (module, target.split(".")[0]) in DRAWN or (
-                    module == "conventions.convention"
-                    and target.startswith("conventions.files.")
-                ):
+    for package in ORDER:
+        place = root / package
+        for path in [place.with_suffix(".py"), *sorted(place.rglob("*.py"))]:
+            if not path.exists():
+                continue
+            module = ".".join(path.relative_to(root).with_suffix("").parts)
+            for target in sorted(imports(path)):
+                first, _, rest = target.partition(".")
+                if first == "polars" and package in BARE:
+                    wrong.append(f"{module} imports polars")
+                other = rest.split(".")[0]
+                if first != "rankine" or other not in ORDER:
                     continue
-                wrong.append(f"{module} imports {target}")
+                after = ORDER.index(other) > ORDER.index(package)
+                if after and (package, other) != DRAWN:
+                    wrong.append(f"{module} imports {rest}")
     return wrong
 
 
-def test_imports_point_to_the_left() -> None:
+def test_imports_point_to_what_comes_before() -> None:
     assert violations() == []
 
 
-def test_every_module_has_a_layer() -> None:
-    modules = [module_of(path, ROOT) for path in ROOT.rglob("*.py")]
+def test_every_module_has_a_place() -> None:
+    doors = {"__init__", "__main__", "data"}
+    places = {path.stem for path in ROOT.iterdir() if path.name != "__pycache__"}
 
-    assert [m for m in modules if m not in DOORS and layer_of(m) is None] == []
+    assert places - {"py"} == doors | set(ORDER)
 
 
 def test_a_wrong_import_is_seen(tmp_path: Path) -> None:
-    (tmp_path / "ranking").mkdir()
-    (tmp_path / "ranking" / "_gain.py").write_text(
-        "from rankine.report import text\nfrom rankine.table import judged\n"
+    (tmp_path / "_metrics").mkdir()
+    (tmp_path / "_metrics" / "gain.py").write_text(
+        "import polars as pl\n"
+        "from rankine._report import text\n"
+        "from rankine._tables import judged\n"
     )
 
-    assert violations(tmp_path) == ["ranking._gain imports report.text"]
+    assert violations(tmp_path) == [
+        "_metrics.gain imports polars",
+        "_metrics.gain imports _report.text",
+    ]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankine._metrics.names import metrics
 from rankine.cli import cli
 from rankine.cli.metrics import sections, signature
-from rankine.names import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankine.metric import Fact
+    from rankine._metrics.metric import Fact
 
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _LINK = re.compile(r"https?://\S*[\w/]")

@@ -579,7 +579,7 @@ def test_an_interrupt_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankine.plan.plan_of", interrupt)
+    monkeypatch.setattr("rankine._evaluate.plan.plan_of", interrupt)
 
     done = shell.evaluate()
 

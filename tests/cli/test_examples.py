@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rankine as rk
-from rankine.alike.measures import Measure
+from rankine._metrics.similarity.measures import Measure
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.conventions.convention import FIELDS
-from rankine.conventions.presets import PRESETS
-from rankine.conventions.tools import TOOLS
-from rankine.conventions.words import in_words
+from rankine._conventions.convention import FIELDS
+from rankine._conventions.phrases import in_words
+from rankine._conventions.presets import PRESETS
+from rankine._conventions.tools import TOOLS
 from rankine.errors import (
     DataError,
     FormatError,

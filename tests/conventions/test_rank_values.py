@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine import io
+from rankine import _io as io
+from rankine._io.options import Reading
+from rankine._join.lists import lists_of
 from rankine.errors import DataError, ParameterError
-from rankine.io.reading import Reading
-from rankine.table.lists import lists_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

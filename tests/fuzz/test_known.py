@@ -23,7 +23,7 @@ import pytest
 from scipy import sparse
 
 import rankine as rk
-from rankine import names
+from rankine._metrics import names
 from rankine.errors import DataError, FormatError, NoRowsError
 from tests.fuzz import judge
 from tests.fuzz.edits import zipped

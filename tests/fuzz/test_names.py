@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine import names
-from rankine.metric import REGISTRY
-from rankine.trec_names import FAMILIES, NICKNAMES
+from rankine._metrics import names
+from rankine._metrics.metric import REGISTRY
+from rankine._metrics.trec_names import FAMILIES, NICKNAMES
 from tests.fuzz.effort import cases
 from tests.fuzz.judge import evaluated, generated, outcome
 from tests.fuzz.known import is_open

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", 100)
-    monkeypatch.setattr("rankine.io.opened._SOME", 64)
+    monkeypatch.setattr("rankine._io.readahead._PART", 100)
+    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
 
 
 def written(path: Path, *parts: str) -> Path:
@@ -34,7 +34,7 @@ def test_a_last_part_without_rows_is_left_out(
 
     # With some of these sizes, a part ends where the rows do.
     for size in range(64, 90):
-        monkeypatch.setattr("rankine.io.parts._PART", size)
+        monkeypatch.setattr("rankine._io.readahead._PART", size)
 
         assert rk.evaluate(qrels, path, "R@1").mean == {"R@1": 1.0}
 

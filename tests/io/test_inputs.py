@@ -583,7 +583,7 @@ def written(path: Path, run: Lists, order: str, ending: str = "\n") -> Path:
 def test_a_run_in_parts_equals_the_dict(
     part: int, order: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
     qrels, run = made_run()
     path = written(tmp_path / "some.run", run, order, ending)
     metrics = ["nDCG@5", "AP", "RR", "P@10", "Bpref", "AUC", "NumRet", "Unjudged@10"]
@@ -617,8 +617,8 @@ def test_a_csv_in_parts_equals_the_dict(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
-    monkeypatch.setattr("rankine.io.opened._SOME", 64)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
+    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
     qrels, run = made_run()
     lines = written(tmp_path / "some.run", run, order).read_text().splitlines()
     fields = [line.split() for line in lines]
@@ -639,8 +639,8 @@ def test_a_csv_in_parts_equals_the_dict(
 def test_a_bad_row_of_a_csv_in_a_later_part_names_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", 100)
-    monkeypatch.setattr("rankine.io.opened._SOME", 64)
+    monkeypatch.setattr("rankine._io.readahead._PART", 100)
+    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
     rows = [f"q{at},d,0.5" for at in range(200)]
     rows[150] = "q150,d,many"
     path = tmp_path / "run.csv"
@@ -657,7 +657,7 @@ def test_a_bad_row_of_a_csv_in_a_later_part_names_its_line(
 def test_ties_in_parts_equal_those_of_the_dict(
     part: int, ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
     qrels, run = made_run()
     path = written(tmp_path / "some.run", run, "interleaved")
 
@@ -688,7 +688,7 @@ def test_an_interleaved_frame_equals_the_dict(form: str, tmp_path: Path) -> None
 def test_judgements_in_parts_equal_the_dict(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
     qrels, run = made_run()
     lines = [f"{q} 0 {item} {grade}" for q, item, grade in rows_of(qrels)]
     path = tmp_path / "qrels.txt"
@@ -705,7 +705,7 @@ def test_judgements_in_parts_equal_the_dict(
 def test_duplicates_across_parts_name_their_lines(
     part: int, where: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
     rows = [(f"q{number}", f"d{place}") for number in range(8) for place in range(20)]
     first = rows.index(("q3", "d4"))
     again = {"same": 1, "next": 3, "far": 15, "scattered": 70}[where] + first
@@ -729,7 +729,7 @@ def test_duplicates_across_parts_name_their_lines(
 def test_no_thread_reads_on_after_an_error(
     bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", 64)
+    monkeypatch.setattr("rankine._io.readahead._PART", 64)
     lines = ["q1 Q0 d 1 3.0 t", bad, *(f"q{at} Q0 d 1 0.5 t" for at in range(2, 99))]
     path = tmp_path / "some.run"
     path.write_text("\n".join(lines))
@@ -754,7 +754,7 @@ def _reading() -> list[str]:
 def test_a_bad_line_in_a_later_part_names_its_line(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", part)
+    monkeypatch.setattr("rankine._io.readahead._PART", part)
     lines = [f"q{at} Q0 d 1 0.5 t" for at in range(200)]
     lines[150] = "q150 Q0 d 1 0.5"
     path = tmp_path / "some.run"
@@ -769,7 +769,7 @@ def test_a_bad_line_in_a_later_part_names_its_line(
 def test_a_line_longer_than_a_part_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rankine.io.parts._PART", 16)
+    monkeypatch.setattr("rankine._io.readahead._PART", 16)
     long = "d" * 500
     path = tmp_path / "some.run"
     path.write_text(f"q Q0 x 1 2 t\nq Q0 {long} 1 1 t\nq Q0 y 1 0 t\n")

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import rankine as rk
-from rankine import names
+from rankine._metrics import names
 from rankine.cli import cli
 from rankine.errors import (
     ColumnNotFoundError,

@@ -19,10 +19,10 @@ import pytest
 import zstandard
 
 import rankine as rk
+from rankine._io import bytes as opened
+from rankine._io.bytes import Opened
+from rankine._io.options import Reading
 from rankine.errors import DataError, FormatError, ParameterError
-from rankine.io import opened
-from rankine.io.opened import Opened
-from rankine.io.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ def test_18_no_more_than_allowed_is_unpacked(packing: str, tmp_path: Path) -> No
 
 def test_19_a_line_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opened, "_LONGEST", 100_000)
-    monkeypatch.setattr("rankine.io.parts._PART", 1000)
+    monkeypatch.setattr("rankine._io.readahead._PART", 1000)
     data = b"q Q0 a 1 1 t\n" + b"x" * 300_000
     for path in (
         written(tmp_path, data, "plain"),
@@ -210,7 +210,7 @@ def test_parts_of_other_sizes_give_the_same(
     paths += [written(tmp_path, PACK[p](TEXT.encode()), p) for p in PACK]
 
     for size in (1, 50, 999, 1 << 24):
-        monkeypatch.setattr("rankine.io.parts._PART", size)
+        monkeypatch.setattr("rankine._io.readahead._PART", size)
         for path in paths[: 1 if size == 1 else None]:
             assert rk.evaluate(QRELS, path, "RR")["RR"] == 1
 

@@ -10,8 +10,8 @@ import pytest
 import pytrec_eval
 
 import rankine as rk
-from rankine.conventions import convention
-from rankine.trec_names import FAMILIES
+from rankine._conventions import convention
+from rankine._metrics.trec_names import FAMILIES
 
 Numbers = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]

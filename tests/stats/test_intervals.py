@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rankine as rk
+from rankine._stats import intervals as module
+from rankine._stats.intervals import Interval, Sample, intervals
 from rankine.errors import ParameterError
-from rankine.stats import intervals as module
-from rankine.stats.intervals import Interval, Sample, intervals
 
 
 def drawn_by_hand(values: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:

@@ -36,8 +36,8 @@ def command(
     \b
     rankine check qrels.txt bm25.run
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine import io  # noqa: PLC0415 - --help stays fast
-    from rankine.checkup import check_sources  # noqa: PLC0415
+    from rankine import _io as io  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.check import check_sources  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)

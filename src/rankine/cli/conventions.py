@@ -12,7 +12,7 @@ from rankine.cli.wrapping import paragraph, width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine.conventions.presets import Conventions
+    from rankine._conventions.presets import Conventions
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,7 +27,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
     rankine conventions
     rankine conventions jurity
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.conventions.presets import PRESETS, conventions  # noqa: PLC0415
+    from rankine._conventions.presets import PRESETS, conventions  # noqa: PLC0415
 
     if as_json:
         chosen = [name] if name else list(PRESETS)
@@ -47,8 +47,8 @@ def _listing(known: Conventions, columns: int | None) -> Iterator[str]:
 
 
 def _record(name: str) -> dict[str, Any]:
-    from rankine.conventions.presets import chosen, convention  # noqa: PLC0415
-    from rankine.conventions.tools import TOOLS  # noqa: PLC0415
+    from rankine._conventions.presets import chosen, convention  # noqa: PLC0415
+    from rankine._conventions.tools import TOOLS  # noqa: PLC0415
 
     rule = convention(chosen(name))
     made: dict[str, Any] = {"name": name}
@@ -65,10 +65,10 @@ def _record(name: str) -> dict[str, Any]:
 
 
 def _lines(name: str, columns: int | None) -> Iterator[str]:
-    from rankine.conventions.convention import FIELDS, Convention  # noqa: PLC0415
-    from rankine.conventions.presets import chosen, convention  # noqa: PLC0415
-    from rankine.conventions.tools import TOOLS  # noqa: PLC0415
-    from rankine.conventions.words import in_words  # noqa: PLC0415
+    from rankine._conventions.convention import FIELDS, Convention  # noqa: PLC0415
+    from rankine._conventions.phrases import in_words  # noqa: PLC0415
+    from rankine._conventions.presets import chosen, convention  # noqa: PLC0415
+    from rankine._conventions.tools import TOOLS  # noqa: PLC0415
 
     rule = convention(chosen(name))
     tool = TOOLS.get(name)

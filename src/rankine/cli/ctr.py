@@ -70,7 +70,7 @@ def command(
     rankine ctr log.parquet recommended.csv -e ips -e snips
     rankine ctr log.csv recommended.csv -e dr --clip 50
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.offpolicy.ctr import ctr  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.logs.ctr import ctr  # noqa: PLC0415 - --help stays fast
 
     found = list(
         ctr(

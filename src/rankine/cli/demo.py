@@ -10,12 +10,13 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Evaluate three made-up systems on sample data that comes with rankine."""
-    from rankine import inputs, io  # noqa: PLC0415 - --help stays fast
+    from rankine import _io as io  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate import inputs  # noqa: PLC0415
+    from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415
+    from rankine._evaluate.plan import plan_of  # noqa: PLC0415
+    from rankine._report.text import table_of  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
-    from rankine.computed import evaluate_source  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
-    from rankine.plan import plan_of  # noqa: PLC0415
-    from rankine.report.text import table_of  # noqa: PLC0415
 
     plan = plan_of(_METRICS, "rankine", None, None, None)
     truth = inputs.truth_of(QRELS)

@@ -15,11 +15,11 @@ from rankine.cli.output import print_json
 from rankine.cli.runs import RunFile, run_files
 
 if TYPE_CHECKING:
-    from rankine.conventions.convention import Convention
-    from rankine.io.features import Features
-    from rankine.io.reading import Reading
-    from rankine.plan import Plan
-    from rankine.result import Evaluation
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.result import Evaluation
+    from rankine._io.items import Features
+    from rankine._io.options import Reading
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
 _KEEP = 10
@@ -133,11 +133,11 @@ def command(
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine import inputs  # noqa: PLC0415 - --help stays fast
-    from rankine.computed import evaluate_source  # noqa: PLC0415
-    from rankine.conventions.convention import BY_RANK  # noqa: PLC0415
-    from rankine.plan import check_needs, plan_of  # noqa: PLC0415
-    from rankine.table.known import Known  # noqa: PLC0415
+    from rankine._conventions.convention import BY_RANK  # noqa: PLC0415
+    from rankine._evaluate import inputs  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415
+    from rankine._evaluate.plan import check_needs, plan_of  # noqa: PLC0415
+    from rankine._join.context import Known  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     if sum((as_json, as_csv, style is not None)) > 1:
@@ -148,7 +148,7 @@ def command(
     lines = []
     asked: list[Any] = [*(metrics or (() if style else _DEFAULT)), *limits]
     if style == "trec_eval":
-        from rankine.report.trec import (  # noqa: PLC0415
+        from rankine._report.trec import (  # noqa: PLC0415
             lines_of,
             metrics_of,
             trec_text,
@@ -219,8 +219,8 @@ def _sorted_out(
 
 
 def _rule(convention: str, order: str | None) -> str | Convention:
-    from rankine.conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
-    from rankine.conventions.presets import convention as named  # noqa: PLC0415
+    from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine._conventions.presets import convention as named  # noqa: PLC0415
 
     rule = chosen(convention)
     return rule if order is None else named(rule).replace(order=order)
@@ -228,7 +228,7 @@ def _rule(convention: str, order: str | None) -> str | Convention:
 
 def _features(items: Path, columns: dict[str, str], how: Reading) -> Features:
     """Read what is known of items, from the columns that are told, if any are."""
-    from rankine.io.features import read_features  # noqa: PLC0415 - --help stays fast
+    from rankine._io.items import read_features  # noqa: PLC0415 - --help stays fast
 
     named: dict[str, Any] = dict(how.columns or {})
     if "features" in columns:
@@ -237,7 +237,7 @@ def _features(items: Path, columns: dict[str, str], how: Reading) -> Features:
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:
-    from rankine.names import parse  # noqa: PLC0415 - --help stays fast
+    from rankine._metrics.names import parse  # noqa: PLC0415 - --help stays fast
 
     found = {}
     for name, text in floors.items():
@@ -287,8 +287,8 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
 
 
 def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
+    from rankine._report.text import queries_of, table_of  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
-    from rankine.report.text import queries_of, table_of  # noqa: PLC0415
 
     console = Terminal(soft_wrap=per_query)
     if per_query:
@@ -299,7 +299,7 @@ def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
 
 def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
     """Refuse worst queries where an output has no place for them, or there are none."""
-    from rankine.worst import check_worst  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.worst import check_worst  # noqa: PLC0415 - --help stays fast
 
     if n is None:
         return
@@ -311,8 +311,8 @@ def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
 
 def _print_worst(results: list[Evaluation], n: int | None) -> None:
     """Print the worst queries of the first metric, if they were asked for."""
+    from rankine._report.worst import drawn  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
-    from rankine.report.worst import drawn  # noqa: PLC0415
 
     console = Terminal()
     for found in results if n is not None else ():
@@ -322,7 +322,7 @@ def _print_worst(results: list[Evaluation], n: int | None) -> None:
 
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:
     """Say which thresholds are not met; undefined values do not meet them."""
-    from rankine.report.cells import shown  # noqa: PLC0415
+    from rankine._report.cells import shown  # noqa: PLC0415
 
     code = 0
     for found in results:

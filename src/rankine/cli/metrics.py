@@ -14,7 +14,7 @@ from rankine.cli.wrapping import READABLE, paragraph, reflowed, width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine.metric import Fact
+    from rankine._metrics.metric import Fact
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,7 +25,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
     NAME may also be a measure of similarity, such as RBO.
     """
-    from rankine.names import metrics  # noqa: PLC0415 - --help stays fast
+    from rankine._metrics.names import metrics  # noqa: PLC0415 - --help stays fast
 
     chosen = [_named(name)] if name else [m.fact for m in metrics().values()]
     if as_json:
@@ -37,9 +37,9 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
 
 def _named(name: str) -> Fact:
-    from rankine.alike.measures import parse_measure  # noqa: PLC0415
+    from rankine._metrics.names import parse  # noqa: PLC0415
+    from rankine._metrics.similarity.measures import parse_measure  # noqa: PLC0415
     from rankine.errors import UsageError  # noqa: PLC0415
-    from rankine.names import parse  # noqa: PLC0415
 
     try:
         return parse(name).fact

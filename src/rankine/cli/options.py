@@ -10,8 +10,8 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankine.io.reading import Reading
-    from rankine.io.sources import Source
+    from rankine._io.options import Reading
+    from rankine._io.sources import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -100,7 +100,7 @@ def reader(
     **more: Any,
 ) -> Callable[[str], Reading]:
     """Return what says, for "qrels" and for "run", how it is to be read."""
-    from rankine.io.reading import MAX_BYTES, Reading  # noqa: PLC0415
+    from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
 
     named = {}
     for text in formats:
@@ -167,7 +167,7 @@ def refuse_stdin_twice(*paths: Path) -> None:
 
 def say_how(sources: list[Source]) -> None:
     """Say on stderr what files were found to be."""
-    from rankine.report.cells import shown  # noqa: PLC0415
+    from rankine._report.cells import shown  # noqa: PLC0415
 
     for source in sources:
         kind = getattr(source, "kind", "")

@@ -50,14 +50,14 @@ def command(
     rankine reconcile qrels.txt bm25.run -m AP@10 -m nDCG@10
     rankine reconcile qrels.txt bm25.run -m AP@10 --explain ranx jurity
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
-    from rankine.names import parse_all  # noqa: PLC0415
-    from rankine.plan import check_options  # noqa: PLC0415
-    from rankine.reconciliation import (  # noqa: PLC0415
+    from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.plan import check_options  # noqa: PLC0415
+    from rankine._evaluate.reconcile import (  # noqa: PLC0415
         Reconciliation,
         data_of,
         refuse_lists,
     )
+    from rankine._metrics.names import parse_all  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)
     check_options(rel, catalog)

@@ -44,9 +44,9 @@ def command(
     rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
     rankine similarity *.run -m "tau(on=intersection)"
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine.inputs import source_of  # noqa: PLC0415 - --help stays fast
-    from rankine.pairwise import compare, matrix_of, plan_of  # noqa: PLC0415
-    from rankine.table.lists import lists_of  # noqa: PLC0415
+    from rankine._evaluate.inputs import source_of  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.similarity import compare, matrix_of, plan_of  # noqa: PLC0415
+    from rankine._join.lists import lists_of  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = "two runs at least are needed, got one"
@@ -80,8 +80,8 @@ def command(
             entry["per_query"] = result.per_query.to_dicts()
         print_json(entry)
         return
+    from rankine._report.text import queries_of, table_of  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
-    from rankine.report.text import queries_of, table_of  # noqa: PLC0415
 
     console = Terminal(soft_wrap=per_query)
     if per_query:

@@ -1,0 +1,1 @@
+"""Leaves: arrays, checks of parameters, words for numbers and ids in sentences."""

@@ -1,0 +1,276 @@
+"""Convention: every choice on which evaluation tools differ, as one frozen record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+
+from rankine._base.frozen import Frozen, freeze
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    import os
+
+WITH_CUTOFF = "@k"
+_PARAMETERS = {
+    "HitCount": frozenset({"aggregate"}),
+    "Judged": frozenset({"negative"}),
+    **{name: frozenset({"gain"}) for name in ("RBP", "G", "Rndcg", "nDCGrel")},
+}
+"""Metrics with a parameter that is named like a field, and does not follow it."""
+BY_RANK = frozenset({"rank", "rank_value"})
+"""Orders that are read from a rank column."""
+Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convention:
+    """How a tool turns a ranking and judgements into a number.
+
+    The defaults are rankine's own, which are those of trec_eval 10 with ``-c``.
+    Fields say what holds for all metrics; `overrides` says, per metric, what is
+    different there: a field of this class or a parameter of the metric.
+
+    Attributes:
+        order: where the ranking comes from: the score; the order given; a rank column,
+            whose order counts (``rank``); or one whose numbers are the ranks
+            (``rank_value``), where a number that is left out counts as an item that is
+            not relevant. Without a rank column it is the score, or the order given.
+        tie: who comes first among equal scores: the larger or the smaller id (in
+            byte order of its text), the first or the last of the input; or the
+            expected value over all orders, or the best or the worst order.
+        score_bits: precision in which scores are compared.
+        duplicates: an item twice in a list is an error, the last one counts, both
+            count, or it counts once and keeps its places.
+        threshold: an item is relevant when its grade is at least this.
+        score_floor: retrieved items with this score or less are never relevant.
+        unjudged: unjudged items count as not relevant, or are removed before ranking.
+        pool: the relevant items and the ideal list come from all judgements; only
+            from the items in the list; or from all, those not retrieved standing tied
+            at the end of the list, as where every item must have a score.
+        p_den: what precision divides by.
+        r_den: what recall divides by.
+        ap_den: what average precision divides by.
+        ap_terms: average precision sums over hits, or over all ranks.
+        gain: what a grade is worth in DCG; a mapping gives a table.
+        gain_below_threshold: grades below the threshold keep their gain.
+        negative: negative grades gain nothing, are refused, or count as they are.
+        discount: the discount of rank r in DCG.
+        ideal: the list that nDCG divides by.
+        queries: who is averaged: the judged queries, those of the run, or both.
+        missing_run: a judged query that the run misses counts 0, or is an error.
+        empty_truth: a query without relevant items counts 0, is left out, counts 1,
+            makes the mean undefined, or is an error.
+        empty_list: a query of the run whose list is empty is measured like any other,
+            or is left out.
+        aggregate: mean over queries, or pooled numerators over pooled denominators.
+        nothing: the result when no query is left.
+        decimals: decimals to which the tool rounds its result.
+        overrides: metric name -> {field or parameter: value}; a name like ``RR@k``
+            is for that metric with a cutoff, and goes before ``RR``.
+
+    >>> Convention(ap_den="min_k_R").ap_den
+    'min_k_R'
+    >>> Convention(ap_den="R").replace(tie="average").tie
+    'average'
+    """
+
+    order: Literal["score", "given", "rank", "rank_value"] = "score"
+    tie: Tie = "id_desc"
+    score_bits: Literal[64, 32] = 64
+    duplicates: Literal["error", "last", "count", "set"] = "error"
+    threshold: float = 1
+    score_floor: float | None = None
+    unjudged: Literal["nonrel", "removed"] = "nonrel"
+    pool: Literal["qrels", "list", "union"] = "qrels"
+    p_den: Literal["k", "list", "min_k_R"] = "k"
+    r_den: Literal["R", "min_k_R"] = "R"
+    ap_den: Literal["R", "min_k_R", "min_R_list", "hits", "k", "none"] = "R"
+    ap_terms: Literal["hits", "all_ranks"] = "hits"
+    gain: Literal["binary", "linear", "exp2", "exp2_thr"] | Mapping[float, float] = (
+        "linear"
+    )
+    gain_below_threshold: bool = True
+    negative: Literal["zero", "error", "keep"] = "zero"
+    discount: Literal["log2(r+1)", "log2(max(r,b))"] = "log2(r+1)"
+    ideal: Literal["judged@k", "judged_all", "k_ones", "given_order@k"] = "judged@k"
+    queries: Literal["qrels", "run", "both"] = "qrels"
+    missing_run: Literal["zero", "error"] = "zero"
+    empty_truth: Literal["zero", "skip", "one", "nan", "error"] = "zero"
+    empty_list: Literal["keep", "skip"] = "keep"
+    aggregate: Literal["macro", "micro"] = "macro"
+    nothing: Literal["nan", "zero", "none", "error"] = "nan"
+    decimals: int | None = None
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=Frozen)
+
+    def __post_init__(self) -> None:
+        """Refuse values outside the choices, and make the mappings hashable."""
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if name == "gain" and isinstance(value, Mapping):
+                continue
+            if not isinstance(value, (str, int)) or value not in choices:
+                hint = nearest(str(value), [str(choice) for choice in choices])
+                allowed = ", ".join(str(choice) for choice in choices)
+                msg = f"{name} must be one of {allowed}, got {value!r}{hint}"
+                raise ParameterError(msg)
+        self._check_numbers()
+        object.__setattr__(self, "gain", freeze(self.gain))
+        object.__setattr__(self, "overrides", freeze(self.overrides))
+
+    def _check_numbers(self) -> None:
+        for name in ("threshold", "score_floor"):
+            value = getattr(self, name)
+            fine = isinstance(value, Real) and value == value  # noqa: PLR0124
+            if not fine and not (name == "score_floor" and value is None):
+                msg = f"{name} must be a number, got {value!r}"
+                raise ParameterError(msg)
+        whole = isinstance(self.decimals, int) and not isinstance(self.decimals, bool)
+        if self.decimals is not None and not whole:
+            msg = f"decimals must be an integer or None, got {self.decimals!r}"
+            raise ParameterError(msg)
+        if not isinstance(self.overrides, Mapping) or not all(
+            isinstance(name, str) and isinstance(own, Mapping)
+            for name, own in self.overrides.items()
+        ):
+            msg = (
+                f"overrides must be {{metric: {{name: value}}}}, got {self.overrides!r}"
+            )
+            raise ParameterError(msg)
+        for name, own in self.overrides.items():
+            self._check_override(name, own)
+
+    def _check_override(self, name: str, own: Mapping[str, Any]) -> None:
+        """Refuse values that a field cannot have, before a metric is asked for."""
+        if "overrides" in own:
+            msg = f"the overrides of {name} cannot hold overrides"
+            raise ParameterError(msg)
+        try:
+            hash(freeze(own))
+        except TypeError:
+            msg = f"the overrides of {name} hold what is no choice: {dict(own)!r}"
+            raise ParameterError(msg) from None
+        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
+        if fields_:
+            Convention(**fields_)
+
+    def replace(self, **changes: Any) -> Convention:
+        """Return a copy with some fields changed; unknown fields are an error."""
+        for name in changes:
+            if name not in FIELDS:
+                msg = (
+                    f"a convention has no field {name!r}; it has {', '.join(FIELDS)}"
+                    f"{nearest(name, FIELDS)}"
+                )
+                raise ParameterError(msg)
+        if all(_is_same(getattr(self, name), new) for name, new in changes.items()):
+            return self  # and need not be checked again
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data; what JSON has no number for is text.
+
+        >>> Convention(threshold=2).to_dict()["threshold"]
+        2
+        """
+        return {item: _plain(getattr(self, item)) for item in FIELDS}
+
+    @staticmethod
+    def from_dict(data: Any) -> Convention:
+        """Make a convention of its fields; those not given are rankine's own.
+
+        >>> rule = Convention(ap_den="hits")
+        >>> Convention.from_dict(rule.to_dict()) == rule
+        True
+        """
+        if not isinstance(data, Mapping):
+            msg = f"a convention is {{field: value}}, got {data!r}"
+            raise ParameterError(msg)
+        return Convention().replace(**{str(key): _read(data[key]) for key in data})
+
+    @staticmethod
+    def from_yaml(path: str | os.PathLike[str]) -> Convention:
+        """Read a convention from a YAML file: a line per field.
+
+        The file may name a convention to begin with, as ``base: ranx``.
+        """
+        from rankine._conventions.files import read_convention  # noqa: PLC0415
+
+        return read_convention(path)
+
+    def own(self, name: str, *, cut: bool = False) -> dict[str, Any]:
+        """Return what is different for one metric, with a cutoff or without."""
+        found = dict(self.overrides.get(name, {}))
+        if cut:
+            found |= self.overrides.get(name + WITH_CUTOFF, {})
+        return found
+
+    def for_metric(self, name: str, *, cut: bool = False) -> Convention:
+        """Return the convention as it holds for one metric: its overrides applied."""
+        if not self.overrides:
+            return self
+        own = self.own(name, cut=cut)
+        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
+        return replace(self, **fields_) if fields_ else self
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    """Say whether two values of a field are one, which 1 and True are not."""
+    return type(old) is type(new) and bool(old == new)
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data for JSON: infinities are text, mappings are dicts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def _key(key: Any) -> str:
+    """Return the key of a mapping as text, the same for 1 and 1.0."""
+    return str(int(key) if isinstance(key, float) and key.is_integer() else key)
+
+
+def _read(value: Any) -> Any:
+    """Take plain data back: what is a number in words, and keys that are grades."""
+    if isinstance(value, Mapping):
+        return {_number(key): _read(item) for key, item in value.items()}
+    return _number(value) if value in ("inf", "-inf") else value
+
+
+def _number(text: Any) -> Any:
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        return text
+    return int(number) if number.is_integer() else number
+
+
+FIELDS = tuple(item.name for item in fields(Convention))
+
+
+def is_field(key: str, metric: str) -> bool:
+    """Say whether a choice for a metric is a field, and no parameter of the metric.
+
+    >>> is_field("gain", "nDCG"), is_field("gain", "RBP"), is_field("p", "RBP")
+    (True, False, False)
+    """
+    own = _PARAMETERS.get(metric.removesuffix(WITH_CUTOFF), frozenset())
+    return key in FIELDS and key not in own
+
+
+def _choices() -> dict[str, tuple[object, ...]]:
+    found: dict[str, tuple[object, ...]] = {}
+    for name, hint in get_type_hints(Convention).items():
+        literal = get_args(hint)[0] if name == "gain" else hint
+        if getattr(literal, "__origin__", None) is Literal:
+            found[name] = get_args(literal)
+    return found
+
+
+_CHOICES = _choices()

@@ -1,0 +1,361 @@
+"""The named conventions: data only, so that no code asks for a convention's name.
+
+A tool whose ground truth is a list of items, without grades, takes every row for
+relevant; judgements of grade 0 would not be handed to it. So its threshold here is the
+smallest number above 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rankine._conventions.convention import Convention
+from rankine._conventions.tools import TOOLS, Tool
+from rankine.errors import UnknownConventionError, nearest
+
+ABOVE_ZERO = math.nextafter(0, 1)
+"""A threshold that every grade above 0 reaches."""
+
+_CUT_UP = {"IPrec": {"cut": "up"}, "11pt": {"cut": "up"}}
+_BY_ORDER: dict[str, Any] = {"order": "given", "duplicates": "count"}
+_ALL_SHOWN = {"share": False, "outside": "counted"}
+_OF_RANKSYS: dict[str, Any] = {
+    "Coverage": {**_ALL_SHOWN, "weight": "list"},
+    "Gini": {"complement": True},
+    "Entropy": {"weight": "list"},
+    "GiniSimpson": {"weight": "list"},
+    "ILD": {"short": "zero"},
+    "SubtopicRecall": {"of": "all", "without": "zero"},
+    "alpha_nDCG": {"longer": 1, "without": "zero"},
+    "ERR_IA": {"wants": "profile", "max_grade": None, "without": "zero"},
+}
+_POOLED_AUC = {"scope": "pooled", "universe": "matched"}
+_RANKSYS = Convention(
+    **_BY_ORDER,
+    gain="exp2_thr",
+    gain_below_threshold=False,
+    ap_den="min_k_R",
+    overrides=_OF_RANKSYS,
+)
+_OF_ELLIOT: dict[str, Any] = {
+    **_OF_RANKSYS,
+    "Coverage": _ALL_SHOWN,
+    "UserCoverage": {"share": False},
+    "EPC": {"weight": "log2", "judged": True},
+    "EFD": {"weight": "log2", "judged": True},
+    "Popularity": {"by": "users"},
+    "LongTail": {"cold": "head"},
+}
+PRESETS: dict[str, Convention] = {
+    "rankine": Convention(),
+    # trec_eval 10.0 -c, whose numbers are rankine's own but for the reader's patience.
+    "trec_eval": Convention(
+        overrides={
+            "RBP": {"p": 0.9, "gain": "scaled"},
+            "RBPResidual": {"p": 0.9, "tail": "with_unjudged"},
+        }
+    ),
+    # trec_eval 9.0.8 -c: scores as float32; recall points at (long)(p * R + 0.9).
+    "trec_eval-9": Convention(score_bits=32, overrides=_CUT_UP),
+    "pytrec_eval": Convention(score_bits=32, queries="both", overrides=_CUT_UP),
+    "ir_measures": Convention(
+        score_bits=32,
+        overrides={
+            "RR@k": {"tie": "id_asc", "score_bits": 64},
+            "Judged": {"tie": "id_asc", "score_bits": 64, "negative": "judged"},
+            "NumQ": {"queries": "both"},
+            "NumRel": {"queries": "both"},
+            "ERR": {"max_grade": 4, "score_bits": 64},
+            "RBP": {"tie": "input", "score_bits": 64},
+            "ERR_IA": {"scale": "perfect", "without": "zero"},
+            "alpha_nDCG": {"without": "zero"},
+            "SubtopicRecall": {"without": "zero"},
+            "AUC": {
+                "tied": "order",
+                "queries": "run",
+                "tie": "input",
+                "score_bits": 64,
+            },
+            **_CUT_UP,
+        },
+    ),
+    "ranx": Convention(
+        tie="input",
+        duplicates="last",
+        gain_below_threshold=False,
+        overrides={
+            "RBP": {"gain": "linear"},
+            "HitCount": {"aggregate": "mean"},
+            **_CUT_UP,
+        },
+    ),
+    "jurity": Convention(
+        tie="input",
+        duplicates="count",
+        threshold=ABOVE_ZERO,
+        p_den="list",
+        ap_den="min_k_R",
+        gain="binary",
+        ideal="judged_all",
+        empty_truth="skip",
+        nothing="none",
+        overrides={
+            "P": {"queries": "both"},
+            "R": {"duplicates": "set"},
+            "AP": {"queries": "both"},
+            "AUC": _POOLED_AUC,
+            "InterListDiversity": {"sample": 10_000, "runs": 10, "seed": 1},
+        },
+    ),
+    "ranksys": _RANKSYS,
+    "relison": _RANKSYS.replace(ap_den="R", overrides={"nDCG": {"threshold": 0.5}}),
+    "elliot": _RANKSYS.replace(
+        ap_den="k",
+        ap_terms="all_ranks",
+        queries="both",
+        empty_truth="skip",
+        overrides=_OF_ELLIOT,
+    ),
+    "recommenders": Convention(
+        tie="input",
+        duplicates="count",
+        threshold=ABOVE_ZERO,
+        ap_den="min_k_R",
+        gain="binary",
+        queries="both",
+        empty_truth="skip",
+        nothing="zero",
+        overrides={
+            "nDCG": {"queries": "qrels"},
+            "Rprec": {"misses": "undefined", "nothing": "nan"},
+            "AUC": {**_POOLED_AUC, "nothing": "nan"},
+            "Coverage": {"outside": "counted"},
+            "Novelty": {"by": "records", "cold": "zero", "aggregate": "micro"},
+            "ILD": {"by": "users"},
+            "Serendipity": {"method": "users", "queries": "run", "nothing": "nan"},
+            "Unexpectedness": {"nothing": "nan"},
+        },
+    ),
+    "rectools": Convention(
+        order="rank_value",
+        tie="input",
+        duplicates="count",
+        threshold=ABOVE_ZERO,
+        gain="binary",
+        ideal="k_ones",
+        empty_truth="skip",
+        overrides={
+            "Coverage": _ALL_SHOWN,
+            "UserCoverage": {"least": 1},
+            "ILD": {"short": "one_shown"},
+            "Serendipity": {"queries": "run", "empty_list": "skip"},
+            "Accuracy": {"padded": True},
+            "MCC": {"padded": True},
+        },
+    ),
+    "replay": Convention(
+        duplicates="count",
+        threshold=ABOVE_ZERO,
+        ap_den="min_k_R",
+        gain="binary",
+        empty_truth="skip",
+        nothing="error",
+        overrides={
+            "P": {"duplicates": "set"},
+            "R": {"duplicates": "set"},
+            "Success": {"duplicates": "set"},
+            "AUC": {"tied": "order", "single": "by_kind"},
+            "Novelty": {"by": "own"},
+        },
+    ),
+    "lenskit": Convention(
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        p_den="list",
+        r_den="min_k_R",
+        ap_den="min_R_list",
+        gain="binary",
+        discount="log2(max(r,b))",
+        queries="run",
+        empty_truth="skip",
+        overrides={
+            "P": {"empty_truth": "zero", "empty_list": "skip"},
+            "AP": {"empty_list": "skip"},
+            "DCG": {"negative": "keep", "empty_truth": "zero"},
+            "nDCG": {"negative": "keep"},
+            "RBP": {"p": 0.85},
+            "Coverage": _ALL_SHOWN,
+            "Gini": {"divisor": "n", "outside": "counted"},
+            "ILD": {"short": "one_known"},
+        },
+    ),
+    "torchmetrics": Convention(
+        tie="input",
+        score_bits=32,
+        duplicates="count",
+        score_floor=0,
+        pool="list",
+        ap_den="hits",
+        queries="run",
+        nothing="zero",
+        overrides={
+            "nDCG": {"tie": "average", "score_floor": None, "negative": "keep"},
+            "Success": {"score_floor": None},
+            "Rprec": {"score_floor": None},
+            "AUC": {"score_floor": None, "single": "zero"},
+            "FallOut": {
+                "score_floor": None,
+                "universe": "list",
+                "empty_truth": "one",
+            },
+        },
+    ),
+    "sklearn": Convention(
+        tie="average",
+        threshold=ABOVE_ZERO,
+        pool="union",
+        negative="error",
+        overrides={
+            "AP": {"ties": "last", "empty_truth": "one"},
+            "DCG": {"negative": "keep"},
+            "AUC": {"scope": "pooled"},
+            "Success": {"tie": "input_rev"},
+        },
+    ),
+    "spark": Convention(
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        ap_den="min_k_R",
+        gain="binary",
+        nothing="zero",
+    ),
+    "recbole": Convention(
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        ap_den="min_k_R",
+        gain="binary",
+        decimals=4,
+        overrides={
+            "R": {"empty_truth": "nan"},
+            "AUC": {"scope": "pooled", "order": "score"},
+            "Coverage": {"outside": "counted", "padding": 1},
+            "Gini": {"divisor": "n", "outside": "counted", "padding": 1},
+            "Entropy": {"base": math.e, "scale": "items"},
+            "LongTail": {"of": "items", "tail": 0.1, "cold": "head"},
+        },
+    ),
+    "implicit": Convention(
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        ap_den="min_k_R",
+        gain="binary",
+        empty_truth="skip",
+        nothing="error",
+        overrides={
+            "P": {"p_den": "min_k_R", "aggregate": "micro"},
+            "AUC": {"universe": "catalogue", "tied": "order"},
+        },
+    ),
+    "cornac": Convention(
+        tie="input",
+        duplicates="count",
+        gain="binary",
+        queries="both",
+        empty_truth="skip",
+        nothing="error",
+        overrides={
+            "AP": {"ties": "last", "pool": "list"},
+            "AUC": {"tied": "wrong"},
+        },
+    ),
+    "recmetrics": Convention(
+        **_BY_ORDER,
+        threshold=ABOVE_ZERO,
+        p_den="list",
+        ap_den="hits",
+        overrides={
+            "AR": {"variant": "recmetrics", "duplicates": "set"},
+            "Coverage": {"outside": "counted", "scale": 100, "decimals": 2},
+            "Novelty": {"divisor": "k"},
+        },
+    ),
+    "surprise": Convention(nothing="error", overrides={"FCP": {"weighing": "users"}}),
+    "notebook": Convention(
+        ap_den="none",
+        overrides={
+            "P": {"aggregate": "micro", "decimals": 4},
+            "R": {"aggregate": "micro", "decimals": 4},
+            "RR": {"variant": "sum"},
+        },
+    ),
+}
+
+
+class Conventions(Mapping[str, Convention]):
+    """The named conventions, by name; their text is a table of them.
+
+    >>> Conventions()["jurity"].ap_den
+    'min_k_R'
+    """
+
+    def __getitem__(self, name: str) -> Convention:
+        """Return a convention by its name."""
+        return convention(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(PRESETS)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(PRESETS)
+
+    def about(self, name: str) -> Tool:
+        """Return what is known of the tool whose numbers a convention gives."""
+        convention(name)
+        return TOOLS[name]
+
+    def __str__(self) -> str:
+        """Return one line for each."""
+        width = max(map(len, PRESETS))
+        return "\n".join(f"{name:{width}}  {TOOLS[name].does}" for name in PRESETS)
+
+    __repr__ = __str__
+
+
+def conventions() -> Conventions:
+    """Return every named convention, with one sentence on what each tool does.
+
+    >>> len(conventions())
+    23
+    >>> conventions().about("ranx").checked
+    '0.3.21'
+    """
+    return Conventions()
+
+
+def convention(choice: str | Convention) -> Convention:
+    """Return a convention given by name, or the convention itself.
+
+    >>> convention("trec_eval-9").score_bits
+    32
+    """
+    if isinstance(choice, Convention):
+        return choice
+    if not isinstance(choice, str) or choice not in PRESETS:
+        msg = (
+            f"unknown convention {choice!r}; there are {', '.join(PRESETS)}"
+            f"{nearest(str(choice), PRESETS)}"
+        )
+        raise UnknownConventionError(msg)
+    return PRESETS[choice]
+
+
+def chosen(name: str) -> str | Convention:
+    """Return what a name on the command line means: a preset, or a YAML file of one."""
+    if name in PRESETS or not name.endswith((".yaml", ".yml")):
+        convention(name)
+        return name
+    return Convention.from_yaml(name)

@@ -1,0 +1,1 @@
+"""From what a user asks to results: plan, engine, summaries, notes."""

@@ -1,0 +1,1 @@
+"""Results from data that come in parts."""

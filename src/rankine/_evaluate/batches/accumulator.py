@@ -1,0 +1,138 @@
+"""Accumulator: a result of data that come in batches, or from several machines."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Protocol
+
+from rankine._evaluate import predictions as probability
+from rankine._evaluate.batches.evaluations import Evaluations
+from rankine._evaluate.batches.losses import Losses
+from rankine._evaluate.batches.rates import Rates
+from rankine._evaluate.evaluate import DEFAULT
+from rankine._evaluate.logs.ctr import ctr
+from rankine.errors import ParameterError
+
+
+class Total(Protocol):
+    """What has come so far, of one kind of data."""
+
+    def update(self, *batch: Any) -> None:
+        """Add a batch."""
+
+    def merge(self, other: Any) -> None:
+        """Add what another of the same kind has."""
+
+    def result(self) -> Any:
+        """Return what comes out of all batches."""
+
+    @property
+    def size(self) -> str:
+        """How much has come, in words."""
+
+
+class Accumulator:
+    """Takes data batch by batch; what comes out is as if all had come at once.
+
+    Sums are exact, so that neither the order of batches nor how they are cut changes a
+    bit of the result.
+
+    - Of metrics, a batch has some queries with all of their judgements and their whole
+      lists; the result is an `Evaluation`. Values per query are kept, data are not.
+    - Of `ctr`, a batch has some logged rounds and what is recommended to their users;
+      the result is an `Estimate`, or several by name.
+    - Of `cross_entropy` and the other functions of predictions, a batch has two
+      columns; the result is a number as theirs, or several by name.
+
+    >>> import rankine as rk
+    >>> total = rk.Accumulator(["RR", "Coverage"], catalog=4)
+    >>> total.update({"q1": {"a"}}, {"q1": ["b", "a"]})
+    Accumulator(1 query in 1 batch)
+    >>> other = rk.Accumulator(["RR", "Coverage"], catalog=4)
+    >>> total.merge(other.update({"q2": {"c"}}, {"q2": ["c"]}))
+    Accumulator(2 queries in 2 batches)
+    >>> total.result().mean
+    {'RR': 0.75, 'Coverage': 0.75}
+    >>> total = rk.Accumulator(rk.mae)
+    >>> total.update([3, 5], [4, 3]).update([1], [1]).result()
+    1.0
+    """
+
+    def __init__(self, metrics: Any = DEFAULT, **options: Any) -> None:
+        """Check the metrics and options, before there are data.
+
+        Args:
+            metrics: names or metrics; or `ctr`; or functions of predictions, such as
+                `cross_entropy`, or their names.
+            options: those of `evaluate`, of `ctr`, or of the functions.
+        """
+        self._total = _total(metrics, options)
+
+    def update(self, *batch: Any) -> Accumulator:
+        """Add a batch.
+
+        Args:
+            batch: judgements and a run, of which judgements may be None, or a run
+                alone; a log and recommendations; what happened and what was predicted.
+                They may come as a pair.
+
+        Raises:
+            DataError: the batch cannot be used, or has a query that came before.
+        """
+        if len(batch) == 1 and isinstance(batch[0], tuple):
+            (batch,) = batch
+        if not 1 <= len(batch) <= 2:  # noqa: PLR2004 - a pair
+            msg = f"a batch is one or two things, got {len(batch)}"
+            raise ParameterError(msg)
+        self._total.update(*batch)
+        return self
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Add what another accumulator of the same metrics has; it stays as it is."""
+        if type(other) is not Accumulator:
+            msg = f"an Accumulator merges with another one, got {other!r}"
+            raise ParameterError(msg)
+        if other is self:
+            msg = "an Accumulator does not merge with itself"
+            raise ParameterError(msg)
+        if type(other._total) is not type(self._total):
+            msg = "the two have other metrics, or other options"
+            raise ParameterError(msg)
+        self._total.merge(other._total)
+        return self
+
+    def result(self) -> Any:
+        """Return what comes out of all batches so far."""
+        return self._total.result()
+
+    def __copy__(self) -> Accumulator:
+        """Return another one, which goes its own way from here."""
+        return deepcopy(self)
+
+    def __repr__(self) -> str:
+        """Return how much has come."""
+        return f"Accumulator({self._total.size})"
+
+
+def _total(metrics: Any, options: dict[str, Any]) -> Total:
+    several = isinstance(metrics, (list, tuple))
+    asked = list(metrics) if several else [metrics]
+    names = [_function(one) for one in asked]
+    if not any(names):
+        return Evaluations(metrics, options)
+    if set(names) == {"ctr"}:
+        return Rates(options)
+    if all(name in probability.LOSSES for name in names):
+        return Losses([name for name in names if name], options, several=several)
+    told = ", ".join(name or str(one) for name, one in zip(names, asked, strict=True))
+    msg = f"{told} are of different data; make an Accumulator for each kind"
+    raise ParameterError(msg)
+
+
+def _function(entry: Any) -> str | None:
+    """Return the name of a function of a log or of predictions."""
+    known = {"ctr": ctr}
+    known |= {name: getattr(probability, name) for name in probability.LOSSES}
+    if isinstance(entry, str):
+        return entry if entry in known else None
+    return next((name for name, one in known.items() if one is entry), None)

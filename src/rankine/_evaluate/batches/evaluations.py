@@ -1,0 +1,312 @@
+"""Evaluations of rankings and lists, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.text import count
+from rankine._evaluate.batches.options import check_options
+from rankine._evaluate.batches.seen import Came, came_in
+from rankine._evaluate.batches.tallies import Shown, is_tallied, shown_in, table_of
+from rankine._evaluate.doubts import Doubts
+from rankine._evaluate.evaluate import Job, prepare
+from rankine._evaluate.notes import undefined
+from rankine._evaluate.plan import check_needs
+from rankine._evaluate.result import Evaluation
+from rankine._evaluate.summary import of_run, summarize, together
+from rankine._evaluate.warnings import Caution, added
+from rankine._io.sources import is_empty, no_judgements, no_rows
+from rankine._join.context import Listed, known_by
+from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.judged import Judged
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Group, Plan
+    from rankine._evaluate.summary import Summary
+    from rankine._metrics.metric import Metric
+    from rankine._tables.lists import Recommended
+
+_OPTIONS = set(signature(prepare).parameters) - {"metrics", "keep"}
+_JUDGEMENTS = "qrels"
+_SHOWN = 5
+"""Notes of batches that are repeated."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Ids:
+    """The ids of all queries, where the joined table would be."""
+
+    ids: list[Any]
+    table: Any = None
+    unsorted: int = 0
+
+
+class Accumulated(Evaluation):
+    """The result of an `Accumulator`, read like any `Evaluation`.
+
+    A mean over pairs of queries, such as InterListDiversity, has no values per query
+    here, and no interval: they would need all lists.
+    """
+
+    said: tuple[str, ...] = ()
+    warned: tuple[Caution, ...] = ()
+    doubted: Doubts = Doubts()
+    inferred: tuple[str, ...] = ()
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or undefined, and what was said of the batches."""
+        return (*self._overall, *undefined(self.summaries), *self.said)
+
+    @cached_property
+    def _doubted(self) -> Doubts:
+        """What was seen of all batches that may not be what it was taken for."""
+        return self.doubted
+
+    @cached_property
+    def _catalogue(self) -> tuple[str, ...]:
+        """Whose items are the catalogue, which all batches have in common."""
+        return self.inferred
+
+    @cached_property
+    def _cautions(self) -> tuple[Caution, ...]:
+        """Where a number may not be the one that the tool itself would give."""
+        return self.warned
+
+
+class Evaluations:
+    """The queries that have come so far: their values, and what their lists show."""
+
+    def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
+        """Check the metrics and options, which are those of `evaluate`."""
+        if "keep" in options:
+            msg = "keep= is for evaluate, which has all lists at hand; batches do not"
+            raise ParameterError(msg)
+        check_options("evaluate", options, _OPTIONS)
+        self._job = prepare(metrics, **options)
+        plan = self._job.plan
+        check_needs(plan, self._job.given | {"qrels"})
+        for metric, bound in zip(plan.asked, plan.bound, strict=True):
+            _refuse(metric, bound, self._job)
+        self._batch = replace(self._job, plan=_open(plan), partial=True)
+        self._found: list[list[Summary]] = [[] for _ in plan.asked]
+        self._shown: list[Shown] = [Shown() for _ in plan.groups]
+        self._ids: list[list[Any]] = [[] for _ in plan.groups]
+        self._seen: list[set[str]] = [set() for _ in plan.groups]
+        self._came = Came()
+        self._tables: list[list[Judged]] = [[] for _ in plan.groups]
+        self._notes: list[tuple[int, str]] = []
+        self._n_notes = 0
+        self._cautions: tuple[Caution, ...] = ()
+        self._doubts = Doubts()
+        self._catalogue: tuple[str, ...] = ()
+        self._is_empty = True
+        self._name: str | None = None
+        self._n = 0
+
+    def update(self, *batch: Any) -> None:
+        """Add judgements and a run, or a run alone."""
+        qrels, run = batch if len(batch) > 1 else (None, *batch)
+        truth, source = self._batch.read(qrels, run, part=True)
+        came = came_in(truth, source, items=self._n_items is not None)
+        self._came.check(came, self._n_items)
+        found = self._batch.evaluate(truth, source)
+        tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
+        self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
+        self._came.add(came)
+        for at, (group, table) in enumerate(
+            zip(self._job.plan.groups, tables, strict=True)
+        ):
+            ids = list(table.ids)
+            self._ids[at] += ids
+            self._seen[at].update(map(str, ids))
+            if any(_needs_all(metric) for _, metric, _ in group.members):
+                self._tables[at].append(replace(table.table, memo={}))
+            if isinstance(table, Listed):
+                shown = shown_in(group, table, judged=qrels is not None)
+                self._shown[at].add(shown)
+        for kept, summary in zip(self._found, found.summaries.values(), strict=True):
+            kept.append(_without_table(summary))
+        self._n += 1
+        self._name = self._name or found.name
+        # What is undefined is told of all queries in the end, and so are the grades.
+        open_ = {*undefined(found.summaries), *found._overall}  # noqa: SLF001
+        said = [(self._n, note) for note in found.notes if note not in open_]
+        self._tell(said)
+        self._cautions = added((*self._cautions, *found._cautions))  # noqa: SLF001
+        self._doubts += found._doubted  # noqa: SLF001
+        self._is_empty &= is_empty(source)
+        self._catalogue = found._catalogue  # noqa: SLF001
+
+    def merge(self, other: Evaluations) -> None:
+        """Add what others of the same metrics have; they stay as they are."""
+        if _told(other._job) != _told(self._job):
+            msg = "the two have other metrics, or other options"
+            raise ParameterError(msg)
+        self._came.check(other._came, self._n_items)
+        self._refuse_again(other._seen)
+        self._came.add(other._came)
+        for at, shown in enumerate(other._shown):
+            self._shown[at].add(shown)
+            self._ids[at] += other._ids[at]
+            self._seen[at] |= other._seen[at]
+            self._tables[at] += other._tables[at]
+        for at, more in enumerate(other._found):
+            self._found[at] += more
+        self._tell([(self._n + number, note) for number, note in other._notes])
+        self._cautions = added((*self._cautions, *other._cautions))
+        self._doubts += other._doubts
+        self._is_empty &= other._is_empty
+        self._catalogue = self._catalogue or other._catalogue
+        self._n += other._n
+        self._name = self._name or other._name
+        self._n_notes += other._n_notes - len(other._notes)
+
+    def _tell(self, notes: Sequence[tuple[int, str]]) -> None:
+        """Keep a few of the notes, and count all of them."""
+        self._n_notes += len(notes)
+        self._notes += notes[: _SHOWN - len(self._notes)]
+
+    def _refuse_again(self, groups: Iterable[Collection[str]]) -> None:
+        for seen, ids in zip(self._seen, groups, strict=True):
+            again = [one for one in ids if one in seen]
+            if again:
+                msg = (
+                    f"{count(len(again), 'query')} came in a batch before, such as "
+                    f"{again[0]!r}; a query and its list belong into one batch"
+                )
+                raise DataError(msg)
+
+    def result(self) -> Accumulated:
+        """Return the evaluation of all batches so far."""
+        plan, job = self._job.plan, self._job
+        if any(_reads_judged_queries(group) for group in plan.groups):
+            self._came.refuse_apart()
+        found: list[Summary | None] = [None] * len(plan.asked)
+        for at, group in enumerate(plan.groups):
+            for number, metric, own in group.members:
+                if group.lists and is_tallied(metric):
+                    found[number] = _whole(metric, own, table_of(self._shown[at], job))
+                elif self._tables[at] and _needs_all(metric):
+                    table = Judged.concatenated(self._tables[at])
+                    found[number] = summarize(metric, table, own, self._ids[at])
+                else:
+                    found[number] = together(metric, own, self._found[number])
+        tables = tuple(_Ids(ids) for ids in self._ids)
+        name = job.name or self._name or "run"
+        if self._n and self._is_empty:
+            raise no_rows(name)
+        if self._came.has_judgements and not self._came.judged:
+            raise no_judgements(_JUDGEMENTS)
+        made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
+        more = self._n_notes - len(self._notes)
+        rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
+        said = (f"batch {number}: {note}" for number, note in self._notes)
+        made.said = (*said, *rest)
+        made.warned = self._cautions
+        made.doubted = self._doubts
+        made.inferred = self._catalogue
+        return made
+
+    @property
+    def _n_items(self) -> int | None:
+        """How many items the catalogue has, if only that is known of it."""
+        catalog = self._job.catalog.catalog
+        return catalog if isinstance(catalog, int) else None
+
+    @property
+    def size(self) -> str:
+        """How much has come, in words."""
+        n = max(map(len, self._ids))
+        return f"{count(n, 'query')} in {count(self._n, 'batch')}"
+
+
+def _reads_judged_queries(group: Group) -> bool:
+    """Say whether metrics are of the queries that have judgements."""
+    if not group.lists:
+        return True
+    members = [one for _, one, _ in group.members if isinstance(one, ListMetric)]
+    judged = any("judgements" in one.needs for one in members)
+    return judged and group.rule.queries != "run"
+
+
+def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
+    """Refuse metrics of lists that need all judgements at once."""
+    every = bound.name == "SubtopicRecall" and bound.get("of") == "all"
+    features = job.known.features if every else None
+    if every and (features is None or features.topic is None):
+        msg = (
+            f"{metric} divides by all subtopics, which a batch does not know; give "
+            f"topics as items=, or write {bound(of='wanted')}"
+        )
+        raise ParameterError(msg)
+    listed = isinstance(bound, ListMetric) and bound.takes("max_grade")
+    if listed and bound.get("max_grade") is None:
+        msg = (
+            f"{metric} takes the highest grade of all judgements, which a batch does "
+            f"not know; write {bound(max_grade=4)}"
+        )
+        raise ParameterError(msg)
+
+
+def _told(job: Job) -> tuple[Any, ...]:
+    """Return what two accumulators must have in common."""
+    return (
+        job.plan, job.depth, job.order, job.of_qrels, job.of_run, job.columns,
+        *known_by(job.known),
+    )  # fmt: skip
+
+
+def _needs_all(metric: Metric) -> bool:
+    """Say whether the value of a query depends on the others."""
+    if metric.get("scope") in {"pooled", "weighted"}:
+        return True
+    if metric.get("weighing") == "users":
+        return True
+    # Without a scale, it is that of the highest grade of all judgements.
+    return metric.name == "ERR" and metric.get("max_grade") is None
+
+
+def _whole(metric: Metric, rule: Convention, table: Any) -> Summary:
+    """Return a number of all lists together, from their tallies."""
+    _refuse_sample(metric, table)
+    if metric.fact.pairs is None:
+        return summarize(metric, table, rule)
+    value = metric.fact.pairs(table, **dict(metric.params))
+    return of_run(value, metric, table, rule)
+
+
+def _refuse_sample(metric: Metric, table: Recommended) -> None:
+    sample = metric.get("sample")
+    if sample is not None and table.n_queries > sample:
+        msg = f"{metric} draws from all lists, of which batches keep none"
+        raise ParameterError(msg)
+
+
+def _open(plan: Plan) -> Plan:
+    """Return a plan for a part of the data: nothing is rounded, or missed, yet."""
+    groups = tuple(
+        replace(
+            group,
+            members=tuple(
+                (number, metric, own.replace(nothing="nan", decimals=None))
+                for number, metric, own in group.members
+            ),
+        )
+        for group in plan.groups
+    )
+    return replace(plan, groups=groups)
+
+
+def _without_table(summary: Summary) -> Summary:
+    """Keep the values of a batch, and let go of its data."""
+    kept = replace(summary, table=None)
+    kept.__dict__["empty"] = summary.empty
+    return kept

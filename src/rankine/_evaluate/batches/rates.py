@@ -1,0 +1,220 @@
+"""Click-through rates from logs, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.text import count
+from rankine._evaluate.batches.options import check_options
+from rankine._evaluate.logs.estimate import estimates
+from rankine._evaluate.logs.question import question
+from rankine._join.rounds import Rounds, join, share_of
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from rankine._join.rounds import Joined
+
+_TABLES = 2
+"""A log, and recommendations."""
+_ALL = "all"
+"""The context where there is none."""
+_ROOM = 1 << 20
+"""How many prints can be added up."""
+_SAID = 6
+"""Notes on columns that are kept, where they differ by batch."""
+_SEVERAL = ("reward", "chosen", "propensity", "predicted", "direct", "other", "count")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rounds, and what is left of their tables.
+
+    Attributes:
+        rounds: all of them.
+        context: what they are told apart by.
+        units: the same, with the kind of ids that users are.
+        contexts: where anything is recommended or was logged: a print of what is
+            recommended, null for nothing, and whether any round was logged there.
+        items: the items of the log.
+        weight: the items recommended, and how often that is in all rounds.
+    """
+
+    rounds: Rounds
+    context: tuple[str, ...]
+    units: tuple[str, ...]
+    contexts: pl.DataFrame
+    items: pl.Series
+    weight: pl.DataFrame
+
+
+class Rates:
+    """The rounds that have come so far.
+
+    Rounds that match are kept, others are counted by what is predicted there.
+    """
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """Check the options, which are those of `ctr`."""
+        check_options("ctr", options, signature(question).parameters)
+        self._asked = question(**options)
+        self._part: _Part | None = None
+        self._n = 0
+
+    def update(self, *batch: Any) -> None:
+        """Add a log, and what is recommended to its users."""
+        if len(batch) != _TABLES:
+            msg = "a batch has two tables: a log, and recommendations"
+            raise ParameterError(msg)
+        asked = self._asked
+        joined = join(*asked.read(*batch), asked.k, over=asked.over)
+        self._add(_part(joined), 1)
+
+    def merge(self, other: Rates) -> None:
+        """Add what others have; they stay as they are."""
+        if other._asked != self._asked:
+            msg = "the two have other options"
+            raise ParameterError(msg)
+        if other._part is not None:
+            self._add(other._part, other._n)
+
+    def _add(self, part: _Part, n: int) -> None:
+        if self._part is not None:
+            once = self._asked.over == "recommended"
+            part = _both(self._part, part, once=once)
+        self._part = part
+        self._n += n
+
+    def result(self) -> Any:
+        """Return the estimates from all rounds so far."""
+        part = self._part
+        if part is None:
+            msg = "there are no rounds"
+            raise DataError(msg)
+        seen = part.weight["item"].is_in(part.items.implode())
+        weight = part.weight["weight"]
+        unseen = share_of(
+            weight.filter(~seen).to_numpy().sum(), weight.to_numpy().sum()
+        )
+        unlogged = 0
+        if self._asked.over == "logged":
+            unlogged = int((~part.contexts["logged"]).sum())
+        rounds = replace(
+            part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)
+        )
+        made = estimates(rounds, self._asked)
+        return made if self._asked.several else made[self._asked.estimators[0]]
+
+    @property
+    def size(self) -> str:
+        """How much has come, in words."""
+        n = 0 if self._part is None else self._part.rounds.n
+        return f"{count(n, 'round')} in {count(self._n, 'batch')}"
+
+
+def _part(joined: Joined) -> _Part:
+    """Keep what is needed of a batch."""
+    context = joined.context or [_ALL]
+    shown, offered = joined.shown, joined.offered
+    if not joined.context:
+        everybody = pl.lit(0).alias(_ALL)
+        shown, offered = shown.with_columns(everybody), offered.with_columns(everybody)
+    what = [one for one in ("guess", "probability") if one in offered.columns]
+    # Ids as texts, as which they are compared where their types differ.
+    prints = pl.struct(pl.col("item").cast(pl.String), *what).hash() // _ROOM
+    recommended = offered.group_by(context).agg(prints.sum().alias("print"))
+    logged = shown.select(context).unique().with_columns(logged=pl.lit(value=True))
+    contexts = recommended.join(logged, on=context, how="full", coalesce=True)
+    contexts = contexts.with_columns(pl.col("logged").fill_null(value=False))
+    weight = offered.group_by("item").agg(pl.col("weight").sum())
+    items = shown["item"].unique()
+    units = joined.units or (_ALL,)
+    return _Part(joined.rounds, tuple(context), units, contexts, items, weight)
+
+
+def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
+    """Put two parts together, whose contexts must agree."""
+    if one.units != other.units:
+        msg = "batches are told apart by other columns: " + " and ".join(
+            ", ".join(part.units) for part in (one, other)
+        )
+        raise DataError(msg)
+    if (one.rounds.spread is None) != (other.rounds.spread is None):
+        msg = "some batches have propensities, and others have none"
+        raise DataError(msg)
+    context = list(one.context)
+    first, second = _alike(one.contexts, other.contexts, context)
+    again = first.join(second, on=context, suffix="_too")
+    if again.height and once:
+        msg = (
+            f"{_who(again, context)} came in a batch before; with n='recommended' all "
+            "rounds of a list belong into one batch"
+        )
+        raise DataError(msg)
+    apart = again.filter(
+        (pl.col("print").is_null() & pl.col("print_too").is_not_null())
+        | (pl.col("print").is_not_null() & pl.col("print_too").is_null())
+    )
+    if apart.height:
+        msg = (
+            f"{_who(apart, context)} has rounds in one batch and recommendations in "
+            "another; what is recommended belongs to the rounds"
+        )
+        raise DataError(msg)
+    other_way = again.filter(pl.col("print") != pl.col("print_too"))
+    if other_way.height:
+        msg = (
+            f"{_who(other_way, context)} has other recommendations than in a batch "
+            "before"
+        )
+        raise DataError(msg)
+    contexts = (
+        pl.concat((first, second))
+        .group_by(context, maintain_order=True)
+        .agg(pl.col("print").first(), pl.col("logged").any())
+    )
+    mine, too = _alike(one.items.to_frame(), other.items.to_frame(), ["item"])
+    shares = pl.concat(_alike(one.weight, other.weight, ["item"]))
+    return _Part(
+        _rounds(one.rounds, other.rounds),
+        one.context,
+        one.units,
+        contexts,
+        pl.concat((mine, too))["item"].unique(),
+        shares.group_by("item").agg(pl.col("weight").sum()),
+    )
+
+
+def _rounds(one: Rounds, other: Rounds) -> Rounds:
+    """Put the rounds of two parts together."""
+    columns: dict[str, Any] = {
+        name: np.concatenate((getattr(one, name), getattr(other, name)))
+        for name in _SEVERAL
+    }
+    spreads = [part.spread for part in (one, other) if part.spread is not None]
+    ends = np.array(spreads)
+    spread = (float(ends.min()), float(ends.max())) if spreads else None
+    said = tuple(dict.fromkeys((*one.said, *other.said)))[:_SAID]
+    outside = one.outside + other.outside
+    return Rounds(**columns, spread=spread, outside=outside, word=one.word, said=said)
+
+
+def _alike(
+    one: pl.DataFrame, other: pl.DataFrame, ids: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare ids as text where they are not of the same type."""
+    text = pl.col([name for name in ids if one[name].dtype != other[name].dtype])
+    return one.with_columns(text.cast(pl.String)), other.with_columns(
+        text.cast(pl.String)
+    )
+
+
+def _who(rows: pl.DataFrame, context: list[str]) -> str:
+    row = rows.sort(context).row(0, named=True)
+    if context == [_ALL]:
+        return "what is recommended to all"
+    return ", ".join(f"{part} {row[part]!r}" for part in context)

@@ -1,0 +1,309 @@
+"""A plan and data that have been read in; one number per query and metric out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._conventions.convention import BY_RANK
+from rankine._evaluate.doubts import doubts_of, liked_from, looks_rated
+from rankine._evaluate.inputs import is_ranked
+from rankine._evaluate.result import Evaluation
+from rankine._evaluate.summary import Summary, summarize
+from rankine._evaluate.warnings import n_unsorted
+from rankine._io.mappings import as_rows
+from rankine._io.sources import Dense, Lists, Source
+from rankine._join.align import join
+from rankine._join.context import Known, Listed, know
+from rankine._join.first import first_of
+from rankine._join.lists import lists_of
+from rankine._join.policy import Aligned, apply, cut
+from rankine._join.served import key_of, served
+from rankine._metrics.lists.kind import ListMetric
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Group, Plan
+    from rankine._join.truth import Truth
+    from rankine._metrics.metric import Metric
+    from rankine._tables.lists import Recommended
+
+
+def evaluate_source(
+    plan: Plan,
+    truth: Truth | None,
+    source: Source,
+    name: str,
+    *,
+    depth: int | None = None,
+    joins: dict[Any, Aligned] | None = None,
+    known: Known | None = None,
+    keep: int | None = None,
+    partial: bool = False,
+) -> Evaluation:
+    """Evaluate a run that has been read, by a plan that has been checked.
+
+    Args:
+        plan: what is to be computed.
+        truth: the judgements.
+        source: the run.
+        name: what to call the run.
+        depth: the number of items of each list that are kept.
+        joins: where joined tables are kept, for further plans on the same data.
+        known: what is known of items and users, for metrics of lists.
+        keep: how many first items of each list to keep, to be shown later.
+        partial: whether these are not all data, so that judgements and run need not
+            share a query.
+    """
+    if truth is not None:
+        _refuse_fractions(plan, truth)
+    if plan.catalog is not None and plan.judged:
+        _refuse_catalog(plan.catalog, source)
+    found: list[Summary | None] = [None] * len(plan.asked)
+    tables: list[Any] = []
+    whole = keep is not None
+    joined = iter(
+        () if truth is None else _joins(plan, truth, source, joins, whole=whole)
+    )
+    for group in plan.groups:
+        if group.lists:
+            listed = _listed_for(
+                group, truth, source, known or Known(), depth, partial=partial
+            )
+            tables.append(listed)
+            for number, metric, own in group.members:
+                found[number] = summarize(metric, listed.table, own, listed.ids)  # type: ignore[arg-type]
+            continue
+        one = next(joined)
+        rule = _ranked(group.rule, source)
+        aligned = apply(one, rule, partial=partial)
+        if rule.order != group.rule.order:
+            by = "scores give" if aligned.scored else "order gives"
+            said = f"{source.name} has no rank column; its {by} the ranks"
+            aligned = replace(aligned, notes=(*aligned.notes, said))
+        if depth is not None:
+            if any(metric.get("ties") for _, metric, _ in group.members):
+                msg = "depth cannot be given together with ties: who is cut is not sure"
+                raise ParameterError(msg)
+            aligned = cut(aligned, depth)
+        aligned = _with_first(aligned, source, rule, plan, keep)
+        tables.append(aligned)
+        for number, metric, own in group.members:
+            found[number] = summarize(metric, aligned.table, own, aligned.ids)
+    unsorted = _unsorted(plan, source, tables)
+    doubts = doubts_of(truth, source, plan.thresholds)
+    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted, doubts)  # type: ignore[arg-type]
+
+
+def _with_first(
+    aligned: Aligned, source: Source, rule: Convention, plan: Plan, keep: int | None
+) -> Aligned:
+    """Keep the first items of each list, in the order in which they were ranked."""
+    if keep is None:
+        return aligned
+    if aligned.named is not None:
+        aligned = replace(aligned, named=aligned.named.own())
+    if rule.unjudged == "removed":
+        return replace(aligned, keep=keep)
+    _, tie, _, _ = key_of(rule, plan.rule)
+    floor = rule.score_floor if aligned.scored else None
+    deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
+    first = first_of(source, rule.replace(tie=tie), deepest, floor)
+    return replace(aligned, keep=keep, kept=first)
+
+
+def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
+    """Count the lists that are not in the order of their scores, where it is given."""
+    if not plan.preset or all(group.rule.order != "given" for group in plan.judged):
+        return 0
+    if isinstance(source, Lists):
+        return n_unsorted(source)
+    return max(int(one.unsorted) for one in tables)
+
+
+def _listed_for(
+    group: Group,
+    truth: Truth | None,
+    source: Source,
+    known: Known,
+    depth: int | None,
+    *,
+    partial: bool,
+) -> Listed:
+    """Return the lists that a group of metrics reads, with all that is known."""
+    rule = _ranked(group.rule, source)
+    lists = lists_of(source, rule)
+    depths = [one for one in (group.depth, depth) if one is not None]
+    if truth is not None:
+        features = known.features
+        topics = None if features is None else features.topic
+        subtopics = truth.subtopics if topics is None else None
+        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
+    needs = {
+        need: metric
+        for _, metric, _ in group.members
+        if isinstance(metric, ListMetric)
+        for need in metric.needs
+    }
+    listed = know(
+        lists,
+        _needed(known, set(needs)),
+        min(depths, default=None),
+        rule.duplicates,
+        users=rule.queries if "judgements" in needs else None,
+        partial=partial,
+    )
+    _refuse_items(listed.table, needs)
+    strange = listed.strange if "catalog" in needs else ()
+    of_items = {"vectors", "topics", "subtopics"}
+    bare = listed.bare if not of_items.isdisjoint(needs) else ()
+    of_truth = truth.source.notes if truth and "judgements" in needs else ()
+    notes = (*of_truth, *listed.notes, *strange, *bare)
+    catalogue = _inferred(known, listed.table) if "catalog" in needs else ()
+    return replace(listed, notes=notes, catalogue=catalogue)
+
+
+def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
+    """Say whose items are the catalogue, where nobody gave one."""
+    if known.catalog is not None or table.catalog is None:
+        return ()
+    source = "items" if known.train is None else "train"
+    n = count(table.catalog, "item")
+    said = f"the catalogue is taken to be the {n} of {source}=; catalog= gives another"
+    return (said,)
+
+
+def _needed(known: Known, needs: set[str]) -> Known:
+    """Leave out what no metric needs."""
+    catalog = "catalog" in needs and known.catalog is None
+    train, features = known.train, known.features
+    if needs.isdisjoint({"train", "users"}) and not catalog:
+        train = None
+    of_items = {"vectors", "topics", "subtopics"}
+    if needs.isdisjoint(of_items) and (not catalog or train is not None):
+        features = None
+    return replace(known, train=train, features=features)
+
+
+def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
+    """Refuse items= that does not have what metrics need of it."""
+    nothing = table.vectors is None and table.topics is None and table.distance is None
+    if nothing and not {"vectors", "topics"}.isdisjoint(needs):
+        metric = needs.get("vectors") or needs["topics"]
+        msg = (
+            f"{metric} needs features, but items= has only texts that are nearly all "
+            "different, as titles are; to take them nevertheless, say "
+            "columns={'features': ...} or --col features=NAME"
+        )
+        raise DataError(msg)
+    if "topics" in needs and table.topics is None:
+        msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
+        raise DataError(msg)
+    if "subtopics" in needs and table.topics is None and table.aspects is None:
+        msg = (
+            f"{needs['subtopics']} needs topics; give items= or --items, or judgements "
+            "that have them in a column named subtopic, or in the second field of TREC "
+            "text"
+        )
+        raise DataError(msg)
+
+
+def _joins(
+    plan: Plan,
+    truth: Truth,
+    source: Source,
+    joins: dict[Any, Aligned] | None,
+    *,
+    whole: bool,
+) -> list[Aligned]:
+    """Join the data for each group of a plan, as seldom as can be.
+
+    A whole join finds the judged items at any rank, whatever the metrics look at.
+    """
+    groups = plan.judged
+    if not groups:
+        return []
+    rules = [_ranked(group.rule, source) for group in groups]
+    keys = [key_of(rule, plan.rule) for rule in rules]
+    needs: dict[Any, bool] = {}
+    for group, key in zip(groups, keys, strict=True):
+        needs[key] = needs.get(key, False) or group.keep_scores
+    floors = {
+        key
+        for rule, key in zip(rules, keys, strict=True)
+        if rule.score_floor is not None
+    }
+    # As deep as any of them needs, since one may serve for another.
+    depths = [group.depth for group in groups if group.depth is not None]
+    whole = whole or joins is not None or len(depths) < len(groups)
+    deepest = None if whole else max(depths)
+    made = {} if joins is None else joins
+    # By scores first, and by the less precise ones: these may serve for others.
+    for key in sorted(needs, key=lambda one: (one[0] != "score", one[2])):
+        scores = needs[key]
+        if (key, scores) in made:
+            continue
+        rule = rules[keys.index(key)]
+        order, tie, bits, duplicates = key
+        shared = rule.replace(
+            order=order, tie=tie, score_bits=bits, duplicates=duplicates
+        )
+        found = None
+        # Another join has other scores, which must not matter then.
+        if joins is None and key not in floors and not scores:
+            found = next(filter(None, (
+                served(aligned, have, key, truth, source, shared, deepest)
+                for (have, _), aligned in made.items()
+            )), None)  # fmt: skip
+        made[key, scores] = found or join(
+            truth, source, shared, depth=deepest, keep_scores=scores
+        )
+    return [made[key, needs[key]] for key in keys]
+
+
+def _ranked(rule: Convention, source: Source) -> Convention:
+    """Take the scores where there is no rank column."""
+    if rule.order in BY_RANK and not is_ranked(source):
+        return rule.replace(order="score")
+    return rule
+
+
+def _refuse_catalog(catalog: int, source: Source) -> None:
+    """Refuse a catalogue that is smaller than what was retrieved from it."""
+    if isinstance(source, Dense):
+        seen = source.matrix.shape[1]
+    else:
+        seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
+    if seen > catalog:
+        msg = (
+            f"the catalogue has {count(catalog, 'item')}, but {source.name} has "
+            f"{count(seen, 'different one')}"
+        )
+        raise DataError(msg)
+
+
+def _refuse_fractions(plan: Plan, truth: Truth) -> None:
+    """Refuse grades like 0.5 for a metric that was not told what is relevant."""
+    if not plan.untold:
+        return
+    grade = truth.pool.grade
+    fraction = grade != np.floor(grade)
+    if fraction.any():
+        example = float(grade[np.flatnonzero(fraction)[0]])
+        metric = plan.untold[0]
+        least, most = float(grade.min()), float(grade.max())
+        # Of ratings, the smallest is not what people like.
+        liked = liked_from(least, most) if looks_rated(most) else example
+        msg = (
+            f"grades have fractions, such as {example:g}, and {metric} must know which "
+            f"are relevant; write {metric(rel=liked)}, or give rel={liked:g} for all "
+            "metrics"
+        )
+        swapped = doubts_of(truth, truth.source).read
+        raise DataError("; ".join((msg, *swapped[:1])))

@@ -1,0 +1,1 @@
+"""What recommendations would have earned, estimated from a log."""

@@ -1,0 +1,117 @@
+"""ctr: the click-through rate that recommendations would have had, from a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from rankine._evaluate.logs.estimate import estimates
+from rankine._evaluate.logs.question import question
+from rankine._join.rounds import join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def ctr(
+    logged: Any,
+    recommended: Any,
+    estimator: str | Sequence[str] = "matching",
+    *,
+    k: int | None = None,
+    clip: float | None = None,
+    threshold: float = 10.0,
+    shrinkage: float = 10.0,
+    convention: str = "rankine",
+    n: Literal["logged", "recommended"] | None = None,
+    missing_propensity: Literal["error", "items"] | None = None,
+    any_reward: bool = False,
+    columns: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    method: str = "t",
+    seed: int = 0,
+) -> Any:
+    """Estimate the click-through rate of recommendations from a log of another policy.
+
+    Formula:
+        w = pi(a|x) / p, with a the item that was shown to x with probability p, and pi
+        what the recommendations would have done: 1/k for each of k items, or the given
+        probability; r the reward, r' its prediction for a, q the predicted reward of
+        what is recommended
+
+        matching    mean r over rounds in which what was shown is recommended
+        ips         1/n sum w r
+        snips       sum w r / sum w
+        dm          1/n sum q
+        dr          1/n sum [ q + w (r - r') ]
+        sndr        1/n sum q + sum w (r - r') / sum w
+        switch-dr   as dr, w = 0 where it is above `threshold`
+        dros        as dr, with s w / (w^2 + s), s the `shrinkage`
+
+    Args:
+        logged: a frame or path with item_id, click (or reward), propensity (or
+            propensity_score, pscore), and user_id and position if there are any.
+        recommended: a frame or path with item_id, user_id, and, as needed, predicted
+            (the reward model's value), probability (of the policy), position. Without
+            user_id, the same is recommended to all.
+        estimator: one of the above; or several, for which the tables are read and
+            joined once.
+        k: take the first k items of each list, the best predicted first.
+        clip: the largest 1/p; larger ones are cut to it, which trades variance for
+            bias.
+        threshold: of switch-dr.
+        shrinkage: of dros.
+        convention: ``rankine``, or ``jurity``, which takes the mean over recommended
+            pairs and a propensity of 1/items where there is none.
+        n: the mean is over ``logged`` rounds or ``recommended`` pairs; a pair that was
+            logged several times then counts as often.
+        missing_propensity: without such a column, an ``error``, or one over the number
+            of different items in the log (``items``).
+        any_reward: let rewards be other numbers than 0 and 1.
+        columns: part -> column, where names are not known.
+        confidence: of the interval.
+        method: ``t``, from the spread of what each round adds, or ``bootstrap`` over
+            that; of ratios both take the linear part.
+        seed: of the bootstrap.
+
+    Returns:
+        The estimate with its interval, the effective number of rounds, the largest
+        weight, and warnings in words; nan if nothing matches, and the reason. Of
+        several estimators, one by each name.
+
+    Raises:
+        ParameterError: an option is not right.
+        DataError: a propensity is 0 or no probability, rewards are not 0 or 1,
+            probabilities do not add up to 1, or a column is missing.
+
+    References:
+        M. Dudik, J. Langford, L. Li: Doubly robust policy evaluation and learning.
+        ICML 2011. A. Swaminathan, T. Joachims: The self-normalized estimator for
+        counterfactual learning. NIPS 2015. Y.-X. Wang, A. Agarwal, M. Dudik: Optimal
+        and adaptive off-policy evaluation in contextual bandits. ICML 2017. Y. Su et
+        al.: Doubly robust off-policy evaluation with shrinkage. ICML 2020.
+
+    Examples:
+        >>> import polars as pl
+        >>> logged = pl.DataFrame(
+        ...     {
+        ...         "user_id": [1, 2, 3, 4],
+        ...         "item_id": ["a", "b", "a", "c"],
+        ...         "click": [1, 0, 1, 0],
+        ...         "propensity": [0.5, 0.25, 0.5, 0.25],
+        ...     }
+        ... )
+        >>> recommended = pl.DataFrame(
+        ...     {"user_id": [1, 2, 3, 4], "item_id": ["a", "b", "b", "c"]}
+        ... )
+        >>> ctr(logged, recommended, "ips").value, (1 / 0.5) / 4
+        (0.5, 0.5)
+    """
+    asked = question(
+        estimator, k=k, clip=clip, threshold=threshold, shrinkage=shrinkage,
+        convention=convention, n=n, missing_propensity=missing_propensity,
+        any_reward=any_reward, columns=columns, confidence=confidence, method=method,
+        seed=seed,
+    )  # fmt: skip
+    joined = join(*asked.read(logged, recommended), asked.k, over=asked.over)
+    made = estimates(joined.rounds, asked)
+    return made if asked.several else made[asked.estimators[0]]

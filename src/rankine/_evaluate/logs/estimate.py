@@ -1,0 +1,225 @@
+"""Estimate: what a policy would have earned, and how much that can be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._metrics.estimators import ESTIMATORS, NEED_PROPENSITY, RATIOS
+from rankine._stats.exact import added, exact_sum, to_float
+from rankine._stats.intervals import Interval, Sample, intervals
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+    from rankine._evaluate.logs.question import Question
+    from rankine._join.rounds import Rounds
+    from rankine._metrics.estimators import Found
+
+_FEW = 10
+"""An effective number of rounds below which an estimate is a guess."""
+_LARGE = 0.05
+"""The share of all weights above which one round decides too much."""
+_UNSEEN = 0.01
+"""The share of choices without a log that is worth a word."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a policy would have earned, and how much that can be trusted.
+
+    Attributes:
+        value: the estimate; nan if there is none.
+        interval: its confidence interval.
+        n: the number of rounds it is a mean of.
+        matched: the rounds in which the new policy shows what was shown.
+        ess: the effective number of rounds, (sum w)^2 / sum w^2.
+        max_weight: the largest importance weight.
+        clipped: how many weights were cut.
+        estimator: its name.
+        confidence: how often such an interval holds the true value.
+        warnings: what makes the number doubtful, in sentences.
+        notes: what was left out, in sentences.
+    """
+
+    value: float
+    interval: Interval
+    n: int
+    matched: int
+    ess: float
+    max_weight: float
+    clipped: int
+    estimator: str
+    confidence: float = 0.95
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        """Return the estimate."""
+        return self.value
+
+    def __str__(self) -> str:
+        """Return the number, its interval, and what to think of it."""
+        shown = "undefined" if math.isnan(self.value) else f"{self.value:.4f}"
+        low, high = self.interval
+        between = ""
+        if not math.isnan(low):
+            sure = f"{100 * self.confidence:g} % interval"
+            between = f", {sure} {low:.4f} to {high:.4f}"
+        lines = [
+            f"{self.estimator}: {shown}{between}",
+            (
+                f"{count(self.n, 'round')}, {self.matched} matched; effective number "
+                f"{self.ess:.1f}, largest weight {self.max_weight:.4g}"
+                + (f", {self.clipped} clipped" if self.clipped else "")
+            ),
+        ]
+        lines += [f"! {text}" for text in self.warnings]
+        lines += [f"- {text}" for text in self.notes]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from rankine._report.estimate import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; what is undefined is None."""
+        low, high = self.interval
+        found = asdict(self) | {"interval": {"low": low, "high": high}}
+        found["interval"] = {
+            key: value if math.isfinite(value) else None
+            for key, value in found["interval"].items()
+        }
+        for key in ("value", "ess", "max_weight"):
+            found[key] = found[key] if math.isfinite(found[key]) else None
+        found["warnings"], found["notes"] = list(self.warnings), list(self.notes)
+        return found
+
+
+def estimates(rounds: Rounds, asked: Question) -> dict[str, Estimate]:
+    """Return what is estimated from rounds, by the names of the estimators.
+
+    All sums are exact, so that it does not matter in which order rounds come.
+    """
+    weights, clipped = rounds.chosen, 0
+    if asked.weighing:
+        inverse, clipped = _inverse(rounds, asked)
+        weights = weights * inverse
+    options = {"threshold": asked.threshold, "shrinkage": asked.shrinkage}
+    made = {}
+    for name in asked.estimators:
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = weights if name in NEED_PROPENSITY else rounds.chosen
+            found = ESTIMATORS[name](rounds, own, **options)
+            ess, total = _effective(found.weights)
+        most = float(found.weights.max(initial=0))
+        value, warnings = found.value, _warnings(rounds, name, ess, most, total)
+        by_formula = asked.unmatched == "formula" and name not in RATIOS
+        if not rounds.matched and name != "dm" and not by_formula:
+            value = math.nan
+            warnings = (
+                "no round shows what is recommended, so that there is no estimate",
+            )
+        bounds = Interval(math.nan, math.nan)
+        if not math.isnan(value):
+            bounds = _interval(rounds, found, name, asked)
+        made[name] = Estimate(
+            value,
+            bounds,
+            rounds.n,
+            rounds.matched,
+            ess,
+            most,
+            clipped if name in NEED_PROPENSITY else 0,
+            name,
+            asked.confidence,
+            warnings,
+            rounds.notes,
+        )
+    return made
+
+
+def _interval(rounds: Rounds, found: Found, name: str, asked: Question) -> Interval:
+    """Return the interval of an estimate, from what each round moves it by."""
+    n = rounds.n
+    # One round has no spread, and where only rounds that match count, no one of them.
+    counted = rounds.matched if name in RATIOS else n
+    if counted < 2:  # noqa: PLR2004
+        return Interval(math.nan, math.nan)
+    if asked.method == "bootstrap":
+        parts = np.concatenate((found.parts, np.repeat(found.others, found.count)))
+        parts.sort()  # so that the order of rounds does not matter
+        (bounds,) = intervals(
+            [Sample(found.value + parts)],
+            confidence=asked.confidence,
+            method=asked.method,
+            seed=asked.seed,
+        )
+        return bounds
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    with np.errstate(over="ignore"):
+        squares = added(
+            exact_sum(found.parts**2), exact_sum(found.others**2, found.count)
+        )
+    spread = math.sqrt(to_float(squares / (n - 1) / n))
+    width = float(stdtrit(n - 1, (1 + asked.confidence) / 2)) * spread
+    return Interval(found.value - width, found.value + width)
+
+
+def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
+    """Return 1/p of every round, cut where that is asked for, and how many were cut."""
+    p = rounds.propensity
+    if rounds.spread is None and asked.fallback == "items":
+        p = np.full(len(p), 1 / rounds.n_items)
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = 1 / p
+    if asked.clip is None:
+        return inverse, 0
+    cut = inverse > asked.clip
+    return np.minimum(inverse, asked.clip), int(np.count_nonzero(cut))
+
+
+def _effective(weights: Floats) -> tuple[float, float]:
+    """Return the effective number of weights, and their sum."""
+    largest = float(weights.max(initial=0))
+    if largest == 0:
+        return 0.0, 0.0
+    scaled = weights / largest
+    total = exact_sum(scaled)
+    ess = to_float(total * total / exact_sum(scaled * scaled))
+    return ess, to_float(total) * largest
+
+
+def _warnings(
+    rounds: Rounds, estimator: str, ess: float, most: float, total: float
+) -> tuple[str, ...]:
+    """Say in words what makes an estimate doubtful."""
+    found = []
+    if estimator == "matching":
+        low, high = rounds.spread or (0.0, 1.0)
+        if low != high:
+            found.append(
+                "matching is biased unless what was shown was drawn evenly: rounds in "
+                "which both agree are not a fair sample"
+            )
+    if estimator != "dm":
+        if rounds.matched and total == 0:
+            found.append("no weight is left, so that the model alone decides")
+        elif rounds.matched and ess < _FEW:
+            found.append(
+                f"the overlap is poor: the rounds count as much as {ess:.1f} even ones"
+            )
+        share = most / total if total > 0 else 0.0
+        if share > _LARGE:
+            found.append(f"a single round has {share:.0%} of all the weight")
+    if rounds.unseen > _UNSEEN:
+        found.append(
+            f"{rounds.unseen:.0%} of what is recommended was never shown, so that the "
+            "log says nothing of it"
+        )
+    return tuple(found)

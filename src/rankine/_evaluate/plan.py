@@ -1,0 +1,256 @@
+"""What is to be computed, checked before any data is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_choice, check_count, check_number
+from rankine._conventions.convention import BY_RANK, WITH_CUTOFF
+from rankine._conventions.presets import convention as named
+from rankine._evaluate.bind import bind
+from rankine._join.align import SPREAD
+from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
+from rankine._metrics.metric import REGISTRY, Metric
+from rankine._metrics.names import parse_all
+from rankine.errors import ParameterError, UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from rankine._conventions.convention import Convention
+
+# Fields that decide the table; metrics for which they agree share one.
+_OF_LISTS = ("order", "tie", "score_bits", "duplicates")
+_OF_TABLE = (
+    "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
+    "negative", "queries", "missing_run",
+)  # fmt: skip
+_GIVEN_BY = {
+    "judgements": ("qrels",),
+    "train": ("train",),
+    "catalog": ("catalog", "train", "items"),
+    "users": ("qrels", "train"),
+    "vectors": ("items", "distance"),
+    "topics": ("items",),
+    "subtopics": ("items", "qrels"),
+}
+"""What a metric may need -> the arguments that give it."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Metrics that are computed on the same table."""
+
+    rule: Convention
+    members: tuple[tuple[int, Metric, Convention], ...]
+    depth: int | None
+    keep_scores: bool
+    lists: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed, checked before any data is read.
+
+    Attributes:
+        asked: the metrics as they were asked for.
+        labels: their texts, under which they are found.
+        bound: the metrics with what the convention says filled in.
+        groups: the same, by the table they need.
+        rule: the convention.
+        untold: the metrics that nobody told which grades are relevant.
+        catalog: the number of items in the catalogue, if it was told.
+        preset: the name of the convention, if it was given by name.
+        rel: the smallest relevant grade, if it was given for all metrics.
+    """
+
+    asked: tuple[Metric, ...]
+    labels: tuple[str, ...]
+    bound: tuple[Metric, ...]
+    groups: tuple[Group, ...]
+    rule: Convention
+    untold: tuple[Metric, ...]
+    catalog: int | None = None
+    preset: str | None = None
+    rel: float | None = None
+
+    @cached_property
+    def thresholds(self) -> tuple[float, ...]:
+        """The smallest relevant grades of the metrics that nobody told."""
+        pairs = zip(self.asked, self.bound, strict=True)
+        own = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
+        return tuple(1 if rel is None else rel for rel in own)
+
+    @cached_property
+    def judged(self) -> tuple[Group, ...]:
+        """The groups that read judged items."""
+        return tuple(group for group in self.groups if not group.lists)
+
+
+@lru_cache(maxsize=256)
+def plan_of(
+    asked: tuple[str | Metric, ...],
+    convention: str | Convention,
+    ties: str | None,
+    rel: float | None,
+    catalog: int | None,
+) -> Plan:
+    """Check everything that can be checked without data."""
+    rule = named(convention)
+    told = rel is not None or rule.threshold != 1
+    if ties is not None:
+        rule = rule.replace(tie=ties)
+    if rel is not None:
+        check_number("rel", rel)
+        rule = rule.replace(threshold=rel)
+    metrics: dict[Metric, None] = {}
+    for entry in asked:
+        if isinstance(entry, Metric):
+            metrics[entry] = None
+        else:
+            metrics.update(dict.fromkeys(parse_all(entry)))
+    if not metrics:
+        msg = "no metrics were asked for; name at least one, such as nDCG@10"
+        raise UsageError(msg)
+    _check_rule(rule, tuple(metrics))
+    _check_ties(rule, tuple(metrics))
+    _check_names(tuple(metrics))
+    bound = tuple(
+        _with_catalog(bind(metric, rule), metric, catalog) for metric in metrics
+    )
+    groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
+    for number, metric in enumerate(bound):
+        own = rule.for_metric(metric.name, cut=metric.depth is not None)
+        key = tuple(getattr(own, field) for field in _OF_TABLE)
+        if isinstance(metric, ListMetric):
+            judged = own.queries if "judgements" in metric.needs else None
+            key = ("lists", judged, *(getattr(own, field) for field in _OF_LISTS))
+        groups.setdefault(key, []).append((number, metric, own))
+    return Plan(
+        tuple(metrics),
+        tuple(str(metric) for metric in metrics),
+        bound,
+        tuple(_group(members) for members in groups.values()),
+        rule,
+        () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
+        catalog,
+        convention if isinstance(convention, str) else None,
+        rel,
+    )
+
+
+def check_options(rel: object, catalog: object, ties: object = None) -> None:
+    """Check what is said of all metrics."""
+    if ties is not None:
+        check_choice("ties", ties, ("average", "best", "worst"))
+    if rel is not None:
+        check_number("rel", rel)
+    if catalog is not None:
+        check_count("catalog", catalog, least=1)
+
+
+def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
+    """Refuse metrics that lack what they need, before any data is read."""
+    if "qrels" in given and len(plan.judged) == len(plan.groups):
+        return
+    for metric, bound in zip(plan.asked, plan.bound, strict=True):
+        if not isinstance(bound, ListMetric):
+            if "qrels" not in given:
+                msg = f"{metric} needs judgements, and there are none"
+                raise ParameterError(msg)
+            continue
+        for need in sorted(bound.needs):
+            if given.isdisjoint(_GIVEN_BY[need]):
+                msg = f"{metric} needs {WORDS[need]}"
+                raise ParameterError(msg)
+
+
+def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
+    """Refuse what a convention asks for and nobody can do."""
+    for name, own in rule.overrides.items():
+        plain = name.removesuffix(WITH_CUTOFF)
+        if plain not in REGISTRY and plain not in LISTED:
+            msg = (
+                f"the convention overrides {name!r}, which is no metric"
+                f"{nearest(name, [*REGISTRY, *LISTED])}"
+            )
+            raise ParameterError(msg)
+        by_rank = own.get("order", rule.order) in BY_RANK
+        if by_rank != (rule.order in BY_RANK):
+            msg = f"{name} alone cannot be read by its rank column, or not by it"
+            raise ParameterError(msg)
+    for metric in metrics:
+        for_it = rule.for_metric(metric.name, cut=metric.depth is not None)
+        pooled = for_it.aggregate == "micro"
+        if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
+            msg = f"{metric} cannot be pooled over queries, as aggregate='micro' asks"
+            raise ParameterError(msg)
+
+
+def _check_names(metrics: tuple[Metric, ...]) -> None:
+    """Refuse two functions of one name, whose metrics nobody could tell apart."""
+    seen: set[str] = set()
+    for metric in metrics:
+        text = str(metric)
+        if text in seen:
+            msg = f"two metrics are called {text}; give their functions other names"
+            raise ParameterError(msg)
+        seen.add(text)
+
+
+def _check_ties(rule: Convention, metrics: tuple[Metric, ...]) -> None:
+    """Refuse to look at all orders of tied items for metrics of lists."""
+    for metric in metrics:
+        if isinstance(metric, ListMetric):
+            tie = rule.for_metric(metric.name, cut=metric.depth is not None).tie
+            if tie in SPREAD:
+                msg = f"{metric} cannot be computed with tie={tie!r}"
+                raise ParameterError(msg)
+
+
+def _needs_threshold(metric: Metric, rule: Convention) -> bool:
+    """Say whether a metric has a threshold that was not given."""
+    by_threshold = metric.fact.binary or metric.get("gain") == "binary"
+    by_threshold = by_threshold and metric.get("judged") is not False
+    own = rule.own(metric.name, cut=metric.depth is not None)
+    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(own)
+    return by_threshold and metric.takes("rel") and not told
+
+
+def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
+    depths = [
+        None if metric.get("ideal") == "retrieved" else metric.depth
+        for _, metric, _ in members
+    ]
+    needs_scores = any(
+        "scores" in metric.fact.needs or metric.get("min_score") is not None
+        for _, metric, _ in members
+    )
+    deepest = None if None in depths else max(depth for depth in depths if depth)
+    rule = members[0][2]
+    if isinstance(members[0][1], ListMetric):
+        return Group(rule, tuple(members), deepest, keep_scores=False, lists=True)
+    # What is removed or pooled by the list itself depends on all of the list.
+    if rule.unjudged == "removed" or rule.pool != "qrels":
+        deepest = None
+    return Group(rule, tuple(members), deepest, needs_scores)
+
+
+def _with_catalog(bound: Metric, asked: Metric, catalog: int | None) -> Metric:
+    """Tell a metric the size of the catalogue; refuse one that needs it in vain."""
+    if not bound.takes("catalog") or bound.get("catalog") is not None:
+        return bound
+    if catalog is not None:
+        return bound(catalog=catalog)
+    optional = bound.name == "Utility" or (
+        bound.takes("universe") and bound.get("universe") != "catalogue"
+    )
+    if not optional:
+        msg = (
+            f"{asked} needs the size of the catalogue; give catalog=, or "
+            f"write {asked(catalog=1000)}"
+        )
+        raise ParameterError(msg)
+    return bound

@@ -1,0 +1,1 @@
+"""Functions on two rankings as people write them."""

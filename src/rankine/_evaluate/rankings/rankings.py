@@ -1,0 +1,256 @@
+"""One ranking as people write it: a list, one with ties, text, or scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby, repeat
+from struct import pack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.text import count
+from rankine._io.mappings import is_missing, numbers
+from rankine._tables.paired import Matched, Side
+from rankine.errors import DataError, DuplicateItemError, FormatError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+
+_WORDS = re.compile(r"[()]|[^\s()]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """A ranking: its items, and the ties around each, if there are any.
+
+    Attributes:
+        items: the items, best first.
+        top: the rank at which the ties of each item begin, from 1; None without ties.
+        bottom: the rank at which they end.
+        scores: what the items were ordered by, None if the order was given.
+    """
+
+    items: list[Any]
+    top: Ints | None = None
+    bottom: Ints | None = None
+    scores: Floats | None = None
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The place of each item, from 0."""
+        return dict(zip(self.items, range(len(self.items)), strict=True))
+
+    def side(self) -> Side:
+        """Return the ranking as the one list of a ranker."""
+        starts = np.array([0, len(self.items)])
+        return Side(starts, self.top, self.bottom, self.scores)
+
+
+def ranking_of(x: Any, name: str) -> Ranking:
+    """Read a ranking.
+
+    Args:
+        x: a list of items, best first, in which a list, tuple or set is a tie; the
+            same as text, ``"a (b c) d"``; {item: score}; or a column of items.
+        name: what to call it in messages.
+    """
+    if isinstance(x, str):
+        return _of_groups(_groups_of_text(x, name), name)
+    if isinstance(x, Mapping):
+        return _of_scores(x, name)
+    items = _items(x, name)
+    if _are_plain(items):
+        found = Ranking(items)
+        if len(found.places) == len(items) and "" not in found.places:
+            return found
+    groups = [
+        list(entry) if isinstance(entry, (list, tuple, AbstractSet)) else [entry]
+        for entry in items
+    ]
+    return _of_groups(groups, name)
+
+
+def _are_plain(items: list[Any]) -> bool:
+    """Say whether all are texts or whole numbers, which are ids and no ties."""
+    try:
+        "".join(items)
+    except TypeError:
+        return set(map(type, items)) <= {int, str}
+    return True
+
+
+def _items(x: Any, name: str) -> list[Any]:
+    """Return the entries of a list or of a column."""
+    if isinstance(x, list):
+        return x
+    if isinstance(x, np.ndarray) and x.ndim == 1:
+        return list(x.tolist())
+    if isinstance(x, pl.Series) or type(x).__module__.startswith(("pandas", "pyarrow")):
+        to_list = getattr(x, "to_list", None) or getattr(x, "to_pylist", None)
+        if to_list is not None:
+            return list(to_list())
+    if isinstance(x, Sequence) and not isinstance(x, (bytes, bytearray)):
+        return list(x)
+    msg = (
+        f"{name} is of type {type(x).__name__}; a ranking is a list of items, best "
+        'first, text like "a (b c) d", {item: score}, or a column'
+    )
+    raise FormatError(msg)
+
+
+def _groups_of_text(text: str, name: str) -> list[list[str]]:
+    """Read ``a (b c) d``: items by blanks, ties in brackets."""
+    groups: list[list[str]] = []
+    inside: list[str] | None = None
+    for word in _WORDS.findall(text):
+        if word == "(" and inside is None:
+            inside = []
+        elif word == ")" and inside:
+            groups.append(inside)
+            inside = None
+        elif word in {"(", ")"}:
+            msg = (
+                f"{name}: a bracket {word!r} too many, or nothing in it; ties are "
+                f"written like a (b c) d, got {text!r}"
+            )
+            raise FormatError(msg)
+        elif inside is None:
+            groups.append([word])
+        else:
+            inside.append(word)
+    if inside is not None:
+        msg = f"{name}: a bracket is not closed in {text!r}"
+        raise FormatError(msg)
+    return groups
+
+
+def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
+    places: dict[Any, int] = {}
+    top: list[int] = []
+    bottom: list[int] = []
+    for group in groups:
+        if not group:
+            msg = f"{name}: there is a tie without items"
+            raise FormatError(msg)
+        for at, item in enumerate(group):
+            where = f" at place {len(top) + at + 1}"
+            _check_item(item, places, where, name)
+        # Ties have no order, but are cut somewhere: the larger id comes first.
+        for item in sorted(group, key=str, reverse=True) if len(group) > 1 else group:
+            _check_item(item, places, "", name)
+            places[item] = len(places)
+        top += [len(bottom) + 1] * len(group)
+        bottom += [len(bottom) + len(group)] * len(group)
+    if len(groups) == len(places):
+        return Ranking(list(places))
+    return Ranking(list(places), np.array(top), np.array(bottom))
+
+
+def _check_item(item: Any, places: Mapping[Any, int], where: str, name: str) -> None:
+    if not isinstance(item, Hashable):
+        msg = f"{name}: {item!r} is no id of an item"
+        raise FormatError(msg)
+    if is_missing(item) or item == "":
+        msg = f"{name}: an item is missing{where}: {item!r}"
+        raise DataError(msg)
+    if item in places:
+        msg = (
+            f"item {item!r} stands twice in {name} (places {places[item] + 1} and "
+            f"{len(places) + 1})"
+        )
+        raise DuplicateItemError(msg)
+
+
+def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
+    for item in x:
+        _check_item(item, {}, "", name)
+    try:
+        scores = numbers(list(x.values()), "score")
+    except DataError:
+        item = next(item for item, value in x.items() if not _is_number(value))
+        msg = f"{name}: the score of item {item!r} is not a number: {x[item]!r}"
+        raise DataError(msg) from None
+    items = list(x)
+    # Equal scores by the text of the ids, as everywhere; which matters at a cutoff.
+    order = sorted(range(len(items)), key=lambda at: str(items[at]), reverse=True)
+    order.sort(key=(-scores).tolist().__getitem__)
+    groups = [
+        [items[at] for at in group]
+        for _, group in groupby(order, key=scores.__getitem__)
+    ]
+    found = _of_groups(groups, name)
+    return replace(found, scores=scores[order])
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        numbers([value], "score")
+    except DataError:
+        return False
+    return True
+
+
+def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
+    """Read two rankings and find the places, in both, of the items they share."""
+    one = ranking_of(x, "x")
+    if isinstance(y, list) and one.top is None:
+        # Where all are found, and none twice, there is nothing else to check.
+        try:
+            at = _places(one, y)
+        except TypeError:  # a tie, which cannot be looked up
+            at = np.full(1, -1)
+        if at.min(initial=0) >= 0 and np.bincount(at).max(initial=0) <= 1:
+            return one, Ranking(y), at, np.arange(len(at))
+    other = ranking_of(y, "y")
+    at = _places(one, other.items)
+    y_at = np.flatnonzero(at >= 0)
+    if len(y_at) == 0:
+        refuse_kinds(one, other)
+    return one, other, at[y_at], y_at
+
+
+def _places(ranking: Ranking, items: list[Any]) -> Ints:
+    """Return the place of each item in a ranking, -1 if it is not there."""
+    found = map(ranking.places.get, items, repeat(-1))
+    return np.frombuffer(pack(f"{len(items)}q", *found), dtype=np.int64)
+
+
+def match(x: Any, y: Any) -> Matched:
+    """Read two rankings and find their common items."""
+    return match_at(*common(x, y))
+
+
+def match_at(one: Ranking, other: Ranking, x_at: Ints, y_at: Ints) -> Matched:
+    """Return two rankings as the lists of one query."""
+    order = np.argsort(x_at)
+    starts = np.array([0, len(x_at)])
+    return Matched(one.side(), other.side(), starts, x_at[order], y_at[order])
+
+
+def refuse_kinds(x: Ranking, y: Ranking) -> None:
+    """Refuse rankings of which one has texts and the other has numbers."""
+    texts = [{isinstance(item, str) for item in one.items} for one in (x, y)]
+    if sorted(map(sorted, texts)) == [[False], [True]]:
+        msg = (
+            "x and y have no item in common, as ids are text in one and numbers in the "
+            "other; write them alike"
+        )
+        raise DataError(msg)
+
+
+def describe_difference(x: Mapping[Any, Any], y: Mapping[Any, Any]) -> str:
+    """Say which items one ranking has and the other has not."""
+    parts = []
+    for one, other, who in ((x, y, "first"), (y, x, "second")):
+        alone = [item for item in one if item not in other]
+        if alone:
+            parts.append(
+                f"{count(len(alone), 'item')} only in the {who}, such as {alone[0]!r}"
+            )
+    return "; ".join(parts)

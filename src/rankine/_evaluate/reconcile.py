@@ -1,0 +1,529 @@
+"""reconcile: the same metric under every named convention, and why they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rankine._conventions.convention import BY_RANK, FIELDS, Convention, is_field
+from rankine._conventions.phrases import in_words
+from rankine._conventions.presets import PRESETS, convention
+from rankine._conventions.tools import TOOLS
+from rankine._evaluate.engine import evaluate_source
+from rankine._evaluate.inputs import source_of, truth_of
+from rankine._evaluate.plan import check_options, plan_of
+from rankine._io.mappings import as_rows
+from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import Rows, Stream
+from rankine._metrics.lists.kind import ListMetric
+from rankine._metrics.metric import Metric
+from rankine._metrics.names import parse
+from rankine.errors import ParameterError, RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._evaluate.result import Evaluation
+    from rankine._io.sources import Source
+    from rankine._join.policy import Aligned
+    from rankine._join.truth import Truth
+
+BASE = "rankine"
+"""The convention that the others are told from."""
+_SAME = 1e-12
+_NO_SUCH = "this tool has no such metric"
+_NOT_CUT = "this tool has it without a cutoff only"
+_UNLIKE = "its {} is defined in another way, which is not computed here"
+_REFUSING = frozenset({"missing_run", "negative", "duplicates", "nothing"})
+"""Choices by which a tool may refuse data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tool's number.
+
+    Attributes:
+        convention: the name of the convention.
+        value: the number; None if the tool gives none.
+        why: why there is none.
+        warnings: where the tool itself may give another.
+    """
+
+    convention: str
+    value: float | None
+    why: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tools that give the same number, and the choices that make it another.
+
+    Attributes:
+        value: the number.
+        conventions: their names.
+        because: in words, what each does unlike the default, as far as it moves the
+            number on these data.
+    """
+
+    value: float
+    conventions: tuple[str, ...]
+    because: Mapping[str, tuple[str, ...]]
+
+    @property
+    def reasons(self) -> dict[tuple[str, ...], list[str]]:
+        """The same the other way round: what is done -> who does it."""
+        made: dict[tuple[str, ...], list[str]] = {}
+        for name, words in self.because.items():
+            if words:
+                made.setdefault(words, []).append(name)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One choice that is switched, and what that does.
+
+    Attributes:
+        field: the field of the convention, or the parameter of the metric.
+        before: its value in the first convention.
+        after: its value in the second.
+        words: what the second does, in words.
+        value_before: the number before the switch.
+        value_after: the number after it; None if there is none.
+        query: the query that moves most.
+        query_before: its value before; None where it is left out.
+        query_after: its value after.
+    """
+
+    field: str
+    before: Any
+    after: Any
+    words: str
+    value_before: float | None
+    value_after: float | None
+    query: Any = None
+    query_before: float | None = None
+    query_after: float | None = None
+
+    @property
+    def change(self) -> float:
+        """By how much the number moves; nan where there is none before or after."""
+        if self.value_before is None or self.value_after is None:
+            return math.nan
+        return self.value_after - self.value_before
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The way from one convention's number to another's, a choice at a time.
+
+    Attributes:
+        metric: the metric.
+        first: the name of the convention to begin with.
+        second: the name of the other.
+        value_first: the number of the first; None if it gives none.
+        value_second: the number of the second.
+        steps: the choices that move the number, in the order of their switching.
+        unmoved: the choices that differ and move nothing here.
+    """
+
+    metric: Metric
+    first: str
+    second: str
+    value_first: float | None
+    value_second: float | None
+    steps: tuple[Step, ...]
+    unmoved: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the steps as lines of text."""
+        from rankine._report.reconcile import explanation_text  # noqa: PLC0415
+
+        return explanation_text(self)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        from rankine._report.reconcile import explanation_dict  # noqa: PLC0415
+
+        return explanation_dict(self)
+
+
+class Reconciliation:
+    """A row per tool, grouped by equal numbers; see `reconcile`."""
+
+    def __init__(self, metric: Metric, data: _Data, names: Sequence[str]) -> None:
+        self.metric = metric
+        self._data = data
+        self._errors: list[RankineError] = []
+        self.rows = tuple(self._row(name) for name in names)
+        if len(self._errors) == sum(TOOLS[name].has(metric.name) for name in names):
+            texts = {str(error) for error in self._errors}
+            if len(texts) == 1:
+                raise self._errors[0]  # nobody can do anything with these data
+
+    def __getitem__(self, name: str) -> float | None:
+        """Return the number of a convention, None if its tool gives none."""
+        _check_name(name)
+        for row in self.rows:
+            if row.convention == name:
+                return row.value
+        msg = f"{name} was not asked for"
+        raise ParameterError(msg)
+
+    def _row(self, name: str) -> Row:
+        why = self._lacks(name)
+        if why:
+            return Row(name, None, why)
+        try:
+            found = self._data.evaluated(self.metric, name)
+        except RankineError as error:
+            self._errors.append(error)
+            return Row(name, None, str(error))
+        # Of the tool only: what is said of the data holds for all tools alike.
+        return Row(name, found[self.metric], warnings=found._told_of_tool)  # noqa: SLF001
+
+    def _lacks(self, name: str) -> str:
+        """Say why a tool has no such metric; empty if it has."""
+        tool, metric = TOOLS[name], self.metric
+        if tool.has(metric.name, cut=metric.depth is not None):
+            return ""
+        if metric.name in tool.unlike:
+            return _UNLIKE.format(tool.unlike[metric.name])
+        return _NOT_CUT if tool.has(metric.name) else _NO_SUCH
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The tools by equal numbers, that of the default first, then by size."""
+        members: list[tuple[float, list[str]]] = []
+        for row in self.rows:
+            if row.value is None:
+                continue
+            # Rounding alone does not make a tool another.
+            exact = self._value(self._choices(row.convention) | {"decimals": None})
+            own = row.value if exact is None else exact
+            for value, names in members:
+                if _same(value, own):
+                    names.append(row.convention)
+                    break
+            else:
+                members.append((own, [row.convention]))
+        members.sort(key=lambda entry: (BASE not in entry[1], -len(entry[1])))
+        return tuple(
+            Group(
+                value,
+                tuple(names),
+                {} if BASE in names else {one: self._because(one) for one in names},
+            )
+            for value, names in members
+        )
+
+    def _because(self, name: str) -> tuple[str, ...]:
+        """Say which choices of a tool move the number away from the default."""
+        base, own = self._choices(BASE), self._choices(name) | {"decimals": None}
+        end = self._value(own)
+        needed = _differing(base, own)
+        # Leave out, one after the other, what the number does not need.
+        for field in tuple(needed):
+            fewer = [one for one in needed if one != field]
+            if _same(end, self._value(base | {one: own[one] for one in fewer})):
+                needed = fewer
+        return tuple(in_words(field, own[field]) for field in needed)
+
+    def explain(self, first: str, second: str) -> Explanation:
+        """Switch the choices of one convention to those of another, one at a time.
+
+        Args:
+            first: the name of a convention.
+            second: the name of another.
+        """
+        for name in (first, second):
+            _check_name(name)
+        for name in (first, second):
+            why = self._lacks(name)
+            if why:
+                msg = f"{TOOLS[name].title}: {why}, {self.metric}"
+                raise ParameterError(msg)
+        here, there = self._choices(first), self._choices(second)
+        steps, unmoved = [], []
+        before = self._found(here)
+        value_first = _value_of(before, self.metric)
+        # What refuses data goes first, or last, so that the others show what they do.
+        differing = sorted(
+            _differing(here, there),
+            key=lambda field: (field in _REFUSING) != (before is None),
+        )
+        for field in differing:
+            was = here[field]
+            here = here | {field: there[field]}
+            after = self._found(here)
+            step = _step(field, was, there[field], before, after, self.metric)
+            if _same(step.value_before, step.value_after):
+                unmoved.append(field)
+            else:
+                steps.append(step)
+            before = after
+        return Explanation(
+            self.metric,
+            first,
+            second,
+            value_first,
+            _value_of(before, self.metric),
+            tuple(steps),
+            tuple(unmoved),
+        )
+
+    def _choices(self, name: str) -> dict[str, Any]:
+        own = _choices(PRESETS[name], self.metric)
+        if own["order"] in BY_RANK and not self._data.ranked:
+            own["order"] = "score"
+        return own
+
+    def _found(self, choices: Mapping[str, Any]) -> Evaluation | None:
+        try:
+            return self._data.evaluated(self.metric, _rule(choices, self.metric))
+        except RankineError:
+            return None
+
+    def _value(self, choices: Mapping[str, Any]) -> float | None:
+        return _value_of(self._found(choices), self.metric)
+
+    def __str__(self) -> str:
+        """Return the groups as a table."""
+        from rankine._report.reconcile import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from rankine._report.reconcile import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        from rankine._report.reconcile import to_dict  # noqa: PLC0415
+
+        return to_dict(self)
+
+
+class _Data:
+    """Judgements and a run that were read once, and their joined tables."""
+
+    def __init__(
+        self,
+        truth: Truth,
+        by_score: Source,
+        by_rank: Source,
+        rel: float | None,
+        catalog: int | None,
+    ) -> None:
+        self.truth = truth
+        self.source, self._by_rank = by_score, by_rank
+        self.ranked = getattr(by_rank, "ranked", False)
+        self._rel, self._catalog = rel, catalog
+        self._joins: dict[bool, dict[Any, Aligned]] = {True: {}, False: {}}
+        self._kept: dict[Any, Evaluation] = {}
+
+    def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
+        key = (metric, rule)
+        if key not in self._kept:
+            plan = plan_of((metric,), rule, None, self._rel, self._catalog)
+            ranked = plan.rule.order in BY_RANK and self.ranked
+            source = self._by_rank if ranked else self.source
+            self._kept[key] = evaluate_source(
+                plan, self.truth, source, source.name, joins=self._joins[ranked]
+            )
+        return self._kept[key]
+
+
+def reconcile(
+    qrels: Any,
+    run: Any,
+    metric: Any,
+    *,
+    conventions: Iterable[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    rel: float | None = None,
+    catalog: int | None = None,
+    lenient: bool = False,
+) -> Reconciliation:
+    """Compute a metric as every known tool does, and say why the numbers differ.
+
+    Args:
+        qrels: judgements, as `evaluate` takes them.
+        run: a run, as `evaluate` takes it.
+        metric: the metric.
+        conventions: names of conventions; all if not given.
+        columns: which column is what.
+        grades: what each grade in words is worth.
+        rel: the smallest relevant grade, for all tools alike.
+        catalog: the number of items in the catalogue, for metrics that need it.
+        lenient: as in `evaluate`.
+
+    Returns:
+        The rows, the groups of equal numbers, and `explain` for two of them.
+
+    Examples:
+        Hits at ranks 1 and 3, four relevant items: (1 + 2/3) over 4, over
+        min(3, 4), or over the 2 hits.
+
+        >>> qrels = {"q": {"a": 1, "c": 1, "d": 1, "e": 1}}
+        >>> found = reconcile(qrels, {"q": ["a", "b", "c"]}, "AP@3")
+        >>> round(found["ranx"], 4), round(found["jurity"], 4)
+        (0.4167, 0.5556)
+        >>> print(found.explain("ranx", "jurity").steps[0].words)
+        divides AP by min(k, R)
+    """
+    asked = parse(metric) if isinstance(metric, str) else metric
+    if not isinstance(asked, Metric):
+        msg = f"a metric is a name or a Metric, got {metric!r}"
+        raise ParameterError(msg)
+    refuse_lists(asked)
+    check_options(rel, catalog)
+    names = list(PRESETS)
+    if conventions is not None:
+        if isinstance(conventions, str) or not isinstance(conventions, Iterable):
+            msg = f"conventions must be names of conventions, got {conventions!r}"
+            raise ParameterError(msg)
+        names = list(conventions)
+    for name in names:
+        _check_name(name)
+    of_qrels = of_run = PLAIN
+    if columns is not None or grades is not None or lenient:
+        of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
+        of_run = Reading(columns=columns, lenient=lenient)
+    data = data_of(qrels, run, of_qrels, of_run, rel=rel, catalog=catalog)
+    return Reconciliation(asked, data, names)
+
+
+def refuse_lists(metric: Metric) -> None:
+    """Refuse metrics of lists, which read more than judgements and a run."""
+    if isinstance(metric, ListMetric):
+        msg = (
+            f"reconcile compares metrics of judged items, and {metric} is one of "
+            "lists; evaluate it with convention= instead"
+        )
+        raise ParameterError(msg)
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str):
+        msg = f"a convention is named here by its text, got {name!r}"
+        raise ParameterError(msg)
+    convention(name)
+
+
+def data_of(
+    qrels: Any,
+    run: Any,
+    of_qrels: Reading = PLAIN,
+    of_run: Reading = PLAIN,
+    *,
+    rel: float | None = None,
+    catalog: int | None = None,
+) -> _Data:
+    """Read judgements and a run once, for any number of conventions."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    truth = truth_of(qrels, of_qrels)
+    by_score = _in_memory(source_of(run, of_run))
+    by_rank = by_score
+    if not isinstance(run, (Rows, Stream)) and str(run) != "-":
+        by_rank = _in_memory(source_of(run, replace(of_run, by_rank=True)))
+    return _Data(truth, by_score, by_rank, rel, catalog)
+
+
+def _in_memory(source: Source) -> Source:
+    return as_rows(source, "run") if isinstance(source, Stream) else source
+
+
+def _same(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    if math.isnan(first) or math.isnan(second):
+        return math.isnan(first) and math.isnan(second)
+    return abs(first - second) <= _SAME
+
+
+def _value_of(found: Evaluation | None, metric: Metric) -> float | None:
+    return None if found is None else found[metric]
+
+
+def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
+    """Return all that a convention says of a metric: fields, and parameters."""
+    cut = metric.depth is not None
+    own = rule.for_metric(metric.name, cut=cut)
+    made = {
+        field: getattr(own, field)
+        for field in FIELDS
+        if field != "overrides" and is_field(field, metric.name)
+    }
+    for name, preset in PRESETS.items():
+        del name
+        for key in preset.own(metric.name, cut=cut):
+            if key not in made:
+                made[key] = metric.fact.parameters[key]
+    parameters = rule.own(metric.name, cut=cut)
+    return made | {key: value for key, value in parameters.items() if key in made}
+
+
+def _rule(choices: Mapping[str, Any], metric: Metric) -> Convention:
+    name = metric.name
+    fields = {key: value for key, value in choices.items() if is_field(key, name)}
+    own = {
+        key: value
+        for key, value in choices.items()
+        if not is_field(key, name) and value != metric.fact.parameters[key]
+    }
+    return Convention(**fields, overrides={metric.name: own} if own else {})
+
+
+def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    return [field for field in first if first[field] != second[field]]
+
+
+def _step(
+    field: str,
+    was: Any,
+    becomes: Any,
+    before: Evaluation | None,
+    after: Evaluation | None,
+    metric: Metric,
+) -> Step:
+    step = Step(
+        field,
+        was,
+        becomes,
+        in_words(field, becomes),
+        _value_of(before, metric),
+        _value_of(after, metric),
+    )
+    if before is None or after is None:
+        return step
+    ours, theirs = _by_query(before), _by_query(after)
+    most, query = 0.0, None
+    for one in ours | theirs:
+        change = abs((theirs.get(one) or 0) - (ours.get(one) or 0))
+        if change > most or (query is None and (one in ours) != (one in theirs)):
+            most, query = change, one
+    if query is None:
+        return step
+    return Step(
+        field, was, becomes, step.words, step.value_before, step.value_after,
+        query, ours.get(query), theirs.get(query),
+    )  # fmt: skip
+
+
+def _by_query(found: Evaluation) -> dict[Any, float]:
+    """Return the values that entered a mean, by query."""
+    (summary,) = found.summaries.values()
+    values = zip(found.queries, summary.values.tolist(), strict=True)
+    return {query: value for query, value in values if not math.isnan(value)}

@@ -1,0 +1,443 @@
+"""Evaluation: the values of metrics for every query, and what they come to."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rankine._base.checks import check_count
+from rankine._base.forks import need_threads
+from rankine._conventions.tools import TOOLS
+from rankine._evaluate.doubts import Doubts, with_steps
+from rankine._evaluate.means import Means
+from rankine._evaluate.notes import notes_of, undefined, without_effect
+from rankine._evaluate.warnings import Caution, cautions_of
+from rankine._io.mappings import NO_COLUMN
+from rankine._join.context import Listed
+from rankine._join.policy import Aligned
+from rankine._join.trail import Stored, trail_of
+from rankine._metrics.lists.kind import ListMetric
+from rankine._metrics.names import parse
+from rankine._stats.intervals import Interval, Sample, check_interval, intervals
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    import polars as pl
+
+    from rankine._base.arrays import Ints
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.summary import Summary
+    from rankine._evaluate.worst import Worst
+    from rankine._join.trail import Trail
+    from rankine._metrics.metric import Metric
+
+
+_NO_DOUBTS = Doubts()
+
+
+class Evaluation:
+    """The values of metrics for every query, and what they come to.
+
+    ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
+    means of, `interval` how sure they are, `notes` what was dropped or undefined.
+
+    >>> import rankine as rk
+    >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
+    >>> ev["RR"], ev.mean
+    (0.5, {'RR': 0.5, 'P@1': 0.0})
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        summaries: tuple[Summary, ...],
+        tables: tuple[Any, ...],
+        name: str,
+        unsorted: int = 0,
+        doubts: Doubts = _NO_DOUBTS,
+    ) -> None:
+        self._plan = plan
+        self._tables = tables
+        self.summaries = dict(zip(plan.labels, summaries, strict=True))
+        self.name = name
+        self._unsorted = unsorted
+        self._doubts = doubts
+        self._intervals: dict[tuple[Any, ...], dict[str, Interval]] = {}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, in the order asked."""
+        return self._plan.asked
+
+    @property
+    def bound(self) -> tuple[Metric, ...]:
+        """The metrics with what the convention says filled in."""
+        return self._plan.bound
+
+    @property
+    def convention(self) -> Convention:
+        """The convention that the numbers follow."""
+        return self._plan.rule
+
+    @property
+    def preset(self) -> str | None:
+        """The name of the convention, if it was given by name."""
+        return self._plan.preset
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the numbers doubtful: the data first, then the tool.
+
+        Data may not be what they were taken for, as scores that rise along every list.
+        And a tool may give another number: for a metric that it does not have, and for
+        tied items whose order it leaves open.
+        """
+        return (*self._doubted.warnings(), *self._told_of_tool)
+
+    @cached_property
+    def _doubted(self) -> Doubts:
+        """What was seen of the data that may not be what they were taken for."""
+        ours = [one for one in self._tables if isinstance(one, (Aligned, Listed))]
+        return with_steps(self._doubts, ours)
+
+    @property
+    def _told_of_tool(self) -> tuple[str, ...]:
+        """Where a number may not be the one that the tool would give, in words."""
+        return tuple(filter(None, (one.told() for one in self._cautions)))
+
+    @cached_property
+    def _cautions(self) -> tuple[Caution, ...]:
+        """Where a number may not be the one that the tool itself would give.
+
+        Empty where the convention was not given by name.
+        """
+        if self._plan.preset is None:
+            return ()
+        asked = (
+            (self._plan.asked[number], metric, self._tables[at].table)
+            for at, group in enumerate(self._plan.groups)
+            for number, metric, _ in group.members
+        )
+        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """The number of each metric, by its canonical name, in the order asked.
+
+        It is a dict that also finds a metric under another spelling of its name.
+        """
+        numbers = {label: found.value for label, found in self.summaries.items()}
+        return Means(numbers, self._parse)
+
+    def __getitem__(self, metric: str | Metric) -> float:
+        """Return the number of a metric, under any spelling of its name."""
+        return self.summaries[self._label(metric)].value
+
+    def _label(self, metric: str | Metric) -> str:
+        text = str(metric)
+        if text not in self.summaries:
+            text = str(self._parse(text))
+        if text not in self.summaries:
+            msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
+            raise KeyError(msg)
+        return text
+
+    @staticmethod
+    def _parse(text: str) -> Metric:
+        return parse(text)
+
+    @cached_property
+    def queries(self) -> list[Any]:
+        """The ids of the queries that were evaluated."""
+        return list(self._tables[0].ids)
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """The values as they entered the means: query, then a column per metric.
+
+        A query that was left out of a mean has null there.
+        """
+        import polars as pl  # noqa: PLC0415 - not needed for the means
+
+        frames: dict[int, pl.DataFrame] = {}
+        for at, group in enumerate(self._plan.groups):
+            ids = self._tables[at].ids
+            columns = [_id_column(ids)]
+            for number, _, _ in group.members:
+                label = self._plan.labels[number]
+                values = self.summaries[label].values
+                columns.append(pl.Series(label, values, nan_to_null=True))
+            frames[at] = pl.DataFrame(columns)
+        kinds = {frame["query"].dtype for frame in frames.values() if frame.height}
+        if len(frames) > 1:
+            need_threads()
+        if len(kinds) > 1:
+            text = pl.col("query").cast(pl.String)
+            frames = {at: frame.with_columns(text) for at, frame in frames.items()}
+        joined = frames[0]
+        for at in range(1, len(frames)):
+            joined = joined.join(
+                frames[at], on="query", how="full", coalesce=True, maintain_order="left"
+            )
+        # Not by select, which polars hands to its threads.
+        return pl.DataFrame([joined[name] for name in ("query", *self._plan.labels)])
+
+    def interval(
+        self,
+        metric: str | Metric,
+        confidence: float = 0.95,
+        method: str = "bootstrap",
+        *,
+        n_resamples: int = 2000,
+        seed: int = 0,
+    ) -> Interval:
+        """Return a confidence interval of a metric over queries.
+
+        Args:
+            metric: one of the metrics that were evaluated.
+            confidence: how often such an interval holds the true value.
+            method: ``bootstrap``, percentiles over resampled queries; or ``t``.
+            n_resamples: how many times queries are drawn.
+            seed: of the random numbers; the same seed gives the same interval.
+
+        Returns:
+            Low and high; nan with fewer than two queries.
+        """
+        label = self._label(metric)
+        check_interval(confidence, method, n_resamples, seed)
+        options = (confidence, method, n_resamples, seed)
+        if options not in self._intervals:
+            self._intervals[options] = self._all_intervals(*options)
+        return self._intervals[options][label]
+
+    def _all_intervals(
+        self, confidence: float, method: str, n_resamples: int, seed: int
+    ) -> dict[str, Interval]:
+        """Return the intervals of all metrics, so that queries are drawn once."""
+        bounds = intervals(
+            [
+                _sample(metric, summary)
+                for metric, summary in zip(
+                    self._plan.bound, self.summaries.values(), strict=True
+                )
+            ],
+            confidence=confidence,
+            method=method,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        labelled = {}
+        for metric, label, pair in zip(
+            self._plan.asked, self._plan.labels, bounds, strict=True
+        ):
+            least, most = metric.fact.bounds
+            clipped = metric.fact.pairs is not None
+            labelled[label] = (
+                Interval(*(min(max(bound, least), most) for bound in pair))
+                if clipped
+                else pair
+            )
+        return labelled
+
+    def worst(self, metric: str | Metric, n: int = 10) -> Worst:
+        """Return the queries on which a metric is worst, and what they missed.
+
+        Each has its value, the first items of its list with their grades, and the
+        relevant items that are not above the cutoff, with their ranks. Which items are
+        first and not judged is known only if `evaluate` was given ``keep=10`` or the
+        like; without it, judged items are looked for as far down as metrics look.
+
+        Args:
+            metric: one of the metrics that were evaluated.
+            n: how many queries.
+
+        Returns:
+            The queries, the worst first; queries without a value are left out.
+
+        Raises:
+            ParameterError: the metric is not of judged items, or has no direction.
+
+        >>> import rankine as rk
+        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}}
+        >>> run = {"q1": ["a", "x"], "q2": ["x", "c", "y"]}
+        >>> ev = rk.evaluate(qrels, run, "RR", keep=10)
+        >>> print(ev.worst("RR", n=1))
+        run: the worst of 2 queries by RR
+        <BLANKLINE>
+        q2  RR 0.5000
+            first   1. x (unjudged), 2. c (1), 3. y (unjudged)
+            missed  b (2) not retrieved
+        """
+        from rankine._evaluate.worst import Worst, check_worst, chosen, worst_queries  # noqa: PLC0415
+
+        label = self._label(metric)
+        check_count("n", n, least=1)
+        number = self._plan.labels.index(label)
+        bound = self._plan.bound[number]
+        check_worst(bound)
+        group = next(
+            at
+            for at, one in enumerate(self._plan.groups)
+            if any(member == number for member, _, _ in one.members)
+        )
+        values = self.summaries[label].values
+        rows = chosen(bound, values, n)
+        trail = self._trail(group, rows)
+        ids = self._tables[group].ids
+        queries = worst_queries(
+            bound, [ids[int(row)] for row in rows], values[rows], trail
+        )
+        n_known = int(np.count_nonzero(~np.isnan(values)))
+        return Worst(label, self.name, queries, n_known, trail.keep)
+
+    def _trail(self, group: int, queries: Ints) -> Trail:
+        """Return what is kept of the items of some queries."""
+        table = self._tables[group]
+        if isinstance(table, Stored) and table.trail is not None:
+            return table.trail.of(queries)
+        if not isinstance(table, Aligned):
+            kept = "keeps no items"
+            if isinstance(table, Stored):
+                kept = "has no items, which were not saved"
+            msg = f"{type(self).__name__} {kept}; its values are in per_query"
+            raise ParameterError(msg)
+        return trail_of(table, queries)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped, undefined or tied, in sentences; empty if nothing was."""
+        judged = [one for one in self._tables if isinstance(one, Aligned)]
+        metrics = [m for m in self._plan.bound if not isinstance(m, ListMetric)]
+        listed = [one for one in self._tables if isinstance(one, Listed)]
+        said = [note for one in listed for note in one.notes]
+        first = undefined(self.summaries)
+        if judged:
+            first = list(notes_of(judged, self.summaries, metrics))
+        return tuple(dict.fromkeys([*self._overall, *first, *said]))
+
+    @cached_property
+    def _overall(self) -> tuple[str, ...]:
+        """What is to be said of all queries together, in notes."""
+        plan = self._plan
+        idle = without_effect(plan.rel, plan.asked, plan.bound)
+        return (*self._doubted.notes(), *idle, *self._catalogue)
+
+    @cached_property
+    def _catalogue(self) -> tuple[str, ...]:
+        """Whose items are the catalogue, where nobody gave one."""
+        listed = [one for one in self._tables if isinstance(one, Listed)]
+        return tuple(note for one in listed for note in one.catalogue)
+
+    @property
+    def table(self) -> Any:
+        """The joined table, for those who want to look below the numbers."""
+        return self._tables[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the values per query, ready for JSON."""
+        from rankine._report.export import to_dict  # noqa: PLC0415
+
+        return to_dict(self)
+
+    def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:
+        """Return all of it as JSON, which `load` reads back.
+
+        It begins with what `to_dict` returns; the values per query follow under
+        ``saved``. What is undefined is null. Ids that are no text and no numbers
+        become text.
+
+        Args:
+            indent: by how much lines are indented; None puts all into one line.
+            items: whether the items that `worst` shows are in it.
+        """
+        from rankine._report.saved import to_json  # noqa: PLC0415
+
+        return to_json(self, indent, items=items)
+
+    def save(self, path: str | PathLike[str], *, items: bool = True) -> None:
+        """Write `to_json` to a file, which `load` reads back.
+
+        Args:
+            path: of the file, which is replaced if there is one.
+            items: whether the items that `worst` shows are in it.
+        """
+        from rankine._report.saved import save  # noqa: PLC0415
+
+        save(self, path, items=items)
+
+    @classmethod
+    def restored(
+        cls,
+        plan: Plan,
+        summaries: tuple[Summary, ...],
+        tables: tuple[Any, ...],
+        name: str,
+        *,
+        notes: tuple[str, ...],
+        warnings: tuple[str, ...],
+    ) -> Self:
+        """Make an evaluation of what was saved of it, with the notes as they were."""
+        made = cls(plan, summaries, tables, name)
+        made.__dict__ |= {"notes": notes, "warnings": warnings}
+        return made
+
+    def to_markdown(self) -> str:
+        """Return the means as a Markdown table."""
+        from rankine._report.export import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the means as a LaTeX table in booktabs style."""
+        from rankine._report.export import to_latex  # noqa: PLC0415
+
+        return to_latex(self)
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Return the values per query as a frame: ``polars``, ``pandas``, ``arrow``."""
+        from rankine._report.export import to_frame  # noqa: PLC0415
+
+        return to_frame(self.per_query, library)
+
+    def __str__(self) -> str:
+        """Return the means with their intervals, and the notes, as text."""
+        from rankine._report.text import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """Return the numbers in one line."""
+        inside = ", ".join(f"{key}={value:.4f}" for key, value in self.mean.items())
+        return f"{type(self).__name__}({inside})"
+
+    def _repr_html_(self) -> str:
+        from rankine._report.export import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+
+def _sample(metric: Metric, summary: Summary) -> Sample:
+    """Return what the interval of a metric is taken of."""
+    fact, values = metric.fact, summary.values
+    if fact.pairs is not None:
+        # A query has a part in the pairs of all others too, which makes its own
+        # deviation count twice (Hoeffding 1948).
+        mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
+        values = mean + 2 * (values - mean)
+    return Sample(values, metric.summary, summary.parts)
+
+
+def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
+    """Return a column of query ids; what cannot be a column becomes text."""
+    import polars as pl  # noqa: PLC0415 - not needed for the means
+
+    try:
+        return pl.Series("query", ids)
+    except NO_COLUMN:
+        return pl.Series("query", [str(one) for one in ids])

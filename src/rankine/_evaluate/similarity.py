@@ -1,0 +1,283 @@
+"""similarity: two runs against each other, query by query; and many, as a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._conventions.presets import convention
+from rankine._evaluate.inputs import source_of
+from rankine._evaluate.plan import Group, Plan
+from rankine._evaluate.result import Evaluation
+from rankine._evaluate.summary import summarize
+from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import Lists
+from rankine._join.lists import Lists as Ranked
+from rankine._join.lists import lists_of
+from rankine._join.pairs import Joined, join
+from rankine._metrics.similarity.measures import Measure, parse_measure, parse_measures
+from rankine.errors import DataError, ParameterError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankine._base.arrays import Floats
+
+_DEFAULT = ("RBO(p=0.9)", "AO@10", "Jaccard@10")
+
+
+class Similarity(Evaluation):
+    """The similarity of two runs for every query, and what it comes to.
+
+    It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` the
+    values it is the mean of, `interval` how sure it is.
+    """
+
+    @staticmethod
+    def _parse(text: str) -> Measure:
+        return parse_measure(text)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or undefined, in sentences; empty if nothing was."""
+        joined: Joined = self._tables[0]
+        undefined = [
+            f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
+            for label, found in self.summaries.items()
+            if found.n_undefined
+        ]
+        m = joined.matched
+        short = np.minimum(m.x.length, m.y.length)
+        depths = sorted({int(metric.get("k") or 0) for metric in self.metrics} - {0})
+        shallow = [
+            f"{count(n, 'query')} with a list of fewer than {k} items"
+            for k in depths
+            if (n := int(np.count_nonzero(short < k)))
+        ]
+        tied = int(np.count_nonzero(m.tied))
+        ties = [f"{count(tied, 'query')} with tied items"] if tied else []
+        return (*joined.notes, *undefined, *shallow, *ties)
+
+
+def similarity(
+    first: Any,
+    second: Any,
+    measures: str | Measure | Iterable[str | Measure] = (),
+    *,
+    columns: Mapping[str, Any] | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
+    name: str | None = None,
+) -> Similarity:
+    """Compare two runs, query by query.
+
+    Args:
+        first: a run, in any form that `evaluate` takes; the reference of the measures
+            that have one.
+        second: another one.
+        measures: names, such as ``RBO(p=0.9)``, ``AO@10``, ``Overlap@5``,
+            ``Jaccard@10``, ``tau``, ``rho``, ``r``, ``LIP@10``, ``NDPM`` or ``FCP``;
+            RBO, AO@10 and Jaccard@10 if none is given.
+        columns: which column is what, as in `evaluate`.
+        lower_is_better: scores are distances, the smallest first.
+        lenient: drop rows without an id and repeated items, and rank scores that are
+            nan last, instead of refusing them.
+        name: what to call the comparison.
+
+    Returns:
+        The values of all queries that both runs have, their means, intervals and notes.
+        Items with equal scores are tied.
+
+    Raises:
+        UsageError: a measure is not right.
+        DataError: the data cannot be used; the runs have no query in common; or, for
+            correlations, lists have different items and nobody said which count.
+
+    >>> import rankine as rk
+    >>> bm25 = {"q1": ["a", "b", "c"], "q2": ["d", "e"]}
+    >>> dense = {"q1": ["b", "a", "c"], "q2": ["d", "f"]}
+    >>> ev = rk.similarity(bm25, dense, ["AO@2", "RBO(p=0.8)"])
+    >>> ev["AO@2"], round(ev["RBO(p=0.8)"], 4)
+    (0.625, 0.7)
+    """
+    plan = plan_of(measures)
+    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
+    sources = [source_of(run, how) for run in (first, second)]
+    if any(isinstance(source, Lists) for source in sources):
+        # Python reads mappings, and two threads would only wait for each other.
+        return compare(plan, lists_of(sources[0]), lists_of(sources[1]), name)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        other = pool.submit(lists_of, sources[1])
+        return compare(plan, lists_of(sources[0]), other.result(), name)
+
+
+def _reading(
+    columns: Mapping[str, Any] | None, *, lower_is_better: bool, lenient: bool
+) -> Reading:
+    if columns is None and not lower_is_better and not lenient:
+        return PLAIN
+    return Reading(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
+
+
+def plan_of(measures: Any) -> Plan:
+    """Check everything that can be checked without data."""
+    measures = _DEFAULT if measures == () else measures
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
+        measures = (measures,)
+    read = (measure for one in measures for measure in parse_measures(one))
+    asked = tuple(dict.fromkeys(read))
+    if not asked:
+        msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
+        raise UsageError(msg)
+    rule = convention("rankine")
+    members = tuple((number, one, rule) for number, one in enumerate(asked))
+    group = Group(rule, members, None, keep_scores=False)
+    return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
+
+
+def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Similarity:
+    """Compare two runs that have been read, by a plan that has been checked."""
+    joined = join(first, second, scored=any(one.name == "r" for one in plan.bound))
+    found = tuple(
+        summarize(metric, joined.matched, plan.rule, joined.ids)  # type: ignore[arg-type]
+        for metric in plan.bound
+    )
+    title = name or f"{first.name} and {second.name}"
+    return Similarity(plan, found, (joined,), title)
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityMatrix:
+    """The mean similarity of every two of several runs.
+
+    ``found["bm25", "dense"]`` is one number, `values` all of them, `frame` the same
+    with names.
+
+    Attributes:
+        measure: what was computed.
+        names: of the runs.
+        values: a row per first run, a column per second.
+        notes: what was left out, by the names of two runs.
+    """
+
+    measure: Measure
+    names: tuple[str, ...]
+    values: Floats
+    notes: dict[tuple[str, str], tuple[str, ...]]
+
+    def __getitem__(self, pair: Any) -> float:
+        """Return the similarity of two runs, by their names."""
+        if not isinstance(pair, tuple) or len(pair) != 2:  # noqa: PLR2004 - two runs
+            msg = f"name two runs, as in found['a', 'b'], got {pair!r}"
+            raise KeyError(msg)
+        row, column = (self._number(name) for name in pair)
+        return float(self.values[row, column])
+
+    def _number(self, name: str) -> int:
+        if name not in self.names:
+            msg = f"no run is called {name!r}; there are {', '.join(self.names)}"
+            raise KeyError(msg)
+        return self.names.index(name)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The matrix as a frame: run, then a column per run."""
+        import polars as pl  # noqa: PLC0415 - not needed for the numbers
+
+        columns = {name: self.values[:, at] for at, name in enumerate(self.names)}
+        first = "run"
+        while first in columns:
+            first += "_"
+        return pl.DataFrame({first: list(self.names), **columns})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        rows = [
+            [value if math.isfinite(value) else None for value in row]
+            for row in self.values.tolist()
+        ]
+        return {
+            "measure": str(self.measure),
+            "runs": list(self.names),
+            "values": rows,
+            "notes": [
+                {"runs": list(pair), "notes": list(said)}
+                for pair, said in self.notes.items()
+                if said
+            ],
+        }
+
+    def __str__(self) -> str:
+        """Return the matrix as text."""
+        from rankine._report.matrix import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+
+def similarity_matrix(
+    runs: Any,
+    measure: str | Measure = "RBO(p=0.9)",
+    *,
+    columns: Mapping[str, Any] | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
+) -> SimilarityMatrix:
+    """Compare every two of several runs.
+
+    Args:
+        runs: name -> run, in any form that `evaluate` takes.
+        measure: one measure of similarity.
+        columns: which column is what, as in `evaluate`.
+        lower_is_better: as in `similarity`.
+        lenient: as in `similarity`.
+
+    Returns:
+        The mean over the queries of two runs, for every two.
+
+    >>> import rankine as rk
+    >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["x", "z"]}}
+    >>> found = rk.similarity_matrix(runs, "Overlap@2")
+    >>> found["a", "b"], found["a", "c"]
+    (1.0, 0.5)
+    """
+    if not isinstance(runs, Mapping):
+        msg = f"runs must be a mapping from name to run, got a {type(runs).__name__}"
+        raise ParameterError(msg)
+    wanted = parse_measure(measure)
+    if len({str(name) for name in runs}) < len(runs):
+        msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
+        raise ParameterError(msg)
+    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
+    lists = {str(name): lists_of(source_of(run, how)) for name, run in runs.items()}
+    return matrix_of(lists, wanted)
+
+
+def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
+    """Compare every two of several runs that have been read."""
+    if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
+        msg = f"a matrix needs two runs at least, got {len(runs)}"
+        raise UsageError(msg)
+    plan = plan_of(measure)
+    names = tuple(runs)
+    values = np.full((len(names), len(names)), np.nan)
+    notes: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row, one in enumerate(names):
+        for column, other in enumerate(names):
+            if column < row and measure.is_symmetric:
+                values[row, column] = values[column, row]
+                continue
+            try:
+                found = compare(plan, runs[one], runs[other], None)
+            except DataError as error:
+                msg = f"{one} and {other}: {error}"
+                raise DataError(msg) from None
+            values[row, column] = found[str(measure)]
+            notes[one, other] = found.notes
+    return SimilarityMatrix(measure, names, values, notes)

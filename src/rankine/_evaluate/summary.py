@@ -1,0 +1,245 @@
+"""From one value per query to one number, and what became of undefined values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._stats.intervals import FLOOR
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from rankine._base.arrays import Bools, Floats
+    from rankine._conventions.convention import Convention
+    from rankine._join import Judged
+    from rankine._metrics.metric import Metric, Parts
+
+_ABOVE_ZERO = float(np.nextafter(0, 1))
+_BY_RULE = frozenset({"convention", "gaps"})
+"""Where the convention says what a query without relevant items is worth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """One metric over all queries.
+
+    Attributes:
+        value: the number that stands for all queries.
+        values: one value per query, as it entered; nan where a query was left out.
+        n: how many queries entered.
+        n_undefined: how many queries were left out because there is no value.
+        gaps: where the metric itself has no value, None if it has one everywhere.
+        parts: numerator and denominator per query, where these are pooled.
+    """
+
+    value: float
+    values: Floats
+    n: int
+    n_undefined: int
+    gaps: Bools | None
+    parts: tuple[Floats, Floats] | None
+    metric: Metric
+    table: Judged | None
+
+    @cached_property
+    def empty(self) -> Bools:
+        """Which queries have nothing to find or to gain, if that matters here."""
+        if self.table is None or not _needs_relevant(self.metric):
+            return np.zeros(len(self.values), dtype=np.bool_)
+        return _empty(self.metric, self.table, self.gaps)
+
+    @property
+    def n_empty(self) -> int:
+        """How many queries have nothing to find."""
+        return int(np.count_nonzero(self.empty))
+
+    @property
+    def fate_of_empty(self) -> str:
+        """What became of these queries, in words."""
+        worth = self.values[self.empty]
+        if np.isnan(worth).all():
+            return "left out"
+        return f"counted {worth[0]:g}"
+
+
+def summarize(
+    metric: Metric,
+    table: Judged,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series = (),
+) -> Summary:
+    """Compute a metric for every query and sum it up as the convention says.
+
+    The ids of the queries are for messages only.
+    """
+    fact = metric.fact
+    values = metric.values(table)
+    if fact.summary == "run":
+        return of_run(float(values[0]), metric, table, rule)
+    # A query without relevant items has nan or 0, so that there is nothing to do if
+    # it is to count 0 and no value is nan.
+    value = reduce(values, metric.summary)
+    n_undefined, gaps = 0, None
+    skips = rule.empty_list == "skip"
+    if math.isnan(value) or rule.empty_truth != "zero" or skips:
+        gaps = np.isnan(values)
+        if metric.empty in _BY_RULE and _needs_relevant(metric):
+            empty = _empty(metric, table, gaps)
+            values = _with_empty(values, empty, rule, ids, fact.lacks)
+        if skips:
+            values = np.where(table.without_items(metric.depth), np.nan, values)
+        undefined = np.isnan(values)
+        n_undefined = int(np.count_nonzero(undefined))
+        value = reduce(values[~undefined], metric.summary)
+        if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
+            value = math.nan
+    n = len(values) - n_undefined
+    parts = None
+    if fact.pairs is not None:
+        value = fact.pairs(table, **dict(metric.params))
+    pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
+    if n and pooled and fact.parts is not None:
+        parts = _parts(fact.parts, metric, table, values)
+        value = _ratio(*parts)
+    value = _told(value if n else _nothing(metric, rule), rule)
+    return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
+
+
+def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summary:
+    """Put summaries of other queries each together, as if all were one table.
+
+    Sums are exact, so that the order does not matter.
+    """
+    values = np.concatenate([one.values for one in found] or [np.zeros(0)])
+    known = ~np.isnan(values)
+    n = int(np.count_nonzero(known))
+    value = reduce(values[known], metric.summary)
+    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n < len(values):
+        value = math.nan
+    parts = None
+    pairs = [one.parts for one in found if one.parts is not None]
+    if n and pairs:
+        # Queries of a batch in which none has a value have no part in it.
+        pairs = [one.parts or _no_parts(len(one.values)) for one in found]
+        up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        parts, value = (up, down), _ratio(up, down)
+    value = _told(value if n else _nothing(metric, rule), rule)
+    empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
+    made = Summary(value, values, n, len(values) - n, None, parts, metric, None)
+    made.__dict__["empty"] = empty  # which has no table to be found from
+    return made
+
+
+def _no_parts(n: int) -> tuple[Floats, Floats]:
+    return np.zeros(n), np.zeros(n)
+
+
+def _told(value: float, rule: Convention) -> float:
+    """Round as the convention does."""
+    if rule.decimals is not None and math.isfinite(value):
+        return round(value, rule.decimals)
+    return value
+
+
+def of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Summary:
+    """Return a number that all lists have together, and none has alone."""
+    if metric.fact.pairs is not None and math.isnan(value):
+        value = _nothing(metric, rule)
+    n = table.n_queries
+    none = np.full(n, np.nan)
+    return Summary(_told(value, rule), none, n, 0, None, None, metric, table)
+
+
+def _needs_relevant(metric: Metric) -> bool:
+    return metric.fact.summary not in {"sum", "run"} and metric.empty != "keep"
+
+
+def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
+    """Mark the queries without relevant items, and those without a value.
+
+    A metric that needs relevant items has no value where nothing can be gained. Where
+    losses count as well, there is something to gain in avoiding them.
+    """
+    losses = table.keep_negative and metric.get("gain") == "linear"
+    if metric.empty == "gaps" or (losses and metric.empty == "convention"):
+        return np.zeros(table.n_queries, dtype=np.bool_) if gaps is None else gaps
+    empty: Bools = table.n_relevant(least_relevant(metric)) == 0
+    if gaps is not None and metric.empty == "convention":
+        return empty | gaps
+    return empty
+
+
+def least_relevant(metric: Metric) -> float:
+    """Return the smallest grade that a metric can gain from."""
+    rel = metric.get("rel")
+    if rel is not None:
+        return float(rel)
+    return 1 if metric.get("gain") == "binary" else _ABOVE_ZERO
+
+
+def reduce(values: Floats, how: str) -> float:
+    """Reduce values to their sum, their mean or their geometric mean.
+
+    The sum is exact and rounded once, so that it does not depend on the order.
+
+    >>> reduce(np.array([0.1] * 10), "mean")
+    0.1
+    >>> reduce(np.array([0.25, 0.04]), "geometric")
+    0.1
+    """
+    if len(values) == 0:
+        return math.nan
+    if how == "geometric":
+        logs = np.log(np.maximum(values, FLOOR)).tolist()
+        return math.exp(math.fsum(logs) / len(logs))
+    try:
+        total = math.fsum(values.tolist())
+    except OverflowError:  # beyond the largest float
+        total = math.inf
+    return total if how == "sum" else total / len(values)
+
+
+def _with_empty(
+    values: Floats,
+    empty: Bools,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series,
+    lacks: str,
+) -> Floats:
+    """Give queries without relevant items the value that the convention says."""
+    if rule.empty_truth == "error" and empty.any():
+        at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
+        who = count(int(empty.sum()), "query")
+        msg = f"{who} without {lacks} ({at}), which the convention refuses"
+        raise DataError(msg)
+    worth = 0.0 if rule.empty_truth == "zero" else np.nan
+    return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)
+
+
+def _parts(
+    split: Parts, metric: Metric, table: Judged, values: Floats
+) -> tuple[Floats, Floats]:
+    numerator, denominator = split(table, **dict(metric.params))
+    left_out = np.isnan(values)
+    return np.where(left_out, 0, numerator), np.where(left_out, 0, denominator)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> float:
+    down = math.fsum(denominator.tolist())
+    return math.fsum(numerator.tolist()) / down if down else math.nan
+
+
+def _nothing(metric: Metric, rule: Convention) -> float:
+    if rule.nothing == "error":
+        msg = f"no query is left to average {metric} over"
+        raise DataError(msg)
+    return 0.0 if rule.nothing == "zero" else math.nan

@@ -1,0 +1,216 @@
+"""worst: the queries on which a metric is worst, and what they missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from rankine._evaluate.summary import least_relevant
+from rankine._metrics.lists.kind import ListMetric
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+    from rankine._join.trail import Trail
+    from rankine._metrics.metric import Metric
+
+SHOWN = 10
+"""How many first items are shown where nobody said how many to keep."""
+
+
+class TopItem(NamedTuple):
+    """An item at the top of a list.
+
+    Attributes:
+        rank: its rank.
+        item: its id.
+        grade: the grade it was judged with, None if it was not judged.
+    """
+
+    rank: int
+    item: Any
+    grade: float | None
+
+
+class MissedItem(NamedTuple):
+    """A relevant item that is not where it should be.
+
+    Attributes:
+        item: its id.
+        grade: its grade.
+        rank: its rank in the list, None if it was not found there.
+    """
+
+    item: Any
+    grade: float
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstQuery:
+    """A query, its value, what stands first in its list, and what it missed.
+
+    Attributes:
+        query: its id.
+        value: the value of the metric.
+        top: the first items of the list, best first: rank, item, and grade, which is
+            None for an unjudged one. These have a place here only if `evaluate` was
+            told to keep them, as with ``keep=10``.
+        missed: the relevant items that are not above the cutoff of the metric; for a
+            metric without one, not among the first. The best grades come first: item,
+            grade, and rank, which is None for one that was not found.
+        looked: the rank down to which judged items were looked for; None if that is
+            the whole list, so that an item without a rank was not retrieved.
+    """
+
+    query: Any
+    value: float
+    top: tuple[TopItem, ...]
+    missed: tuple[MissedItem, ...]
+    looked: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "query": plain(self.query),
+            "value": self.value,
+            "top": [one._asdict() | {"item": plain(one.item)} for one in self.top],
+            "missed": [
+                one._asdict() | {"item": plain(one.item)} for one in self.missed
+            ],
+            "looked": self.looked,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worst(Sequence[WorstQuery]):
+    """The queries on which a metric is worst, the very worst first.
+
+    It is a sequence of `WorstQuery`; its text shows them all.
+
+    Attributes:
+        metric: the metric.
+        name: of the run.
+        queries: the queries.
+        n_queries: of how many they are the worst.
+        keep: how many first items of each list were kept, 0 if none were.
+
+    >>> import rankine as rk
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 2, "d": 1}}
+    >>> run = {"q1": ["a", "b"], "q2": ["x", "d", "y"]}
+    >>> first = rk.evaluate(qrels, run, "nDCG@2", keep=2).worst("nDCG@2", n=1)[0]
+    >>> first.query, first.top[0], first.missed[0]
+    ('q2', TopItem(rank=1, item='x', grade=None), MissedItem(item='c', grade=2.0, rank=None))
+    """  # noqa: E501 - what Python prints
+
+    metric: str
+    name: str
+    queries: tuple[WorstQuery, ...]
+    n_queries: int
+    keep: int
+
+    @overload
+    def __getitem__(self, at: int) -> WorstQuery: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[WorstQuery, ...]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return one query, 0 for the worst, or a slice of them."""
+        return self.queries[at]
+
+    def __len__(self) -> int:
+        """Return how many queries there are."""
+        return len(self.queries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "metric": self.metric,
+            "keep": self.keep or None,
+            "queries": [one.to_dict() for one in self.queries],
+        }
+
+    def __str__(self) -> str:
+        """Return the queries as text."""
+        from rankine._report.worst import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def _repr_html_(self) -> str:
+        from rankine._report.worst import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+
+def plain(value: Any) -> Any:
+    """Turn a number of NumPy into one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def check_worst(metric: Metric) -> None:
+    """Refuse metrics that have no worst queries, or none whose items are known."""
+    if metric.fact.summary == "run":
+        msg = f"{metric} is one number for all queries, of which none is the worst"
+    elif isinstance(metric, ListMetric):
+        msg = (
+            f"{metric} looks at whole lists, and not at judged items that could be "
+            "missed; its values are in per_query"
+        )
+    elif metric.higher_is_better is None:
+        msg = f"{metric} is neither better nor worse when it is large"
+    else:
+        return
+    raise ParameterError(msg)
+
+
+def chosen(metric: Metric, values: Floats, n: int) -> Ints:
+    """Return the queries with the n worst values; equal ones as they stand.
+
+    Queries without a value are left out.
+    """
+    known = np.flatnonzero(~np.isnan(values))
+    worse = values[known] if metric.higher_is_better else -values[known]
+    return known[np.argsort(worse, kind="stable")[:n]]
+
+
+def worst_queries(
+    metric: Metric, ids: Sequence[Any], values: Floats, trail: Trail
+) -> tuple[WorstQuery, ...]:
+    """Return the record of some queries, of which ids, values and items are given."""
+    made = []
+    shown = trail.keep or SHOWN
+    limit = metric.depth or shown
+    least = least_relevant(metric)
+    bounds = trail.starts.tolist()
+    for at, (query, value) in enumerate(zip(ids, values.tolist(), strict=True)):
+        part = slice(bounds[at], bounds[at + 1])
+        items, grades = trail.items[part], trail.grades[part].tolist()
+        ranks = trail.ranks[part].tolist()
+        judged = list(zip(items, grades, ranks, strict=True))
+        if trail.tops is None:
+            first = ((rank, one, grade) for one, grade, rank in judged if rank)
+            inside = (TopItem(*row) for row in first if row[0] <= shown)
+            top = sorted(inside, key=attrgetter("rank"))
+        else:
+            top = _graded(trail.tops[at], dict(zip(items, grades, strict=True)))
+        missed = [
+            MissedItem(item, grade, rank or None)
+            for item, grade, rank in judged
+            if grade >= least and not 0 < rank <= limit
+        ]
+        missed.sort(key=lambda one: (-one.grade, one.rank or np.inf))
+        looked = int(trail.looked[at]) or None
+        made.append(WorstQuery(query, value, tuple(top), tuple(missed), looked))
+    return tuple(made)
+
+
+def _graded(top: list[tuple[int, Any]], grades: dict[Any, float]) -> list[TopItem]:
+    """Give the first items of a list their grades; ids may be text on one side only."""
+    texts = {str(item): grade for item, grade in grades.items()}
+    return [
+        TopItem(rank, item, grades.get(item, texts.get(str(item))))
+        for rank, item in top
+    ]

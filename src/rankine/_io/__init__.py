@@ -1,0 +1,184 @@
+"""Readers: whatever holds judgements or a run, brought into one of a few shapes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_count
+from rankine._base.forks import need_threads
+from rankine._io.columns import check_parts
+from rankine._io.options import MAX_BYTES, PLAIN, Reading
+from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine.errors import DataError, FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from rankine._io.columns import Role
+    from rankine._io.sources import Source
+
+
+def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
+    """Read judgements or a run from anything that is accepted for them."""
+    if how is PLAIN:
+        return _read(data, role, how)
+    _check(how)
+    if how.grades is not None and (
+        isinstance(data, (Rows, Stream, Lists, Dense)) or _is_sparse(data)
+    ):
+        msg = "grades= says what words are worth, but these judgements hold numbers"
+        raise ParameterError(msg)
+    source = _read(data, role, how)
+    if how.lower_is_better and role == "run":
+        from rankine._io.distances import turned  # noqa: PLC0415 - seldom asked for
+
+        return turned(source, lenient=how.lenient)
+    return source
+
+
+def _read(data: Any, role: Role, how: Reading) -> Source:
+    if isinstance(data, (Rows, Stream, Lists, Dense)):
+        own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
+        if own is not None and own != role:
+            word = {"run": "a run", "qrels": "judgements"}
+            msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
+            raise DataError(msg)
+        if not isinstance(data, Lists):
+            need_threads()
+        return data
+    if type(data).__name__ == "DatasetDict":
+        splits = ", ".join(map(repr, data))
+        msg = f"cannot read {role} from a DatasetDict; take one of its splits: {splits}"
+        raise FormatError(msg)
+    if isinstance(data, Mapping) and not _is_sparse(data):
+        if how.grades is not None and role == "qrels":
+            from rankine._io.mappings import graded  # noqa: PLC0415
+
+            data = graded(data, how.grades)
+        return Lists(data, role)
+    need_threads()
+    if isinstance(data, (str, os.PathLike)):
+        from rankine._io.files import read_path  # noqa: PLC0415 - only for files
+
+        return read_path(Path(os.fsdecode(data)), role, how)
+    return _read_table(data, role, how)
+
+
+def _is_sparse(data: Any) -> bool:
+    """Say whether this is a sparse matrix, one kind of which is a dict too."""
+    return type(data).__module__.startswith("scipy.sparse")
+
+
+def _read_table(data: Any, role: Role, how: Reading) -> Source:
+    """Read a frame or a sparse matrix; say what else there is."""
+    from rankine._io.frames import from_frame, is_frame  # noqa: PLC0415
+    from rankine._io.mappings import from_sparse, is_sparse  # noqa: PLC0415
+
+    if is_frame(data):
+        return from_frame(data, role, how)
+    if is_sparse(data):
+        return from_sparse(data, role)
+    kind = type(data).__name__
+    hint = ""
+    if kind in {"ndarray", "Tensor"}:
+        hint = "; wrap a matrix with from_scores or from_ranked"
+    msg = (
+        f"cannot read {role} from a {kind}; expected a path, a mapping by query, a "
+        f"frame of pandas, polars or pyarrow, or a sparse matrix{hint}"
+    )
+    raise FormatError(msg)
+
+
+def _check(how: Reading) -> None:
+    if how.grades is not None:
+        _check_worth(how.grades)
+    columns: Any = how.columns
+    if columns is not None and not isinstance(columns, Mapping):
+        msg = f"columns must be {{part: column}}, got {columns!r}"
+        raise ParameterError(msg)
+    check_parts(columns or {})
+    for name in ("format", "encoding"):
+        value = getattr(how, name)
+        if value is not None and not isinstance(value, str):
+            msg = f"{name} must be text, got {value!r}"
+            raise ParameterError(msg)
+    check_count("max_bytes", how.max_bytes, least=1)
+
+
+def _check_worth(grades: Any) -> None:
+    from numbers import Real  # noqa: PLC0415
+
+    if not isinstance(grades, Mapping):
+        msg = f"grades must be {{word: number}}, got {grades!r}"
+        raise ParameterError(msg)
+    for word, worth in grades.items():
+        if not isinstance(worth, Real):
+            msg = f"grades gives {word!r} the worth {worth!r}, which is not a number"
+            raise ParameterError(msg)
+
+
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, Any] | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Source:
+    """Read a run from a file.
+
+    Args:
+        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
+            any of the formats, packed or not.
+        format: ``trec``, ``trec-loose``, ``msmarco``, ``csv``, ``tsv``, ``beir``,
+            ``movielens``, ``recbole``, ``parquet``, ``arrow``, ``json`` or ``ndjson``;
+            told by the content if not given.
+        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
+            their numbers from 1.
+        encoding: of text that is not UTF-8.
+        max_bytes: how much may be read, unpacked.
+
+    Returns:
+        What `evaluate` takes for a run.
+    """
+    how = Reading(
+        format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
+    )
+    return read(path, "run", how)
+
+
+def read_qrels(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, Any] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Source:
+    """Read judgements from a file.
+
+    Args:
+        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
+            any of the formats, packed or not.
+        format: ``trec``, ``csv``, ``tsv``, ``beir``, ``movielens``, ``recbole``,
+            ``parquet``, ``arrow``, ``json`` or ``ndjson``; told by the content if not
+            given.
+        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
+            their numbers from 1.
+        grades: what each grade in words is worth, as ``{"Viewed": 0, "Clicked": 1}``.
+        encoding: of text that is not UTF-8.
+        max_bytes: how much may be read, unpacked.
+
+    Returns:
+        What `evaluate` takes for judgements.
+    """
+    how = Reading(
+        format=format,
+        columns=columns,
+        grades=grades,
+        encoding=encoding,
+        max_bytes=max_bytes,
+    )
+    return read(path, "qrels", how)

@@ -1,0 +1,514 @@
+"""Bytes of a file, of standard input or of what another program writes.
+
+Compressed ones are unpacked by what they hold, whatever they are called, and never
+beyond a bound. Nothing of a file that ends too early is used.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import difflib
+import io
+import lzma
+import os
+import re
+import stat
+import struct
+import sys
+import warnings
+import zipfile
+import zlib
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from rankine.errors import FormatError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+    from rankine._io.options import Reading
+
+STDIN = "-"
+_HEAD = 1 << 10
+_SOME = 1 << 16
+"""Bytes that are looked at to tell the format, or more if they hold no row."""
+_BLOCK = 1 << 20
+_PACKED = 1 << 16
+"""Packed bytes that are read at once: what they become stays in the cache."""
+_STEP = 1 << 12
+"""Bytes that are unpacked at once where what they become cannot be bounded."""
+_PEEK = 1 << 12
+"""Bytes that are read at once to find the end of a line."""
+_LONGEST = 1 << 24
+"""Bytes that a line may have."""
+_BOM = codecs.BOM_UTF8
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstandard",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+}
+_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x04\x22\x4d\x18": "lz4"}
+UNPACKED_BY_POLARS = (
+    b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
+"""Beginnings of text that polars would unpack behind our back, beyond all bounds."""
+_TAR_AT = 257
+_UNPACKERS = {"zstandard", "compression", "isal", "igzip_lib"}
+"""Packages whose errors mean that the data are damaged."""
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+def _has_row(blocks: list[bytes]) -> bool:
+    """Say whether there are two whole lines that are no comments."""
+    head = blocks[0] if len(blocks) == 1 else b"".join(blocks)
+    if b"\0" in head[:4]:
+        return True
+    lines = head.split(b"\n")[:-1]
+    return sum(bool(line.strip()) and line[:1] != b"#" for line in lines) > 1
+
+
+def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
+    return next((word for magic, word in words.items() if head.startswith(magic)), None)
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Opened:
+    """Bytes that can be read from their start as often as needed.
+
+    Attributes:
+        name: what to call them in messages.
+        packing: how they are packed, None if they are not.
+        head: the first of them, unpacked.
+        cut: whether there are more than these.
+        path: where they stand as they are, None if they are packed, encoded in
+            another way, or not in a file.
+    """
+
+    def __init__(self, place: Path, how: Reading) -> None:
+        self.name = "standard input" if str(place) == STDIN else str(place)
+        self.how = how
+        self._held: bytes | None = None
+        self._place = place
+        self._stat: os.stat_result | None = None
+        _check_encoding(how.encoding)
+        try:
+            first = self._start()
+        except OSError as error:
+            raise cannot(place, error) from None
+        except FormatError:
+            raise
+        except ValueError as error:
+            msg = f"{str(place)!r} cannot be a path ({error})"
+            raise FormatError(msg) from None
+        self.packing = _by_magic(first, _MAGIC)
+        self._encoding = None if _is_utf8(how.encoding) else how.encoding
+        self._refuse_archive(first)
+        self.head = self._first()
+        if self.packing:
+            self._refuse_archive(self.head)
+            again = _by_magic(self.head, _MAGIC)
+            if again:
+                msg = f"{self.name}: is packed twice ({self.packing}, {again})"
+                raise FormatError(msg)
+        if how.encoding is None and _is_utf16(self.head):
+            self._encoding = "utf-16"
+            self.head = self._first()
+        held_back = self.packing or self._encoding or self._held is not None
+        self.path = None if held_back else place
+
+    def _start(self) -> bytes:
+        """Read what can be read only once, and return the first bytes as they are."""
+        place = self._place
+        if str(place) == STDIN:
+            self._held = self._all_of(sys.stdin.buffer)
+            if not self._held:
+                msg = "standard input: is empty; it can be read only once"
+                raise FormatError(msg)
+        else:
+            self._stat = place.stat()
+            if stat.S_ISDIR(self._stat.st_mode):
+                msg = f"{place}: is a folder"
+                raise FormatError(msg)
+            if not stat.S_ISREG(self._stat.st_mode):
+                with place.open("rb") as pipe:
+                    self._held = self._all_of(pipe)
+        with self._raw() as raw:
+            return raw.read(_HEAD)
+
+    def _first(self) -> bytes:
+        with closing(self.blocks(_SOME)) as blocks:
+            made = [next(blocks, b"")]
+            total = len(made[0])
+            # Not a line in it, or nothing but comments: read on until there is one.
+            for block in blocks:
+                if total >= _LONGEST or _has_row(made):
+                    self.cut = True
+                    break
+                made.append(block)
+                total += len(block)
+        return b"".join(made)
+
+    cut = False
+
+    @property
+    def size(self) -> int:
+        """The number of bytes, as they are packed."""
+        if self._held is not None:
+            return len(self._held)
+        return self._stat.st_size if self._stat is not None else 0
+
+    def read(self) -> bytes:
+        """Return all bytes, unpacked."""
+        if self.path is not None and self._stat is not None:
+            if self._stat.st_size > self.how.max_bytes:
+                raise self.too_much()
+            data = self.path.read_bytes()
+            self._refuse_change()
+            return data.removeprefix(_BOM)
+        with closing(self.blocks(_BLOCK)) as blocks:
+            return b"".join(blocks)
+
+    def blocks(self, size: int) -> Generator[bytes, None, None]:
+        """Yield the bytes in blocks of about a size, unpacked, in UTF-8."""
+        total = 0
+        decode = None
+        if self._encoding:
+            decode = codecs.getincrementaldecoder(self._encoding)()
+        first = True
+        with self._raw() as raw:
+            stream = self._unpacked(raw)
+            while True:
+                block = self._next(stream, size)
+                total += len(block)
+                if total > self.how.max_bytes:
+                    raise self.too_much()
+                ended = not block
+                if decode is not None:
+                    block = self._decoded(decode, block, total)
+                if first and block:
+                    block, first = block.removeprefix(_BOM), False
+                if block:
+                    yield block
+                if ended:
+                    break
+        self._refuse_change()
+
+    def lines(self, size: int) -> Generator[bytes, None, None]:
+        """Yield the bytes in blocks of whole lines of about a size."""
+        if self.path is not None:
+            yield from self._lines_of_file(size)
+            return
+        made: list[bytes] = []
+        total = unended = 0
+        for block in self.blocks(min(size, _BLOCK)):
+            end = block.rfind(b"\n") + 1
+            total += len(block)
+            unended = len(block) - end if end else unended + len(block)
+            if unended > _LONGEST:
+                raise self._long_line()
+            if not end or total < size:
+                made.append(block)
+                continue
+            yield b"".join((*made, memoryview(block)[:end]))
+            made = [block[end:]]
+            total = unended
+        if total:
+            yield b"".join(made)
+
+    def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
+        with self._raw() as file:
+            number = file.fileno()
+            last = os.lseek(number, 0, os.SEEK_END)
+            if last > self.how.max_bytes:
+                raise self.too_much()
+            begin = 3 if _at(number, 0, 3) == _BOM else 0
+            while begin < last:
+                end = self._line_end(number, begin + size, last)
+                part = _at(number, begin, end - begin)
+                if not part:
+                    break
+                begin += len(part)
+                yield part
+                # Let go before the next part is read, so that its memory serves again.
+                del part
+        self._refuse_change()
+
+    def _line_end(self, number: int, at: int, last: int) -> int:
+        """Return where the line that a place is in ends."""
+        longest = at + _LONGEST
+        while at < last:
+            found = _at(number, at, _PEEK).find(b"\n")
+            if found >= 0:
+                return at + found + 1
+            at += _PEEK
+            if at > longest:
+                raise self._long_line()
+        return last
+
+    def _raw(self) -> BinaryIO:
+        if self._held is not None:
+            return io.BytesIO(self._held)
+        return self._place.open("rb", buffering=0)
+
+    def _unpacked(self, raw: BinaryIO) -> _Readable:
+        if self.packing is None:
+            return raw
+        if self.packing == "gzip":
+            return _Unpacked(raw, _gunzip())
+        if self.packing == "bzip2":
+            return _Unpacked(raw, bz2.BZ2Decompressor)
+        if self.packing == "xz":
+            return _Unpacked(raw, lzma.LZMADecompressor)
+        if self.packing == "zstandard":
+            return _zstandard(raw, self.name)
+        return self._only_member(raw)
+
+    def _only_member(self, raw: BinaryIO) -> _Readable:
+        try:
+            archive = zipfile.ZipFile(raw)
+            members = [one for one in archive.infolist() if _is_member(one)]
+            if len(members) == 1:
+                return archive.open(members[0])
+        except _BAD_ZIP as error:
+            msg = f"{self.name}: the zip archive cannot be read ({error})"
+            raise FormatError(msg) from None
+        names = ", ".join(repr(one.filename) for one in members[:3])
+        more = ", ..." if len(members) > 3 else ""  # noqa: PLR2004 - as many as fit
+        msg = (
+            f"{self.name}: is a zip archive of {len(members)} files ({names}{more}); "
+            "expected one"
+        )
+        raise FormatError(msg)
+
+    def _next(self, stream: _Readable, size: int) -> bytes:
+        try:
+            return stream.read(size)
+        except _BROKEN as error:
+            ended = isinstance(error, EOFError) or "end" in str(error).casefold()
+            word = "ends too early" if ended else f"is damaged ({error})"
+            raise self._damaged(word) from None
+        except OSError as error:
+            if self.packing:
+                msg = f"is damaged ({error})"
+                raise self._damaged(msg) from None
+            raise cannot(self._place, error) from None
+        except Exception as error:
+            if type(error).__module__.split(".")[0] not in _UNPACKERS:
+                raise
+            msg = f"is damaged ({error})"
+            raise self._damaged(msg) from None
+
+    def _damaged(self, word: str) -> FormatError:
+        return FormatError(f"{self.name}: the compressed data ({self.packing}) {word}")
+
+    def _decoded(
+        self, decode: codecs.IncrementalDecoder, block: bytes, n: int
+    ) -> bytes:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of Python, on odd escapes
+                return decode.decode(block, final=not block).encode()
+        except UnicodeError as error:
+            at = n - len(block) + getattr(error, "start", 0)
+            msg = f"{self.name}: is not {self._encoding} text, near byte {at}"
+            raise FormatError(msg) from None
+
+    def _refuse_archive(self, head: bytes) -> None:
+        word = _by_magic(head, _ARCHIVES)
+        if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
+            word = "tar"
+        if word:
+            msg = (
+                f"{self.name}: is a {word} archive, which is not read; unpack it, or "
+                "pack it with gzip, bzip2, xz, zstandard or zip"
+            )
+            raise FormatError(msg)
+
+    def _refuse_change(self) -> None:
+        """Refuse a file that was written to while it was read."""
+        if self._stat is None or self._held is not None:
+            return
+        now = self._place.stat()
+        if (now.st_size, now.st_mtime_ns) != (
+            self._stat.st_size,
+            self._stat.st_mtime_ns,
+        ):
+            msg = f"{self.name}: has changed while it was read"
+            raise FormatError(msg)
+
+    def _all_of(self, stream: Any) -> bytes:
+        made, total = [], 0
+        while block := stream.read(_BLOCK):
+            made.append(block)
+            total += len(block)
+            if total > self.how.max_bytes:
+                raise self.too_much()
+        return b"".join(made)
+
+    def too_much(self) -> FormatError:
+        """Say that there is more in it than may be read."""
+        msg = (
+            f"{self.name}: has more than {self.how.max_bytes:,} bytes, unpacked; allow "
+            "more with max_bytes= or --max-bytes"
+        )
+        return FormatError(msg)
+
+    def _long_line(self) -> FormatError:
+        msg = f"{self.name}: has a line of more than {_LONGEST:,} bytes"
+        return FormatError(msg)
+
+
+class _Unpacked:
+    """Reads packed data, of one or several members, in bounded blocks.
+
+    Whatever follows a member is another one, or the data are damaged.
+    """
+
+    def __init__(
+        self, raw: BinaryIO, start: Callable[[], Any], *, bounded: bool = True
+    ) -> None:
+        self.raw = raw
+        self.start = start
+        self.bounded = bounded
+        self.unpack = start()
+        self.rest = b""
+        self.ready = b""
+
+    def read(self, size: int) -> bytes:
+        made, total = [self.ready], len(self.ready)
+        while total < size:
+            if self.unpack.eof:
+                self.rest = self._behind()
+                if not self.rest:
+                    break
+                self.unpack = self.start()
+            elif not self.rest and getattr(self.unpack, "needs_input", True):
+                self.rest = self._raw()
+                if not self.rest:
+                    last = self._more(size)
+                    if not last and not self.unpack.eof:
+                        raise EOFError
+                    made.append(last)
+                    total += len(last)
+                    continue
+            made.append(self._more(size - total))
+            total += len(made[-1])
+        last = made.pop() if total > size else b""
+        keep = len(last) - (total - size)
+        self.ready = last[keep:] if last else b""
+        return b"".join((*made, last[:keep]))
+
+    def _behind(self) -> bytes:
+        """Return what follows a member; zeros may fill it up."""
+        left: bytes = self.unpack.unused_data
+        while not left.strip(b"\0"):
+            left = self._raw()
+            if not left:
+                break
+        return left.lstrip(b"\0")
+
+    def _raw(self) -> bytes:
+        return self.raw.read(_PACKED if self.bounded else _STEP)
+
+    def _more(self, size: int) -> bytes:
+        if not self.bounded:
+            made: bytes = self.unpack.decompress(self.rest)
+            self.rest = b""
+            return made
+        made = self.unpack.decompress(self.rest, size)
+        self.rest = getattr(self.unpack, "unconsumed_tail", b"")
+        return made
+
+
+def _gunzip() -> Callable[[], Any]:
+    """Return what unpacks gzip: a package that does it three times faster, if there."""
+    try:
+        from isal import isal_zlib  # noqa: PLC0415 - an optional package
+    except ImportError:
+        return lambda: zlib.decompressobj(wbits=31)
+    return lambda: isal_zlib.decompressobj(wbits=31)
+
+
+def _zstandard(raw: BinaryIO, name: str) -> _Readable:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdFile  # noqa: PLC0415
+
+        return ZstdFile(raw)
+    try:
+        import zstandard  # noqa: PLC0415 - an optional package
+    except ImportError:
+        msg = (
+            f"{name}: is packed with zstandard, which needs a package: "
+            "pip install 'rankine-eval[zstd]'"
+        )
+        raise MissingExtraError(msg) from None
+    start = zstandard.ZstdDecompressor().decompressobj
+    return _Unpacked(raw, start, bounded=False)
+
+
+_BAD_ZIP = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError,
+    struct.error, ValueError, IndexError,
+)  # fmt: skip
+
+
+def _is_member(one: zipfile.ZipInfo) -> bool:
+    """Say whether this is a file, and not what a system adds about files."""
+    name = one.filename.rpartition("/")[2]
+    hidden = one.filename.startswith("__MACOSX/") or name.startswith(".")
+    return not one.is_dir() and not hidden
+
+
+def _at(number: int, begin: int, length: int) -> bytes:
+    """Read from a file by its number, which is faster than by its object."""
+    os.lseek(number, begin, os.SEEK_SET)
+    return os.read(number, length)
+
+
+def _is_utf8(encoding: str | None) -> bool:
+    return encoding is None or codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
+
+
+def _is_utf16(head: bytes) -> bool:
+    return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def _check_encoding(encoding: str | None) -> None:
+    try:
+        if encoding is not None:
+            codecs.getincrementaldecoder(encoding)
+            b"a".decode(encoding)
+    except UnicodeDecodeError:
+        pass  # an encoding of text, if not of this one
+    except (LookupError, ValueError):
+        msg = f"unknown encoding {encoding!r}; utf-8, latin-1 and cp1252 are known, say"
+        raise ParameterError(msg) from None
+
+
+def cannot(path: Path, error: OSError) -> FormatError:
+    """Say why a path cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", str(path)):
+            msg = f"{path}: is an address; files are read from disk only"
+            return FormatError(msg)
+        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
+        hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+        return FormatError(f"{path}: no such file{hint}")
+    if isinstance(error, IsADirectoryError):
+        return FormatError(f"{path}: is a folder")
+    return FormatError(f"{path}: cannot be read ({error.strerror or error})")
+
+
+def _siblings(path: Path) -> list[str]:
+    try:
+        return [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return []

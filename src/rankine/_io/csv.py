@@ -1,0 +1,359 @@
+"""Text in columns: CSV and TSV, with or without a header, and their relatives."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+import polars as pl
+
+from rankine._io.bytes import UNPACKED_BY_POLARS
+from rankine._io.columns import Role, refuse_leftover, resolve, swapped
+from rankine._io.frames import from_frame
+from rankine._io.readahead import ahead
+from rankine._io.sources import Rows, Stream
+from rankine.errors import FormatError, NoRowsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+
+    from rankine._base.arrays import Ints
+    from rankine._io.bytes import Opened
+    from rankine._io.detect import Sniffed
+    from rankine._io.options import Reading
+
+_NUMBERS = ("grade", "score", "rank")
+_CHUNK = 1 << 18
+
+
+def read_separated(
+    opened: Opened, found: Sniffed, role: Role, how: Reading
+) -> Rows | Stream:
+    """Read text in columns; ids stay text, so that 007 is not 7."""
+    names = _names(found, role, opened.name)
+    told = how.columns if found.names else None
+    part = resolve(names, role, told, opened.name, subtopics=how.subtopics)
+    refuse_leftover(part, found.numeric, role, told, opened.name)
+    if part.get("score") and not how.by_rank and not how.keep_rank:
+        part.pop("rank", None)
+    wanted = [name for name in dict.fromkeys(part.values()) if name]
+    text = {key: part.get(key) for key in _NUMBERS}
+    numeric = [] if how.grades else [name for name in text.values() if name]
+    reader = _Reader(opened.name, found, names, wanted, numeric)
+    chosen = {key: name for key, name in part.items() if name}
+    said = tuple(f"{opened.name}: {text}" for text in found.said)
+
+    def rows(data: bytes, skip: int, first: int) -> Rows:
+        frame, lines = reader.frame(data, skip, first)
+        if found.padded:
+            frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
+        return from_frame(
+            frame,
+            role,
+            how,
+            name=opened.name,
+            lines=lines,
+            line=first,
+            part=chosen,
+            said=said,
+        )
+
+    if role == "run" and _in_parts(opened, found, how, chosen):
+        stream = _stream(opened, reader, chosen, rows)
+        warnings = swapped(chosen, role, told, opened.name)
+        return replace(stream, warnings=() if stream.ranked else warnings)
+    made = rows(opened.read(), found.skip, found.line)
+    if made.frame.height == 0:
+        word = "judgements" if role == "qrels" else "rows"
+        msg = f"{opened.name}: no {word} in it"
+        raise NoRowsError(msg)
+    return made
+
+
+def _in_parts(
+    opened: Opened, found: Sniffed, how: Reading, part: Mapping[str, str]
+) -> bool:
+    """Say whether a run is read in parts: one with scores, in plain text, not small."""
+    return (
+        opened.cut
+        and len(part) == len(set(part.values())) == 3  # noqa: PLR2004 - and a value
+        and found.mark != "::"
+        and not (found.padded or how.lenient)
+        and b"\r" not in opened.head.replace(b"\r\n", b"")
+    )
+
+
+def _stream(
+    opened: Opened,
+    reader: _Reader,
+    part: Mapping[str, str],
+    slowly: Callable[[bytes, int, int], Rows],
+) -> Stream:
+    """Read a run in parts as long as they are regular, and then the rest as one."""
+    value = next(key for key in part if key not in {"query", "item"})
+    ranked = value == "rank"
+    column = pl.col(part[value])
+    columns = (
+        pl.col(part["query"]).alias("query"),
+        pl.col(part["item"]).alias("item"),
+        (-column if ranked else column).alias("value"),
+    )
+
+    def parse(data: bytes) -> pl.DataFrame | None:
+        plain = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+        frame = reader.straight(plain)
+        return None if frame is None else frame.select(columns)
+
+    def parts() -> Generator[Rows, None, None]:
+        first = line = reader.found.line
+        rest: list[bytes] = []
+        with closing(ahead(opened, reader.found.skip, parse)) as found:
+            for data, frame in found:
+                if rest or frame is None:
+                    rest.append(data)
+                    continue
+                yield Rows(frame, opened.name, line)
+                line += frame.height
+                del data, frame
+        if rest or line == first:
+            made = slowly(b"".join(rest), 0, line)
+            if made.frame.height == 0 and line == first:
+                msg = f"{opened.name}: no rows in it"
+                raise NoRowsError(msg)
+            yield made
+
+    said = tuple(f"{opened.name}: {text}" for text in reader.found.said)
+    return Stream(parts, opened.name, said, ranked=ranked)
+
+
+def _names(found: Sniffed, role: Role, name: str) -> list[str]:
+    """Return the names of the columns; those without get the name of their part."""
+    if found.names is None:
+        value = "grade" if role == "qrels" else "score"
+        return [
+            {"value": value, "": f"column {at}"}.get(part, part)
+            for at, part in enumerate(found.parts, 1)
+        ]
+    names = list(found.names)
+    if len(set(names)) < len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        msg = (
+            f"{name}:{found.line - 1}: the column {twice!r} stands twice; give it once"
+        )
+        raise FormatError(msg)
+    return names
+
+
+class _Reader:
+    """Reads some columns, fast if the text is regular, and else line by line."""
+
+    def __init__(
+        self,
+        name: str,
+        found: Sniffed,
+        names: Sequence[str],
+        wanted: Sequence[str],
+        numeric: Sequence[str],
+    ) -> None:
+        self.name = name
+        self.found = found
+        self.names = names
+        self.wanted = wanted
+        self.numeric = numeric
+        self.mark = "\t" if found.mark == "::" else found.mark or " "
+
+    def frame(
+        self, data: bytes, skip: int, first: int
+    ) -> tuple[pl.DataFrame, Ints | None]:
+        """Return the wanted columns, and the line of each row if they are not in step.
+
+        Columns of numbers stay text where one of them is not a number, for a reader
+        that says which.
+
+        Args:
+            data: the text.
+            skip: how many bytes come before its first row.
+            first: the line in which that row stands.
+        """
+        before = data[:skip]
+        frame = None if self.found.mark == "::" else self.straight(data, before)
+        if frame is not None:
+            return frame, None
+        text = self._rows(data[skip:])
+        if not text.strip():
+            return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
+        frame = self.straight(text)
+        if frame is not None:
+            return frame, None
+        kept, lines = self._leave_out(text, first)
+        if not kept:
+            return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
+        self._refuse_lines(kept, lines)
+        parsed = self._parse(b"\n".join(kept), ())
+        if isinstance(parsed, str):
+            self._refuse_quote(kept, lines)
+            word = "TSV" if self.mark == "\t" else "CSV"
+            msg = f"{self.name}: cannot be read as {word} ({parsed})"
+            raise FormatError(msg)
+        return parsed, lines if len(lines) == parsed.height else None
+
+    def straight(self, data: bytes, before: bytes = b"") -> pl.DataFrame | None:
+        """Read text in which each line is a row, without a copy of it."""
+        text = _Text(data, self.mark)
+        if not text.is_plain or not data:
+            return None
+        n_before = before.count(b"\n")
+        # The last column too: if every line has it and the marks add up, none has more.
+        columns = dict.fromkeys((*self.wanted, self.names[-1]))
+        frame = self._parse(data, self.numeric, n_before, tuple(columns))
+        n_marks = text.n_marks - before.count(self.mark.encode())
+        n_rows = text.n_lines - n_before
+        if isinstance(frame, str):
+            return None
+        whole = (
+            frame.height == n_rows
+            and n_marks == n_rows * (len(self.names) - 1)
+            and not any(frame.null_count().row(0))
+        )
+        return frame.select(self.wanted) if whole else None
+
+    def _rows(self, data: bytes) -> bytes:
+        """Return the lines after the header, whose ends are those of this system."""
+        if self.found.mark == "::":
+            if b"\t" in data:
+                msg = f"{self.name}: has tabs between '::', which are not read"
+                raise FormatError(msg)
+            data = data.replace(b"::", b"\t")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if self.found.padded and b'"' in data:
+            # A quote after a blank is a quote, which polars does not see.
+            data = data.replace(self.mark.encode() + b' "', self.mark.encode() + b'"')
+        return data
+
+    def _parse(
+        self,
+        source: bytes,
+        numeric: Sequence[str],
+        skip: int = 0,
+        columns: Sequence[str] = (),
+    ) -> pl.DataFrame | str:
+        """Return some columns, or in words why they cannot be read."""
+        if source.startswith(UNPACKED_BY_POLARS):
+            msg = f"{self.name}: rows begin like packed data, which is not text"
+            raise FormatError(msg)
+        schema = {
+            name: pl.Float64 if name in numeric else pl.String for name in self.names
+        }
+        try:
+            return pl.read_csv(
+                source,
+                separator=self.mark,
+                has_header=False,
+                skip_lines=skip,
+                schema=schema,
+                columns=sorted(map(self.names.index, columns or self.wanted)),
+            )
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            text = str(error).strip()
+            return text.splitlines()[0] if text else type(error).__name__
+
+    def _leave_out(self, text: bytes, first: int) -> tuple[list[bytes], Ints]:
+        """Leave out empty lines and comments; return the others and their numbers.
+
+        A line that begins with # and has all columns is no comment: ids may begin so.
+
+        A field in quotes may run over several lines, of which nothing is left out.
+        """
+        kept: list[bytes] = []
+        numbers = []
+        inside = False
+        mark, n_marks = self.mark.encode(), len(self.names) - 1
+        for number, line in enumerate(text.split(b"\n"), first):
+            if inside:
+                kept[-1] += b"\n" + line
+            elif line.strip() and (line[:1] != b"#" or line.count(mark) == n_marks):
+                kept.append(line)
+                numbers.append(number)
+            else:
+                continue
+            inside ^= line.count(b'"') % 2 == 1
+        return kept, np.array(numbers, dtype=np.int64)
+
+    def _refuse_lines(self, kept: list[bytes], lines: Ints) -> None:
+        """Raise for the first line that is not text or has too few or many fields."""
+        for number, line in _numbered(kept, lines):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                msg = (
+                    f"{self.name}:{number}: not UTF-8 text at byte {error.start} of "
+                    "the line; name its encoding with encoding= or --encoding, such "
+                    "as latin-1"
+                )
+                raise FormatError(msg) from None
+        reader = csv.reader(
+            io.StringIO(b"\n".join(kept).decode(), newline=""),
+            delimiter=self.mark,
+            strict=True,
+        )
+        at, got = 0, len(self.names)
+        try:
+            for at, row in enumerate(reader):  # noqa: B007 - where it stops is used
+                got = len(row)
+                if got not in {0, len(self.names)}:
+                    break
+            else:
+                return
+            why = f"expected {len(self.names)} columns, got {got}"
+        except csv.Error as error:
+            why = f"cannot be read as CSV ({error})"
+            at += 1
+        self._refuse(int(lines[min(at, len(lines) - 1)]), why)
+
+    def _refuse_quote(self, kept: list[bytes], lines: Ints) -> None:
+        """Raise for a quote inside a field that does not begin with one."""
+        mark = self.mark.encode()
+        odd = re.compile(rb'(?:^|%b)[^"%b\n][^%b\n]*"' % ((re.escape(mark),) * 3))
+        for number, line in _numbered(kept, lines):
+            if odd.search(line):
+                why = "a quote stands inside a field; write it twice, and the field in "
+                self._refuse(number, why + "quotes")
+
+    def _refuse(self, line: int, why: str) -> NoReturn:
+        msg = f"{self.name}:{line}: {why}"
+        raise FormatError(msg)
+
+
+def _numbered(kept: list[bytes], lines: Ints) -> Iterator[tuple[int, bytes]]:
+    """Go through the lines of all rows; a field in quotes may have several."""
+    for row, first in zip(kept, lines.tolist(), strict=True):
+        yield from enumerate(row.split(b"\n"), first)
+
+
+class _Text:
+    """What must be known of text before it is read: its lines, and what is odd.
+
+    Attributes:
+        n_lines: how many lines there are; the last may have no end.
+        n_marks: how many marks there are between fields.
+        is_plain: whether there are neither quotes nor returns in it.
+    """
+
+    def __init__(self, data: bytes, mark: str) -> None:
+        codes = np.frombuffer(data, np.uint8)
+        self.n_lines = self.n_marks = 0
+        self.is_plain = True
+        for begin in range(0, len(codes), _CHUNK):
+            some = codes[begin : begin + _CHUNK]
+            self.n_lines += int(np.count_nonzero(some == ord("\n")))
+            self.n_marks += int(np.count_nonzero(some == ord(mark)))
+            odd = (some == ord('"')) | (some == ord("\r"))
+            self.is_plain = self.is_plain and not odd.any()
+        if len(codes) and codes[-1] != ord("\n"):
+            self.n_lines += 1

@@ -1,0 +1,438 @@
+"""What is in a file: told by its first bytes, never by its name alone."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mode
+from typing import TYPE_CHECKING
+
+from rankine._io.columns import NAMES, Role, is_place
+from rankine.errors import (
+    ColumnNotFoundError,
+    FormatError,
+    NoRowsError,
+    ParameterError,
+    nearest,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._io.bytes import Opened
+    from rankine._io.options import Reading
+
+FORMATS = (
+    "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
+    "parquet", "arrow", "json", "ndjson",
+)  # fmt: skip
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE
+)
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+_TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
+_EPOCH = 10**8
+"""No grade is so large: such a number is a time in seconds."""
+_MARKS = ("\t", ",", ";", "|")
+_BOM = codecs.BOM_UTF8
+_SHOWN = 80
+_SOME = 1 << 16
+"""Bytes that are looked at first."""
+_LINES = 200
+"""Lines that are looked at."""
+_TREC = {"run": 6, "qrels": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What a file was found to be.
+
+    Attributes:
+        format: one of `FORMATS`.
+        mark: what separates its fields, if it is text in fields; empty for any space.
+        names: the names of its columns; None if it has no header.
+        skip: bytes before the first row, and `line` the line that it stands in.
+        parts: what each column is, by its place from 1, if there are no names.
+        numeric: the names of the columns that hold numbers.
+        said: what the user should know of this.
+        padded: whether blanks stand after the marks.
+    """
+
+    format: str
+    mark: str = ""
+    names: tuple[str, ...] | None = None
+    skip: int = 0
+    line: int = 1
+    parts: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    padded: bool = False
+
+
+def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
+    """Find out what a file is, or take the user's word for it."""
+    told = how.format
+    if told is not None and told not in FORMATS:
+        msg = (
+            f"unknown format {told!r}; there are {', '.join(FORMATS)}"
+            f"{nearest(told, FORMATS)}"
+        )
+        raise ParameterError(msg)
+    head = opened.head
+    if not head:
+        msg = f"{opened.name}: the file is empty"
+        raise NoRowsError(msg)
+    binary = _binary(head, opened.name)
+    if told in {"parquet", "arrow", "json", "ndjson"}:
+        return Sniffed(told)
+    if binary:
+        return Sniffed(binary)
+    if told is None and re.match(rb'\s*(\{\s*["}]|\[\s*[{\]])', head):
+        return Sniffed(_kind_of_json(head.lstrip()))
+    return _text(opened, role, how, told)
+
+
+def _binary(head: bytes, name: str) -> str | None:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    refused = {
+        b"\x80\x02": "a pickle, which may run programs",
+        b"\x80\x03": "a pickle, which may run programs",
+        b"\x80\x04": "a pickle, which may run programs",
+        b"\x80\x05": "a pickle, which may run programs",
+        b"\x93NUMPY": "an array of NumPy; load it and use from_scores or from_ranked",
+        b"SQLite format 3": "a database",
+        b"\x89HDF": "an HDF5 file",
+    }
+    for magic, word in refused.items():
+        if head.startswith(magic):
+            msg = f"{name}: is {word}, and is not read"
+            raise FormatError(msg)
+    return None
+
+
+def _kind_of_json(head: bytes) -> str:
+    """Tell one JSON value from a record per line."""
+    if head[:1] == b"[":
+        return "json"
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    try:
+        first = json.loads(lines[0])
+    except (ValueError, RecursionError):
+        # A value over several lines, or a line that is longer than what was read.
+        inside = re.match(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', head, re.DOTALL)
+        return "ndjson" if inside and inside[1] not in b"{[" else "json"
+    if len(lines) > 1 and lines[1].lstrip()[:1] == b"{":
+        return "ndjson"
+    records = isinstance(first, dict) and any(
+        isinstance(value, (str, int, float)) for value in first.values()
+    )
+    return "ndjson" if records else "json"
+
+
+class _Line:
+    """A line with where it stands."""
+
+    __slots__ = ("end", "number", "text")
+
+    def __init__(self, text: str, number: int, end: int) -> None:
+        self.text, self.number, self.end = text, number, end
+
+
+def _lines(opened: Opened) -> list[_Line]:
+    """Return the first lines that are neither empty nor comments.
+
+    A spreadsheet may say in the first line how columns are separated.
+    """
+    some = _lines_of(opened.head[:_SOME], opened)
+    return some if len(some) > 1 else _lines_of(opened.head, opened)
+
+
+def _lines_of(head: bytes, opened: Opened) -> list[_Line]:
+    found: list[_Line] = []
+    at = 0
+    raw = head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
+    for number, line in enumerate(raw, 1):
+        if number == 1 and re.fullmatch(rb"sep=.\s*", line):
+            at += len(line) + 1
+            continue
+        # A mark alone is no row: files that others were appended to may have it.
+        if line.strip().removeprefix(_BOM) and line[:1] != b"#":
+            text = line.decode(errors="replace").rstrip(" ")
+            found.append(_Line(text, number, at + len(line) + 1))
+        at += len(line) + 1
+        if len(found) > _LINES:
+            break
+    # The last may be cut off.
+    cut = at >= len(head) and not head.endswith(b"\n")
+    more = opened.cut or len(head) < len(opened.head)
+    return found[:-1] if cut and len(found) > 1 and more else found
+
+
+def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed:
+    lines = _lines(opened)
+    if not lines:
+        msg = f"{opened.name}: no rows in it"
+        raise NoRowsError(msg)
+    first = lines[0].text
+    if told in {"trec", "trec-loose"}:
+        return _trec(lines, role, told)
+    if told == "msmarco":
+        third = "rank" if role == "run" else "grade"
+        mark = "\t" if "\t" in first else ""
+        return _plain("msmarco", mark, ("query", "item", third), ())
+    if told == "movielens" or (told is None and first.count("::") in {2, 3}):
+        return _movielens(lines, opened.name)
+    for mark in _marks_of(told):
+        fields = split(first, mark)
+        if len(fields) > 1 and all(map(_TYPED.fullmatch, fields)):
+            return _named(
+                "recbole", mark, [one.rpartition(":")[0] for one in fields], lines
+            )
+        if len(fields) > 1 and _is_header(fields):
+            return _named(
+                told or ("tsv" if mark == "\t" else "csv"), mark, fields, lines
+            )
+    n_words = mode(len(line.text.split()) for line in lines)
+    if (
+        told is None
+        and n_words in _TREC.values()
+        and not _is_rated([split(line.text, "\t") for line in lines])
+    ):
+        return _trec(lines, role, "trec")
+    if told is None and how.more_words and all(map(_goes_on, lines)):
+        return _trec(lines, role, "trec")
+    return _unnamed(lines, role, how, opened.name, told)
+
+
+def _goes_on(line: _Line) -> bool:
+    """Say whether a line is one of a TREC run, with or without words after its tag."""
+    words = line.text.split()
+    return len(words) >= _TREC["run"] and all(map(_NUMBER.fullmatch, words[3:5]))
+
+
+def _marks_of(told: str | None) -> tuple[str, ...]:
+    """Return what may separate the columns of a format."""
+    if told is None:
+        return _MARKS
+    return _MARKS[1:] if told == "csv" else _MARKS[:1]
+
+
+def split(line: str, mark: str) -> list[str]:
+    """Take a line apart: at a mark, with quotes, or at any space."""
+    if not mark:
+        return line.split()
+    if '"' not in line:
+        return [field.strip() for field in line.split(mark)]
+    return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
+
+
+def _is_header(fields: Sequence[str]) -> bool:
+    """Say whether these are names of columns: some known, none a number."""
+    return any(field.casefold() in NAMES for field in fields) and not any(
+        _NUMBER.fullmatch(field) for field in fields
+    )
+
+
+def _named(kind: str, mark: str, names: Sequence[str], lines: list[_Line]) -> Sniffed:
+    titles = tuple(name or f"column {at}" for at, name in enumerate(names, 1))
+    rows = [split(one.text, mark) for one in lines[1:]]
+    numeric = tuple(
+        title
+        for at, title in enumerate(titles)
+        if names[at]
+        and rows
+        and all(len(row) > at and _NUMBER.fullmatch(row[at]) for row in rows)
+    )
+    padded = f"{mark} " in lines[0].text
+    said = ("blanks around the fields are left out",) if padded else ()
+    return Sniffed(
+        kind,
+        mark,
+        titles,
+        skip=lines[0].end,
+        line=lines[0].number + 1,
+        numeric=numeric,
+        said=said,
+        padded=padded,
+    )
+
+
+def _plain(
+    kind: str, mark: str, parts: tuple[str, ...], said: tuple[str, ...]
+) -> Sniffed:
+    return Sniffed(kind, mark, None, parts=parts, said=said)
+
+
+def _trec(lines: list[_Line], role: Role, kind: str) -> Sniffed:
+    """TREC text; a first line with a word for a score is a header."""
+    first = lines[0].text
+    mark = "\t" if first.count("\t") == _TREC[role] - 1 else " "
+    at = 4 if role == "run" else 3
+    words = [line.text.split() for line in lines[:2]]
+    headed = (
+        len(words) > 1
+        and len(words[0]) == len(words[1]) == _TREC[role]
+        and _is_header(words[0])
+        and _NUMBER.fullmatch(words[1][at])
+    )
+    if headed:
+        said = (f"the first line is taken as a header: {first[:_SHOWN]}",)
+        line = lines[0].number + 1
+        return Sniffed(kind, mark, skip=lines[0].end, line=line, said=said)
+    return Sniffed(kind, mark)
+
+
+def _movielens(lines: list[_Line], name: str) -> Sniffed:
+    mark = "::" if "::" in lines[0].text else "\t"
+    n = len(lines[0].text.split(mark))
+    if n not in {3, 4}:
+        msg = (
+            f"{name}: expected user, item, rating and time between '::' or tabs, as "
+            f"MovieLens has them, got {n} columns"
+        )
+        raise FormatError(msg)
+    parts: tuple[str, ...] = ("query", "item", "value", "time")
+    return _plain("movielens", mark, parts[:n], ())
+
+
+def _is_rated(rows: list[list[str]]) -> bool:
+    """Say whether these are ratings with their time, as in MovieLens' u.data."""
+    return all(
+        len(row) == 4  # noqa: PLR2004 - user, item, rating, time
+        and _NUMBER.fullmatch(row[2])
+        and _WHOLE.fullmatch(row[3])
+        and float(row[3]) >= _EPOCH
+        for row in rows
+    )
+
+
+def _unnamed(
+    lines: list[_Line], role: Role, how: Reading, name: str, told: str | None
+) -> Sniffed:
+    """Columns without known names: by their number and what is in them."""
+    first = lines[0].text
+    mark = _mark(lines, told)
+    if mark is None:
+        msg = (
+            f"{name}: cannot tell its format from the first line, {first[:_SHOWN]!r}; "
+            "TREC text has 6 columns in a run and 4 in judgements; say which it is "
+            f"with format= or --format: {', '.join(FORMATS)}"
+        )
+        raise FormatError(msg)
+    rows = [split(line.text, mark) for line in lines]
+    columns = how.columns or {}
+    by_place = [str(column) for column in columns.values()]
+    kind = told or ("tsv" if mark == "\t" else "csv")
+    by_number = bool(columns) and all(map(is_place, by_place))
+    if _has_words_above_numbers(rows) or (
+        set(by_place) & set(rows[0]) - {""} and not by_number
+    ):
+        return _named(kind, mark, rows[0], lines)
+    if by_number:
+        return Sniffed(kind, mark, None, parts=_told_parts(columns, len(rows[0]), name))
+    if columns:
+        shown = ", ".join(by_place)[:_SHOWN]
+        msg = (
+            f"{name}: has no header with {shown}; its first line is "
+            f"{first[:_SHOWN]!r}; number the columns from 1, as in --col query=1"
+        )
+        raise ColumnNotFoundError(msg)
+    return _by_number(rows, role, name, mark, kind)
+
+
+def _mark(lines: list[_Line], told: str | None) -> str | None:
+    """Return what separates the columns, None if nothing does alike in all lines."""
+    marks = _marks_of(told) if told else (*_MARKS, "")
+    for mark in marks:
+        counts = {len(split(line.text, mark)) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            return mark
+    # Not alike in all lines: the reader says which line differs.
+    for mark in marks:
+        if len(split(lines[0].text, mark)) > 1:
+            return mark
+    return None
+
+
+def _has_words_above_numbers(rows: list[list[str]]) -> bool:
+    """Say whether the first line must be a header: words over numbers."""
+    first, *rest = rows
+    if not rest or any(map(_NUMBER.fullmatch, first)):
+        return False
+    return any(_NUMBER.fullmatch(field) for field in rest[0])
+
+
+def _told_parts(columns: object, n: int, name: str) -> tuple[str, ...]:
+    parts = [""] * n
+    for part, place in dict(columns).items():  # type: ignore[call-overload]
+        if not 1 <= int(place) <= n:
+            msg = f"{name} has no column {place}; it has {n}, counted from 1"
+            raise ParameterError(msg)
+        parts[int(place) - 1] = str(part)
+    return tuple(parts)
+
+
+def _by_number(
+    rows: list[list[str]], role: Role, name: str, mark: str, kind: str
+) -> Sniffed:
+    n = len(rows[0])
+    last = [row[2] for row in rows if len(row) > 2]  # noqa: PLR2004 - the third column
+    numeric = bool(last) and all(map(_NUMBER.fullmatch, last))
+    if n == 2 and mark:  # noqa: PLR2004 - query and item
+        if not any(_NUMBER.fullmatch(field) for row in rows for field in row):
+            msg = (
+                f"{name}: cannot tell whether its first line, {' '.join(rows[0])!r}, "
+                "is a header; if it is, name its columns, columns={'query': "
+                f"{rows[0][0]!r}, 'item': {rows[0][1]!r}}}; if not, number them, "
+                "columns={'query': 1, 'item': 2} or --col query=1 --col item=2"
+            )
+            raise FormatError(msg)
+        parts: tuple[str, ...] = ("query", "item")
+    elif n == 3 and numeric:  # noqa: PLR2004 - and a number
+        third = "grade" if role == "qrels" else _third(rows, name)
+        parts = ("query", "item", third)
+        kind = "msmarco" if third == "rank" else kind
+    elif n == 4 and _is_rated(rows):  # noqa: PLR2004 - and a time
+        parts, kind = ("query", "item", "value", "time"), "movielens"
+    elif not mark:
+        return Sniffed("trec", " ")  # whose reader says which line is wrong
+    else:
+        msg = (
+            f"{name}: {n} columns without names that are known; say which are what, "
+            "e.g. columns={'query': 1, 'item': 2} or --col query=1 --col item=2, "
+            "counted from 1, or the format with format= or --format"
+        )
+        raise FormatError(msg)
+    words = ", ".join(f"{part} = column {at}" for at, part in enumerate(parts, 1))
+    said = (f"no header; {words}",)
+    return Sniffed(kind, mark, None, parts=parts, said=said)
+
+
+def _third(rows: list[list[str]], name: str) -> str:
+    """Say whether the third column of a run is a rank or a score, if that is clear."""
+    rows = [row for row in rows if len(row) > 2]  # noqa: PLR2004 - the reader tells
+    values = [row[2] for row in rows]
+    if not all(map(_WHOLE.fullmatch, values)):
+        return "score"
+    numbers = [float(value) for value in values]
+    steps = [
+        after == before + 1 if row[0] == above[0] else after in {0, 1}
+        for (above, row), (before, after) in zip(
+            pairwise(rows), pairwise(numbers), strict=True
+        )
+    ]
+    if numbers[0] in {0, 1} and all(steps) and len(rows) > 1:
+        return "rank"
+    msg = (
+        f"{name}: the third column may be a rank or a score; say which with "
+        "columns={'query': 1, 'item': 2, 'rank': 3} or 'score': 3, that is "
+        "--col query=1 --col item=2 --col rank=3"
+    )
+    raise FormatError(msg)

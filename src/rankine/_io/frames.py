@@ -1,0 +1,481 @@
+"""From a frame of any library to `Rows`: columns by role, ids and numbers checked."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.forks import need_threads
+from rankine._base.text import count
+from rankine._io.columns import Role, parts_of, refuse_leftover, resolve, swapped
+from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import Rows
+from rankine.errors import ColumnNotFoundError, DataError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rankine._base.arrays import Ints
+
+_NO_INDEX = SimpleNamespace(names=())
+_UNREADABLE = (
+    TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)  # fmt: skip
+
+
+def is_frame(data: Any) -> bool:
+    """Say whether this is a table of a library that we read."""
+    return (
+        isinstance(data, (pl.DataFrame, pl.LazyFrame))
+        or hasattr(data, "__arrow_c_stream__")
+        or _is_pandas(data)
+        or _is_dataset(data)
+    )
+
+
+def _is_dataset(data: Any) -> bool:
+    """Say whether this is a table of Hugging Face's datasets."""
+    own = type(data).__module__.split(".")[0] == "datasets"
+    return own and hasattr(data, "with_format")
+
+
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.split(".")[0] == "pandas" and hasattr(data, "columns")
+
+
+def from_frame(
+    data: Any,
+    role: Role,
+    how: Reading = PLAIN,
+    *,
+    name: str | None = None,
+    lines: Ints | None = None,
+    line: int | None = None,
+    part: Mapping[str, str] | None = None,
+    said: tuple[str, ...] = (),
+) -> Rows:
+    """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow.
+
+    Args:
+        data: the frame.
+        role: what it holds.
+        how: what the user says of it.
+        name: what to call it in messages.
+        lines: the line of each row in its file.
+        line: the line of the first row, if lines and rows run in step.
+        part: which column is what, if that is known already.
+        said: what the user should know of how it was read.
+    """
+    title = name or role
+    data = at_hand(data, title)
+    names = columns_of(data)
+
+    def numeric() -> list[str]:
+        known = ((name, column_of(data, own).dtype) for name, own in names.items())
+        return [name for name, dtype in known if holds_numbers(dtype)]
+
+    index = ", ".join(
+        str(one) for one in getattr(data, "index", _NO_INDEX).names if one
+    )
+    found = _resolved(list(names), role, how, title, part, numeric, index)
+    taken = {
+        column: column_of(data, names[column])
+        for column in dict.fromkeys(found.values())
+        if column is not None
+    }
+    taken, unnested, n_empty = _unnested(taken, found, title)
+    if unnested:
+        lines = line = None
+    origin = Rows(pl.DataFrame(), title, lines=lines, line=line, role=role)
+    notes = said + unnested
+    if not said:
+        notes += _said(role, found, title, told=bool(how.columns))
+    made: dict[str, pl.Series] = {}
+    for key in ("query", "item"):
+        own = taken[found[key] or ""]
+        made[key], told = ids(own, key, origin, lenient=how.lenient)
+        notes += told
+    ranked = False
+    column = found["grade"] if role == "qrels" else None
+    if role == "qrels":
+        n = len(made["item"])
+        made["value"] = _grades(taken, found["grade"], origin, how, n)
+        subtopic = found.get("subtopic")
+        if subtopic is not None:
+            own = ids(taken[subtopic], "subtopic", origin, lenient=how.lenient)[0]
+            made["subtopic"] = own.cast(pl.String)
+    else:
+        score, rank = found["score"], found["rank"]
+        ranked = rank is not None and (how.by_rank or score is None)
+        column = rank if ranked else score
+        if column is not None:
+            value = numbers(taken[column], column, origin, lenient=how.lenient)
+            made["value"] = -value if ranked else value
+        if how.keep_rank and rank is not None and not ranked:
+            made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
+    frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
+    return Rows(
+        frame,
+        title,
+        line,
+        lines=lines,
+        notes=notes,
+        ranked=ranked,
+        role=role,
+        warnings=() if ranked else swapped(found, role, how.columns, title),
+        column=column or "",
+        n_empty=n_empty,
+    )
+
+
+def _resolved(
+    names: list[str],
+    role: Role,
+    how: Reading,
+    title: str,
+    part: Mapping[str, str] | None,
+    numeric: Callable[[], list[str]],
+    index: str,
+) -> dict[str, str | None]:
+    if part is None:
+        try:
+            found = resolve(names, role, how.columns, title, subtopics=how.subtopics)
+        except ColumnNotFoundError as error:
+            if not index:
+                raise
+            msg = f"{error}; {index} is in the index: use reset_index()"
+            raise ColumnNotFoundError(msg) from None
+        if not any(found.get(key) for key in ("grade", "score", "rank")):
+            refuse_leftover(found, numeric(), role, how.columns, title)
+        return found
+    keys = parts_of(role, subtopics=how.subtopics)
+    return {key: part.get(key) for key in keys}
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Say whether a column holds numbers, or lists of them."""
+    if isinstance(dtype, (pl.List, pl.Array)):
+        dtype = dtype.inner
+    return bool(dtype.is_numeric())
+
+
+def _unnested(
+    taken: dict[str, pl.Series], part: Mapping[str, str | None], title: str
+) -> tuple[dict[str, pl.Series], tuple[str, ...], int]:
+    """Turn lists in a column, one per query, into rows; count the empty ones."""
+    item = part["item"] or ""
+    if not isinstance(taken[item].dtype, (pl.List, pl.Array)):
+        return taken, (), 0
+    for key in ("score", "rank"):
+        column = part.get(key)
+        if column and not isinstance(taken[column].dtype, (pl.List, pl.Array)):
+            msg = (
+                f"{title}: {item!r} has a list in each row, and {column!r} only one "
+                "number for it; give a list of numbers, or leave the column out"
+            )
+            raise DataError(msg)
+    frame = pl.DataFrame([column.alias(name) for name, column in taken.items()])
+    nested = [
+        name
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, (pl.List, pl.Array))
+    ]
+    frame = frame.with_columns(
+        pl.col(name).arr.to_list()
+        for name in nested
+        if isinstance(frame.schema[name], pl.Array)
+    )
+    counts = frame.select(pl.col(name).list.len().fill_null(0) for name in nested)
+    for other in nested[1:]:
+        odd = (counts[nested[0]] != counts[other]).arg_true()
+        if len(odd):
+            msg = (
+                f"{title}, row {int(odd[0])}: the lists in {nested[0]!r} and {other!r} "
+                "differ in length"
+            )
+            raise DataError(msg)
+    missing = frame[item].is_null().arg_true()
+    if len(missing):
+        msg = (
+            f"{title}, row {int(missing[0])}: the list in {item!r} is missing; an "
+            "empty list says that nothing was retrieved"
+        )
+        raise DataError(msg)
+    kept = frame.filter(counts[nested[0]] > 0)
+    rows = kept.explode(nested)
+    notes = [f"{title}: the lists in {item!r} are taken as rows, in their order"]
+    empty = frame.height - kept.height
+    if empty:
+        notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
+    return {name: rows[name] for name in rows.columns}, tuple(notes), empty
+
+
+def _grades(
+    taken: Mapping[str, pl.Series],
+    column: str | None,
+    origin: Rows,
+    how: Reading,
+    n: int,
+) -> pl.Series:
+    if column is None:
+        return pl.Series("value", np.ones(n))
+    if how.grades is None:
+        return numbers(taken[column], column, origin)
+    return _mapped(taken[column], column, origin, how.grades)
+
+
+def at_hand(data: Any, title: str) -> Any:
+    """Collect what is lazy, and read once what can be read only once."""
+    need_threads()
+    try:
+        if isinstance(data, pl.LazyFrame):
+            return data.collect()
+        if _is_pandas(data) or isinstance(data, pl.DataFrame):
+            return data
+        if _is_dataset(data):
+            streamed = not hasattr(data, "__len__")
+            rows = list(data) if streamed else data.with_format("arrow")[:]
+            return pl.DataFrame(rows)
+        return data if hasattr(data, "column_names") else pl.DataFrame(data)
+    except _UNREADABLE as error:
+        msg = f"{title}: cannot be read as a table ({_reason(error)})"
+        raise FormatError(msg) from None
+
+
+def columns_of(data: Any) -> dict[str, Any]:
+    """Return the names of the columns as text, and as the frame has them."""
+    if isinstance(data, pl.DataFrame) or _is_pandas(data):
+        names = list(data.columns)
+    else:
+        names = list(data.column_names)
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        msg = f"the column {twice!r} stands twice in the frame; give it once"
+        raise FormatError(msg)
+    return dict(zip(texts, names, strict=True))
+
+
+def column_of(data: Any, name: Any) -> pl.Series:
+    """Return a column of a frame, by the name that the frame has for it."""
+    if isinstance(data, pl.DataFrame):
+        return data.get_column(name)
+    try:
+        if _is_pandas(data):
+            return _pandas_column(data[name], str(name))
+        return pl.Series(name, data.column(name))
+    except UnicodeEncodeError:
+        msg = f"column {name!r} has half of a character, which is no text"
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        msg = f"column {name!r} is of a type that is not read ({_reason(error)})"
+    raise FormatError(msg)
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
+
+
+def _pandas_column(column: Any, name: str) -> pl.Series:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+        return pl.Series(name, column.to_numpy())
+    if hasattr(column, "__arrow_c_stream__"):
+        try:
+            return pl.Series(name, column)
+        except (ImportError, TypeError, OverflowError, pl.exceptions.PolarsError):
+            pass  # pandas needs pyarrow for this; the values can be read one by one
+        except Exception as error:
+            if type(error).__module__.split(".")[0] != "pyarrow":
+                raise
+    values = [None if _missing(value) else value for value in column.tolist()]
+    if {type(value) for value in values} - {type(None)} == {int, float}:
+        values = [None if value is None else float(value) for value in values]
+    try:
+        return pl.Series(name, values, strict=True)
+    except OverflowError:
+        msg = f"column {name!r} has ints beyond 64 bits; give them as text"
+        raise DataError(msg) from None
+    except (TypeError, pl.exceptions.PolarsError):
+        kinds = sorted({type(value).__name__ for value in values})
+        msg = f"column {name!r} mixes {', '.join(kinds)}; give it one type"
+        raise DataError(msg) from None
+
+
+def _missing(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, list)):
+        return False
+    return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124
+
+
+def _said(
+    role: Role, part: Mapping[str, str | None], name: str, *, told: bool
+) -> tuple[str, ...]:
+    if role == "qrels" and part["grade"] is None:
+        return (f"{name} has no grades; every row counts as relevant, grade 1",)
+    if role == "run" and part["score"] is None:
+        if part["rank"] is None:
+            return (
+                f"{name} has no scores and no ranks; the order of rows is the rank",
+            )
+        return (f"{name} has no scores; the column {part['rank']!r} gives the order",)
+    read = ", ".join(
+        f"{key} = {column}" for key, column in part.items() if column not in (None, key)
+    )
+    return (f"{name}: {read}",) if read and not told else ()
+
+
+_INTEGERS = (
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
+)  # fmt: skip
+
+
+def ids(
+    column: pl.Series,
+    part: str,
+    origin: Rows,
+    *,
+    lenient: bool = False,
+    hint: str = "; lenient=True or --lenient drops such rows",
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids as Int64, UInt64 or String, none of them missing.
+
+    A lenient reader leaves missing ones as null; others say what can be done.
+    """
+    column, notes = _typed(column, part, origin)
+    if column.dtype != pl.String and column.null_count() == 0:
+        return column, notes
+    need_threads()
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing = missing | (column.str.len_bytes() == 0).fill_null(value=True)
+    if not missing.any():
+        return column, notes
+    if lenient:
+        return column.set(missing, None), notes
+    at = missing.arg_true().head(3).to_list()
+    where = origin.where(at[0])
+    if origin.lines is None and origin.line is None:
+        places = ", ".join(str(row) for row in at)
+        where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
+    n = int(missing.sum())
+    msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"
+    raise DataError(msg)
+
+
+def _typed(
+    column: pl.Series, part: str, origin: Rows
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids as Int64, UInt64 or String."""
+    name = origin.name
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        return column.cast(pl.String), ()
+    if column.dtype in _INTEGERS:
+        return column.cast(pl.Int64), ()
+    if column.dtype.is_integer() and column.dtype != pl.UInt64:
+        return column.cast(pl.String), ()  # 128 bits: exact only as text
+    if column.dtype in (pl.Float32, pl.Float64):
+        return _from_floats(column, part, name)
+    if column.dtype == pl.Object:
+        raise _mixed(column, origin)
+    if column.dtype not in (pl.String, pl.UInt64):
+        msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
+        raise FormatError(msg)
+    return column, ()
+
+
+def _mixed(column: pl.Series, origin: Rows) -> DataError:
+    """Say which types a column mixes, and where the second begins."""
+    values = column.to_list()
+    kinds = [type(value).__name__ for value in values if value is not None]
+    first = next((k for k in kinds if k != kinds[0]), "")
+    row = next(
+        (at for at, value in enumerate(values) if type(value).__name__ == first), 0
+    )
+    words = " and ".join(dict.fromkeys(kinds))
+    where = origin.where(row)
+    msg = f"{where}: column {column.name!r} mixes {words}; give it one type"
+    return DataError(msg)
+
+
+def _from_floats(
+    column: pl.Series, part: str, name: str
+) -> tuple[pl.Series, tuple[str, ...]]:
+    column = column.fill_nan(None)
+    whole = column.cast(pl.Int64, strict=False)
+    odd = column.is_not_null() & (whole.cast(pl.Float64) != column.cast(pl.Float64))
+    odd = odd | (column.is_not_null() & whole.is_null())
+    if odd.any():
+        msg = f"{name}: {part} ids are floats, such as {column.filter(odd)[0]!r}"
+        raise DataError(msg)
+    return whole, (f"{name}: {part} ids are whole floats, read as ints",)
+
+
+def numbers(
+    column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
+) -> pl.Series:
+    """Return grades or scores as Float64; a lenient reader takes nan for missing."""
+    if column.dtype == pl.Object:
+        raise _mixed(column, origin)
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.Null:
+        column = column.cast(pl.Float64)
+    if column.dtype == pl.String:
+        parsed = column.str.strip_chars().cast(pl.Float64, strict=False)
+        bad = parsed.is_null() & column.is_not_null()
+        if bad.any():
+            at = int(bad.arg_true()[0])
+            hint = _grades_hint(column.filter(bad))
+            hint = hint if origin.role == "qrels" else ""
+            msg = f"{origin.where(at)}: {title} is {column[at]!r}, not a number{hint}"
+            raise DataError(msg)
+        column = parsed
+    elif not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+        msg = (
+            f"{origin.name}: column {title!r} is of type {column.dtype}; "
+            "expected numbers"
+        )
+        raise FormatError(msg)
+    if lenient:
+        return column.cast(pl.Float64).fill_null(math.nan)
+    if column.null_count():
+        at = int(column.is_null().arg_true()[0])
+        n = count(column.null_count(), "such row")
+        msg = f"{origin.where(at)}: {title} is missing ({n} in all)"
+        raise DataError(msg)
+    return column.cast(pl.Float64)
+
+
+def _grades_hint(texts: pl.Series) -> str:
+    words = texts.unique(maintain_order=True).drop_nulls().head(3).to_list()
+    if not words or any(any(mark.isdigit() for mark in word) for word in words):
+        return ""
+    entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
+    plain = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
+    return (
+        f"; for grades in words give what each is worth, grades={{{entries}}} or "
+        f"--grades {plain}"
+    )
+
+
+def _mapped(
+    column: pl.Series, title: str, origin: Rows, grades: Mapping[Any, float]
+) -> pl.Series:
+    """Return what each grade in words is worth."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    values = column.to_list()
+    for at, value in enumerate(values):
+        if isinstance(value, (list, dict)) or value not in grades:
+            known = ", ".join(repr(key) for key in grades)
+            msg = (
+                f"{origin.where(at)}: {title} is {value!r}, which grades does not "
+                f"have; it has {known}"
+            )
+            raise DataError(msg)
+    return pl.Series(column.name, [float(grades[value]) for value in values])

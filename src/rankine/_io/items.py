@@ -1,0 +1,382 @@
+"""What is known of items: features as numbers, topics as words, or a distance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.text import count
+from rankine._io.frames import at_hand, column_of, columns_of, ids, is_frame
+from rankine._io.logs import PARTS, read_table
+from rankine._io.sources import Rows
+from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+
+_SEPARATOR = "|"
+"""Between the topics of one item, where they stand in one text."""
+_NEARLY = 0.9
+"""Share of different texts from which they are names of items, and no topics."""
+_ENOUGH, _BESIDE = 20, 3
+"""Texts that show it: in the only column of texts, and next to another one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What is known of items.
+
+    Attributes:
+        items: their ids, each once.
+        vectors: a row of numbers per item, in an array or a sparse matrix.
+        topic_item: the number of an item.
+        topic: the name of a topic that it has.
+        weight: how much of it the topic has.
+        distance: a function of two ids.
+        notes: which columns were taken for what, where there is a choice.
+    """
+
+    items: pl.Series
+    vectors: Any = None
+    topic_item: Ints | None = None
+    topic: pl.Series | None = None
+    weight: Floats | None = None
+    distance: Callable[[Any, Any], float] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_features(
+    data: Any, columns: Mapping[str, Any] | None = None, *, lenient: bool = False
+) -> Features:
+    """Read features of items from anything that is accepted for them.
+
+    Args:
+        data: {item: numbers}, {item: topic or topics}, {item: {topic: weight}}; a frame
+            or a file with a column of items, in which further columns are numbers or
+            texts; a matrix whose row i is item i; or a function of two items.
+        columns: the column of items, as {"item": ...}, if it has an odd name; and the
+            columns of features, as {"features": name or names}, if not all others.
+        lenient: leave out rows without an item.
+    """
+    if isinstance(data, Features):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        path = Path(os.fsdecode(data))
+        return _of_frame(read_table(path), columns, str(path), lenient=lenient)
+    if isinstance(data, Mapping):
+        return _of_mapping(data)
+    if is_frame(data):
+        return _of_frame(data, columns, "items", lenient=lenient)
+    if type(data).__module__.startswith("scipy.sparse"):
+        return _of_sparse(data)
+    if isinstance(data, np.ndarray):
+        return _of_matrix(data)
+    if callable(data):
+        return Features(pl.Series("item", [], dtype=pl.String), distance=data)
+    msg = (
+        f"items is a {type(data).__name__}; expected {{item: numbers}}, {{item: "
+        "topics}, a frame or a file with a column of items, a matrix, or a function of "
+        "two items"
+    )
+    raise FormatError(msg)
+
+
+def _of_sparse(data: Any) -> Features:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+    if data.dtype.kind not in "biuf":
+        msg = f"items is a matrix of {data.dtype}; expected numbers"
+        raise FormatError(msg)
+    vectors = csr_array(data, dtype=np.float64)
+    if not np.isfinite(vectors.data).all():
+        msg = "items has features that are not finite"
+        raise DataError(msg)
+    return Features(pl.Series("item", np.arange(vectors.shape[0])), vectors)
+
+
+def _of_matrix(data: np.ndarray[Any, Any]) -> Features:
+    matrix = 2
+    if data.ndim != matrix or data.dtype.kind not in "biuf":
+        msg = f"items is an array of shape {data.shape}; expected items x features"
+        raise FormatError(msg)
+    vectors = _finite(data.astype(np.float64), lambda row: f"item {row}")
+    return Features(pl.Series("item", np.arange(len(data))), vectors)
+
+
+def _finite(vectors: Floats, word: Callable[[int], str]) -> Floats:
+    """Refuse infinities; an item with a nan among its features has none."""
+    odd = np.isinf(vectors).any(axis=1)
+    if odd.any():
+        msg = f"the features of {word(int(np.flatnonzero(odd)[0]))} are not finite"
+        raise DataError(msg)
+    return vectors
+
+
+def _of_mapping(data: Mapping[Any, Any]) -> Features:
+    if not data:
+        msg = "items is empty; give at least one item with its features"
+        raise DataError(msg)
+    try:
+        column = pl.Series("item", list(data))
+    except (TypeError, pl.exceptions.PolarsError):
+        msg = "items has ids of several types; give them one type, text or ints"
+        raise DataError(msg) from None
+    items = ids(column, "item", Rows(pl.DataFrame(), "items"), hint="")[0]
+    data = {
+        item: entry.to_numpy() if hasattr(entry, "to_numpy") else entry
+        for item, entry in data.items()
+    }
+    first = next(iter(data.values()))
+    if _is_numbers(first):
+        return Features(items, _vectors(data))
+    owner: list[int] = []
+    names: list[str] = []
+    weights: list[float] = []
+    for at, (item, entry) in enumerate(data.items()):
+        for name, weight in _topics(item, entry):
+            owner.append(at)
+            names.append(name)
+            weights.append(weight)
+    if not owner:
+        msg = "items has no topic for any item"
+        raise DataError(msg)
+    return Features(
+        items,
+        topic_item=np.array(owner, dtype=np.int64),
+        topic=pl.Series("topic", names, dtype=pl.String),
+        weight=np.array(weights),
+    )
+
+
+def _is_numbers(entry: Any) -> bool:
+    if isinstance(entry, np.ndarray):
+        return entry.dtype.kind in "biuf"
+    plain = isinstance(entry, Collection) and not isinstance(entry, (str, Mapping, set))
+    return plain and bool(entry) and not any(isinstance(one, str) for one in entry)
+
+
+def _vectors(data: Mapping[Any, Any]) -> Floats:
+    made: list[Floats] = []
+    for item, entry in data.items():
+        try:
+            row = np.asarray(entry, dtype=np.float64)
+        except (TypeError, ValueError):
+            msg = f"the features of item {item!r} are {entry!r}; expected numbers"
+            raise DataError(msg) from None
+        if row.ndim != 1 or (made and len(row) != len(made[0])):
+            have = len(made[0]) if made else 1
+            msg = (
+                f"item {item!r} has features of shape {row.shape}; those of the items "
+                f"before have {have} numbers"
+            )
+            raise DataError(msg)
+        made.append(row)
+    names = list(data)
+    return _finite(np.stack(made), lambda row: f"item {names[row]!r}")
+
+
+def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
+    if isinstance(entry, str):
+        return [(entry, 1.0)]
+    if isinstance(entry, Mapping):
+        weighed = list(entry.items())
+    elif isinstance(entry, Iterable):
+        weighed = [(name, 1.0) for name in dict.fromkeys(entry)]
+    else:
+        weighed = [(None, entry)]
+    for name, weight in weighed:
+        number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not isinstance(name, str) or not number or not 0 <= weight < np.inf:
+            msg = (
+                f"the topics of item {item!r} are {entry!r}; expected a text, several, "
+                "or {text: weight} with weights from 0"
+            )
+            raise DataError(msg)
+    return [(name, float(weight)) for name, weight in weighed if weight > 0]
+
+
+def _of_frame(
+    data: Any, columns: Mapping[str, Any] | None, title: str, *, lenient: bool
+) -> Features:
+    table = at_hand(data, title)
+    names = columns_of(table)
+    told = (columns or {}).get("item")
+    folded = {other.casefold(): other for other in reversed(list(names))}
+    known = [folded[name] for name in PARTS["item"] if name in folded]
+    name = told if told in names else known[0] if known else None
+    if name is None:
+        msg = (
+            f"{title} has no column of items; known are "
+            f"{', '.join(PARTS['item'][:3])}, it has {', '.join(names)}; say which "
+            "with columns={'item': ...} or --col item=NAME"
+        )
+        raise ColumnNotFoundError(msg)
+    origin = Rows(pl.DataFrame(), title)
+    item = ids(column_of(table, names[name]), "item", origin, lenient=lenient)[0]
+    chosen = _chosen(names, name, (columns or {}).get("features"), title)
+    rest = {other: column_of(table, names[other]) for other in chosen}
+    said: tuple[str, ...] = ()
+    if lenient and item.has_nulls():
+        n = count(item.null_count(), "row")
+        said = (f"{title}: {n} without an id: dropped",)
+        rest = {other: own.filter(item.is_not_null()) for other, own in rest.items()}
+        item = item.drop_nulls()
+    if len(item) == 0:
+        msg = f"{title}: no items in it"
+        raise DataError(msg)
+    if not rest:
+        msg = f"{title} has no columns besides {name!r}; features are expected there"
+        raise DataError(msg)
+    made = _of_columns(item, rest, title, told="features" in (columns or {}))
+    return replace(made, notes=(*said, *made.notes))
+
+
+def _chosen(names: Mapping[str, Any], item: str, told: Any, title: str) -> list[str]:
+    """Return the columns of features: those that are told, or all but the items."""
+    if told is None:
+        return [name for name in names if name != item]
+    for name in told:
+        if name not in names or name == item:
+            msg = (
+                f"{title} has no column {name!r} of features; it has "
+                f"{', '.join(one for one in names if one != item)}"
+                f"{nearest(str(name), [one for one in names if one != item])}"
+            )
+            raise ColumnNotFoundError(msg)
+    return list(told)
+
+
+def _of_columns(
+    item: pl.Series, rest: dict[str, pl.Series], title: str, *, told: bool
+) -> Features:
+    numbers: dict[str, pl.Series] = {}
+    words: dict[str, pl.Series] = {}
+    for name, column in rest.items():
+        if column.dtype == pl.String:
+            number = column.cast(pl.Float64, strict=False)
+            plain = number.null_count() == column.null_count() < len(column)
+            (numbers if plain else words)[name] = number if plain else column
+        elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
+            numbers[name] = column.cast(pl.Float64)
+        elif _inner(column).is_numeric():
+            numbers |= _spread(column, name, title)
+        else:
+            words[name] = column
+    known = item.unique(maintain_order=True)
+    owner = _places(item, known)
+    of_column = {
+        name: _topic_rows(owner, column, name) for name, column in words.items()
+    }
+    nested = (pl.List, pl.Array)
+    texts = {name for name in words if not isinstance(words[name].dtype, nested)}
+    names = [] if told else _names_of_items(of_column, texts)
+    words = {name: column for name, column in words.items() if name not in names}
+    topics = [of_column[name] for name in words]
+    left_out = tuple(
+        f"{title}: {name!r} is no topic and left out, as nearly every text in it is "
+        "different; columns={'features': ...} or --col features=NAME takes it"
+        for name in names
+    )
+    vectors = None
+    if numbers:
+        if len(known) < len(item):
+            twice = item.filter(item.is_duplicated())[0]
+            msg = f"{title}: item {twice!r} stands twice; its features must be one row"
+            raise DataError(msg)
+        vectors = _finite(
+            np.stack([column.to_numpy() for column in numbers.values()], axis=1),
+            lambda row: f"item {item[row]!r}",
+        )
+        if not topics and bool(np.isin(vectors, (0.0, 1.0)).all()):
+            # Columns of yes and no are topics with the names of the columns.
+            at, which = np.nonzero(vectors)
+            flags = pl.Series(list(numbers))[which]
+            topics = [pl.DataFrame({"at": at, "topic": flags})]
+    if not topics:
+        return Features(known, vectors, notes=left_out)
+    notes = left_out
+    if not told and words and len(rest) - len(names) > 1:
+        # Such as a year and a title next to genres.
+        taken = [f"{', '.join(words)} as topics"]
+        taken += [f"{', '.join(numbers)} as features"] if numbers else []
+        said = (
+            f"{title}: {' and '.join(taken)}; columns={{'features': ...}} or --col "
+            "features=NAME takes some of them only"
+        )
+        notes = (*left_out, said)
+    every = pl.concat(topics).unique(maintain_order=True)
+    return Features(
+        known,
+        vectors,
+        every["at"].to_numpy(),
+        every["topic"],
+        np.ones(every.height),
+        notes=notes,
+    )
+
+
+def _names_of_items(
+    of_column: Mapping[str, pl.DataFrame], texts: Collection[str]
+) -> list[str]:
+    """Return the columns of texts that are nearly all different, such as titles.
+
+    A few texts may differ by chance, unless another column has topics that return.
+    """
+    differ = [
+        name
+        for name, rows in of_column.items()
+        if name in texts and rows["topic"].n_unique() >= _NEARLY * rows.height
+    ]
+    enough = _BESIDE if len(differ) < len(of_column) else _ENOUGH
+    return [name for name in differ if of_column[name].height >= enough]
+
+
+def _inner(column: pl.Series) -> pl.DataType:
+    """Return the type of what a nested column holds."""
+    inner = getattr(column.dtype, "inner", None)
+    return inner if isinstance(inner, pl.DataType) else pl.String()
+
+
+def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:
+    """Return a column of vectors as a column for each number."""
+    column = column.cast(pl.List(pl.Float64))
+    lengths = column.list.len()
+    if lengths.n_unique() != 1 or not lengths[0]:
+        msg = f"{title}: the vectors in column {name!r} are not all of one length"
+        raise DataError(msg)
+    return {
+        f"{name} {at}": column.list.get(at, null_on_oob=True)
+        for at in range(int(lengths[0]))
+    }
+
+
+def _places(item: pl.Series, known: pl.Series) -> Ints:
+    table = pl.DataFrame({"id": known, "at": np.arange(len(known), dtype=np.int64)})
+    joined = pl.DataFrame({"id": item}).join(
+        table, on="id", how="left", maintain_order="left"
+    )
+    found: Ints = joined["at"].to_numpy()
+    return found
+
+
+def _topic_rows(owner: Ints, column: pl.Series, name: str) -> pl.DataFrame:
+    """Return an item and a topic per row; texts hold one, or several with | between."""
+    frame = pl.DataFrame({"at": owner, "topic": column})
+    if not isinstance(column.dtype, (pl.List, pl.Array)):
+        try:
+            frame = frame.with_columns(pl.col("topic").cast(pl.String))
+        except pl.exceptions.PolarsError:
+            msg = f"column {name!r} holds {column.dtype}; expected numbers or texts"
+            raise DataError(msg) from None
+        frame = frame.with_columns(pl.col("topic").str.split(_SEPARATOR))
+    frame = frame.explode("topic").drop_nulls()
+    return frame.with_columns(pl.col("topic").cast(pl.String)).filter(
+        pl.col("topic") != ""
+    )

@@ -1,0 +1,258 @@
+"""JSON: one object by query, or a record per line."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import polars as pl
+
+from rankine._io.columns import NAMES
+from rankine._io.frames import from_frame
+from rankine._io.mappings import NO_COLUMN, as_rows, graded
+from rankine._io.sources import Lists, Rows, Stream
+from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from rankine._io.bytes import Opened
+    from rankine._io.columns import Role
+    from rankine._io.options import Reading
+
+_LARGE = 1 << 25
+"""Bytes of JSON that are read at once."""
+_ROWS = 1 << 18
+"""Items that are held at once."""
+
+
+def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream:
+    """Read {query: {item: number}}, {query: [items]}, or a list of records."""
+    text = opened.read()
+    if role == "run" and len(text) > _LARGE and text.lstrip()[:1] == b"{":
+        return _in_parts(text, opened.name)
+    data = _load(text, opened.name, 1)
+    if isinstance(data, list):
+        return _records(data, opened.name, role, how, lines=False)
+    if not isinstance(data, dict):
+        msg = f"{opened.name}: is JSON, but neither an object by query nor a list"
+        raise FormatError(msg)
+    if not data:
+        msg = f"{opened.name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
+        raise NoRowsError(msg)
+    odd = [
+        query for query, entry in data.items() if not isinstance(entry, (dict, list))
+    ]
+    if odd and any(key.casefold() in NAMES for key in data):
+        return _records([data], opened.name, role, how, lines=False)
+    if odd:
+        raise _no_entry(odd[0], data[odd[0]], opened.name)
+    if how.grades is not None and role == "qrels":
+        data = graded(data, how.grades)
+    return Lists(data, opened.name)
+
+
+def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
+    """Read a record per line, such as {"query_id": ..., "retrieved": [...]}."""
+    text = opened.read()
+    records = []
+    numbers = []
+    for number, line in enumerate(text.split(b"\n"), 1):
+        if line.strip():
+            record = _load(line, opened.name, number)
+            if not isinstance(record, dict):
+                msg = f"{opened.name}:{number}: is no JSON object"
+                raise FormatError(msg)
+            records.append(record)
+            numbers.append(number)
+    return _records(records, opened.name, role, how, lines=numbers)
+
+
+def _in_parts(text: bytes, name: str) -> Stream:
+    """Read a large object query by query, so that memory holds a part of it only."""
+    try:
+        whole = text.decode()
+    except UnicodeDecodeError as error:
+        raise _not_text(error, name) from None
+
+    def parts() -> Generator[Rows, None, None]:
+        held: dict[str, Any] = {}
+        seen: set[str] = set()
+        n = 0
+        for query, entry in _entries(whole, name):
+            if query in seen:
+                msg = f"{name}: the key {query!r} stands twice in one object"
+                raise DuplicateItemError(msg)
+            if not isinstance(entry, (dict, list)):
+                raise _no_entry(query, entry, name)
+            seen.add(query)
+            held[query] = entry
+            n += len(entry)
+            if n > _ROWS:
+                yield as_rows(Lists(held, name), "run")
+                held, n = {}, 0
+        if n or not seen:
+            yield as_rows(Lists(held, name), "run")
+
+    return Stream(parts, name)
+
+
+def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Read the keys and values of an object one after the other."""
+    decoder = json.JSONDecoder(object_pairs_hook=_once(name), parse_constant=float)
+    at = _past(text, 0, "{", name)
+    first = True
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if text[at : at + 1] == "}" and first:
+            break
+        try:
+            query, at = decoder.raw_decode(text, at)
+            at = _past(text, at, ":", name)
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            entry, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise _no_json(error.msg, text, error.pos, name) from None
+        except RecursionError:
+            why = "it is nested too deep"
+            raise _no_json(why, text, at, name) from None
+        if not isinstance(query, str):
+            why = "a key must be text"
+            raise _no_json(why, text, at, name)
+        yield query, entry
+        first = False
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if text[at : at + 1] != ",":
+            break
+        at += 1
+    at = _past(text, at, "}", name)
+    if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
+        why = "there is more after its end"
+        raise _no_json(why, text, at, name)
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _past(text: str, at: int, mark: str, name: str) -> int:
+    at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+    if text[at : at + 1] != mark:
+        why = f"expected {mark!r}"
+        raise _no_json(why, text, at, name)
+    return at + 1
+
+
+def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
+    line = text.count("\n", 0, at) + 1
+    return FormatError(f"{name}:{line}: is no JSON ({why})")
+
+
+def _not_text(error: UnicodeDecodeError, name: str, line: int = 1) -> FormatError:
+    place = f"{name}:{line}" if line > 1 else name
+    msg = (
+        f"{place}: not UTF-8 text at byte {error.start}; name its encoding with "
+        "encoding= or --encoding"
+    )
+    return FormatError(msg)
+
+
+def _no_entry(query: str, entry: Any, name: str) -> FormatError:
+    msg = (
+        f"{name}: the entry of query {query!r} is of type {type(entry).__name__}; "
+        "expected {item: number} or a list of items"
+    )
+    return FormatError(msg)
+
+
+def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return what makes a dict of pairs and refuses a key that stands twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            msg = f"{name}: the key {twice!r} stands twice in one object"
+            raise DuplicateItemError(msg)
+        return made
+
+    return once
+
+
+def _load(text: bytes, name: str, line: int) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once(name), parse_constant=float)
+    except UnicodeDecodeError as error:
+        raise _not_text(error, name, line) from None
+    except json.JSONDecodeError as error:
+        msg = f"{name}:{line + error.lineno - 1}: is no JSON ({error.msg})"
+        raise FormatError(msg) from None
+    except RecursionError:
+        msg = f"{name}:{line}: is nested too deep"
+        raise FormatError(msg) from None
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        msg = f"{name}:{line}: is no JSON ({error})"
+        raise FormatError(msg) from None
+
+
+def _records(
+    records: list[Any],
+    name: str,
+    role: Role,
+    how: Reading,
+    *,
+    lines: list[int] | bool,
+) -> Rows:
+    if not records:
+        msg = f"{name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
+        raise NoRowsError(msg)
+    columns: dict[str, list[Any]] = {}
+    for at, record in enumerate(records):
+        if not isinstance(record, dict):
+            _refuse_record(name, at, record)
+        for key in record:
+            columns.setdefault(key, [])
+    for record in records:
+        for key, values in columns.items():
+            values.append(record.get(key))
+    frame = pl.DataFrame(
+        [_column(key, values, name) for key, values in columns.items()]
+    )
+    import numpy as np  # noqa: PLC0415
+
+    numbers = np.array(lines, dtype=np.int64) if isinstance(lines, list) else None
+    return from_frame(frame, role, how, name=name, lines=numbers)
+
+
+def _refuse_record(name: str, at: int, record: Any) -> NoReturn:
+    msg = f"{name}: record {at} is of type {type(record).__name__}; expected an object"
+    raise FormatError(msg)
+
+
+def _column(key: str, values: list[Any], name: str) -> pl.Series:
+    """Make a column; one that mixes types is kept to be refused only if it is used."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:  # JSON has one type for numbers
+        values = [None if value is None else _float(value) for value in values]
+    if kinds == {list}:
+        inner = {type(one) for value in values for one in value or ()}
+        if inner == {int, float}:
+            values = [value and [_float(one) for one in value] for value in values]
+    try:
+        return pl.Series(key, values, strict=True)
+    except UnicodeEncodeError:
+        msg = f"{name}: {key!r} has half of a character, which is no text"
+        raise DataError(msg) from None
+    except NO_COLUMN:
+        return pl.Series(key, values, dtype=pl.Object)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -1,0 +1,174 @@
+"""The pages of a Parquet file, looked at before they are read.
+
+A page whose header was damaged can make a reader ask for more memory than there is,
+which ends the process. So the headers are walked first: sizes and counts must not be
+negative, pages must lie inside the file, and their values add up to those of their
+column. The headers are written in Thrift's compact protocol.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from rankine.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from rankine._io.bytes import Opened
+
+_MAGIC = b"PAR1"
+_DEEPEST = 16
+_DATA, _DATA_2 = 0, 3
+"""The types of pages that hold values."""
+_HEADER, _LONG_HEADER = 1 << 10, 1 << 16
+"""Bytes in which the header of a page ends, and if its statistics are long texts."""
+_DAMAGED = (
+    AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error,
+)  # fmt: skip
+
+
+def check_pages(opened: Opened, wanted: Collection[str]) -> None:
+    """Refuse a Parquet file whose pages cannot be what their headers say."""
+    data = _Data(opened)
+    try:
+        chunks = list(_chunks(data, wanted))
+        if sum(int(chunk.get(6, 0)) for chunk in chunks) > opened.how.max_bytes:
+            raise opened.too_much()
+        for chunk in chunks:
+            _check_chunk(data, chunk)
+    except FormatError:
+        raise
+    except _DAMAGED as error:
+        msg = f"{opened.name}: is damaged, or no Parquet ({error})"
+        raise FormatError(msg) from None
+    finally:
+        data.close()
+
+
+class _Data:
+    """Bytes of a file, by their place."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._file = opened.path.open("rb") if opened.path else None
+        self._held = b"" if self._file else opened.read()
+        self.size = self._file.seek(0, 2) if self._file else len(self._held)
+
+    def at(self, begin: int, length: int) -> bytes:
+        if not 0 <= begin <= self.size:
+            msg = f"a page would begin at byte {begin} of {self.size}"
+            raise ValueError(msg)
+        if self._file is None:
+            return self._held[begin : begin + length]
+        self._file.seek(begin)
+        return self._file.read(length)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _chunks(data: _Data, wanted: Collection[str]) -> Iterator[dict[int, Any]]:
+    """Yield what the end of the file says of each piece of the columns wanted."""
+    end = data.at(max(0, data.size - 8), 8)
+    if end[4:] != _MAGIC:
+        msg = "it does not end as it should"
+        raise ValueError(msg)
+    (length,) = struct.unpack("<I", end[:4])
+    footer, _ = _struct(data.at(data.size - 8 - length, length), 0)
+    for group in footer.get(4, ()):
+        for column in group[1]:
+            chunk = column[3]
+            if chunk[3][0].decode() in wanted:
+                yield chunk
+
+
+def _check_chunk(data: _Data, chunk: dict[int, Any]) -> None:
+    at, left = chunk[9], chunk[5]
+    if 0 < chunk.get(11, 0) < at:
+        at = chunk[11]  # the dictionary comes first
+    while left > 0:
+        header, used = _header(data, at)
+        kind, unpacked, packed = header[1], header[2], header[3]
+        if unpacked < 0 or packed < 0 or at + used + packed > data.size:
+            msg = f"the page at byte {at} has an impossible size"
+            raise ValueError(msg)
+        if kind in {_DATA, _DATA_2}:
+            n = header[5 if kind == _DATA else 8][1]
+            if not 0 <= n <= left:
+                msg = f"the page at byte {at} has {n} values, and {left} are left"
+                raise ValueError(msg)
+            left -= n
+        at += used + packed
+
+
+def _header(data: _Data, at: int) -> tuple[dict[int, Any], int]:
+    try:
+        return _struct(data.at(at, _HEADER), 0)
+    except (IndexError, ValueError):
+        return _struct(data.at(at, _LONG_HEADER), 0)
+
+
+def _struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+    """Read a struct: its fields by their numbers, and where it ends."""
+    if depth > _DEEPEST:
+        msg = "it is nested too deep"
+        raise ValueError(msg)
+    made: dict[int, Any] = {}
+    number = 0
+    while head := data[at]:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _zigzag(data, at)
+        kind = head & 15
+        if kind in {1, 2}:
+            made[number] = kind == 1
+        else:
+            made[number], at = _value(data, at, kind, depth)
+    return made, at + 1
+
+
+def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    if kind in {4, 5, 6}:
+        return _zigzag(data, at)
+    if kind == 8:  # noqa: PLR2004 - the protocol's numbers: text
+        length, at = _varint(data, at)
+        return _bytes(data, at, length)
+    if kind in {9, 10}:  # a list
+        n, inner = data[at] >> 4, data[at] & 15
+        at += 1
+        if n == 15:  # noqa: PLR2004 - more than fit into four bits
+            n, at = _varint(data, at)
+        made = []
+        for _ in range(n):
+            one, at = _value(data, at, inner, depth)
+            made.append(one)
+        return made, at
+    if kind == 12:  # noqa: PLR2004 - a struct
+        return _struct(data, at, depth + 1)
+    return _bytes(data, at, {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind])
+
+
+def _bytes(data: bytes, at: int, length: int) -> tuple[bytes, int]:
+    if at + length > len(data):
+        msg = "a value in it is cut off"
+        raise ValueError(msg)
+    return data[at : at + length], at + length
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    made = shift = 0
+    while True:
+        made |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:  # noqa: PLR2004 - the last of its bytes
+            return made, at
+
+
+def _zigzag(data: bytes, at: int) -> tuple[int, int]:
+    made, at = _varint(data, at)
+    return (made >> 1) ^ -(made & 1), at

@@ -1,0 +1,161 @@
+"""What a reader hands to `align`: the same few shapes, whatever came in.
+
+`Lists` are mappings as the user gave them, `Dense` a matrix, `Rows` a frame with the
+columns query, item and value (a grade, a score, or None where the order is the rank),
+`Stream` the same in parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from rankine.errors import DataError, NoRowsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    import polars as pl
+
+    from rankine._base.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A frame of judgements or of retrieved items.
+
+    Attributes:
+        frame: the columns query and item, and value unless the order is the rank.
+        name: what to call it in messages: a path, or "run" or "qrels".
+        line: the line of the first row in its file, None if it is not a file.
+        lines: the line of every row, where rows and lines do not run in step.
+        notes: what was inferred or changed while reading.
+        number: the number that every row had before rows were brought together.
+        ranked: whether the value comes from a rank column.
+        role: what it was read as, "qrels" or "run"; None if it can be either.
+        kind: what it was found to be, in words.
+        shape: of the matrix that it was, if it was one.
+        warnings: what makes doubtful that it is what it was read as.
+        column: the name of the column that the value comes from, if it has one.
+        n_empty: how many lists have no items, which rows cannot hold.
+    """
+
+    frame: pl.DataFrame
+    name: str
+    line: int | None = None
+    lines: Ints | None = None
+    notes: tuple[str, ...] = ()
+    number: Ints | None = None
+    ranked: bool = False
+    role: str | None = None
+    kind: str = ""
+    shape: tuple[int, int] | None = None
+    warnings: tuple[str, ...] = ()
+    column: str = ""
+    n_empty: int = 0
+
+    def where(self, row: int) -> str:
+        """Say where a row stands, as ``file:line`` or as a row number from 0."""
+        word, _, number = self.place(row).partition(" ")
+        mark = ":" if word == "line" else ", row "
+        return f"{self.name}{mark}{number}"
+
+    def place(self, row: int) -> str:
+        """Say where a row stands within its source: ``line 7`` or ``row 7``."""
+        if self.lines is not None:
+            return f"line {int(self.lines[row])}"
+        if self.line is not None:
+            return f"line {self.line + row}"
+        return f"row {row if self.number is None else int(self.number[row])}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """A run that is read in parts, each with whole lines; it can be opened again.
+
+    Attributes:
+        open: starts reading; close what it returns, as threads read ahead.
+        name: what to call it in messages.
+        ranked: whether the value comes from the rank column.
+        tag: finds the name that the run gives itself, if it is TREC text.
+        warnings: what makes doubtful that it is a run.
+    """
+
+    open: Callable[[], Generator[Rows, None, None]]
+    name: str
+    notes: tuple[str, ...] = ()
+    ranked: bool = False
+    tag: Callable[[], str] | None = None
+    kind: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """A mapping from query to {item: number}, to a list of items, or to a set."""
+
+    data: Mapping[Any, Any]
+    name: str
+    notes: tuple[str, ...] = ()
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dense:
+    """A matrix of numbers, queries by items.
+
+    Attributes:
+        matrix: scores, where -inf is an item that is not retrieved; or grades, where
+            nan is an item that is not judged.
+        queries: the id of each row.
+        items: the id of each column.
+        name: what to call it in messages.
+    """
+
+    matrix: Floats
+    queries: pl.Series
+    items: pl.Series
+    name: str = "matrix"
+    notes: tuple[str, ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def tie_order(self) -> Ints:
+        """Return each column's place when ids are sorted by their text, descending."""
+        if "tie_order" not in self.memo:
+            import polars as pl  # noqa: PLC0415 - polars is imported when it is used
+
+            text = self.items.cast(pl.String)
+            order = text.arg_sort(descending=True).to_numpy()
+            place = np.empty(len(order), dtype=np.int64)
+            place[order] = np.arange(len(order))
+            self.memo["tie_order"] = place
+        found: Ints = self.memo["tie_order"]
+        return found
+
+
+Source: TypeAlias = Rows | Stream | Lists | Dense
+
+
+def is_empty(run: Source) -> bool:
+    """Say whether a run has no rows; one with empty lists is not nothing at all."""
+    if isinstance(run, Lists):
+        return not run.data
+    return isinstance(run, Rows) and run.frame.height == 0 and not run.n_empty
+
+
+def no_rows(name: str) -> NoRowsError:
+    """Return what is raised for a run without rows, whatever its form."""
+    return NoRowsError(f"{name}: no rows in it")
+
+
+def no_judgements(name: str) -> DataError:
+    """Return what is raised for judgements without rows, whatever their form."""
+    return DataError(f"{name}: no judgements in it")
+
+
+def refuse_empty(run: Source) -> None:
+    """Refuse a run without rows."""
+    if is_empty(run):
+        raise no_rows(run.name)

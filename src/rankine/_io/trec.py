@@ -1,0 +1,374 @@
+"""TREC text: ``query Q0 item rank score tag``, and ``query 0 item grade`` for qrels.
+
+Fields are separated by any white space; a line that begins with ``#`` is a comment; the
+rank column is not read. A file is read in parts of whole lines, so that memory holds
+one part. A part that is regular, one space between fields and nothing else, goes
+straight to the reader of polars; any other is brought into that form first.
+"""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankine._io.bytes import UNPACKED_BY_POLARS
+from rankine._io.readahead import ahead
+from rankine._io.sources import Rows, Stream
+from rankine.errors import DataError, FormatError, NoRowsError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from rankine._base.arrays import Ints
+    from rankine._io.bytes import Opened
+
+_FIELDS = {
+    "run": ("query", "q0", "item", "rank", "value", "tag"),
+    "ranks": ("query", "q0", "item", "value", "score", "tag"),
+    "qrels": ("query", "subtopic", "item", "value"),
+    "msmarco": ("query", "item", "value"),
+}
+_RANKED = {"ranks", "msmarco"}
+_BOM = codecs.BOM_UTF8
+_WANTED = ("query", "item", "value")
+_TYPES = {"value": pl.Float64, "rank": pl.Float64}
+_TAIL = 1 << 16
+"""Bytes in which the last line is looked for."""
+_LITTLE = 1 << 18
+_SHOWN = 120
+"""Characters of a bad line that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the lines of a file are to be taken apart.
+
+    Attributes:
+        kind: ``run``, ``ranks`` (a run by its rank column), ``qrels``, or ``msmarco``:
+            query, item and rank alone.
+        mark: what separates fields in most lines, a space or a tab.
+        skip: bytes at the start that are left out, such as a header.
+        line: the line that comes after them.
+        loose: whether a tag may be missing or have several words.
+        more_words: whether words after the tag are passed over, as trec_eval does.
+        lenient: whether control characters are allowed in ids.
+        rank: whether the rank is kept next to the score.
+        subtopic: whether the second field of judgements is kept.
+        every: whether every line is known to have its last field. To read that field
+            too costs a quarter of the time, which large files are spared.
+    """
+
+    kind: str
+    mark: str = " "
+    skip: int = 0
+    line: int = 1
+    loose: bool = False
+    more_words: bool = False
+    lenient: bool = False
+    rank: bool = False
+    subtopic: bool = False
+    every: bool = True
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names of the fields that are kept."""
+        if self.subtopic and self.kind == "qrels":
+            return (*_WANTED, "subtopic")
+        return (*_WANTED, "rank") if self.rank and self.kind == "run" else _WANTED
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The names of the fields that are read."""
+        last = self.fields[-1]
+        known = last in self.wanted or not self.every
+        return self.wanted if known else (*self.wanted, last)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of a line."""
+        return _FIELDS[self.kind]
+
+
+def read_run(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Stream:
+    """Read a run in parts, whenever it is asked for."""
+
+    def parts() -> Generator[Rows, None, None]:
+        empty = True
+        with closing(_parts(opened, layout)) as found:
+            for rows in found:
+                empty = empty and rows.frame.height == 0
+                yield rows
+        if empty:
+            msg = f"{opened.name}: no rows in it"
+            raise NoRowsError(msg)
+
+    return Stream(
+        parts,
+        opened.name,
+        notes,
+        ranked=layout.kind in _RANKED,
+        tag=None if layout.kind == "msmarco" else lambda: _tag(opened, layout),
+    )
+
+
+def read_qrels(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Rows:
+    """Read judgements."""
+    parts = list(_parts(opened, layout))
+    frames = [part.frame for part in parts if part.frame.height]
+    if not frames:
+        msg = f"{opened.name}: no judgements in it"
+        raise NoRowsError(msg)
+    lines = np.concatenate([_lines(part) for part in parts])
+    return Rows(pl.concat(frames), opened.name, lines=lines, notes=notes)
+
+
+def _lines(part: Rows) -> Ints:
+    if part.lines is not None:
+        return part.lines
+    return np.arange(part.frame.height, dtype=np.int64) + (part.line or 1)
+
+
+def _tag(opened: Opened, layout: Layout) -> str:
+    """Return the tag of the last line, which trec_eval prints as ``runid``."""
+    if opened.path is None:
+        end = opened.read()[-_TAIL:]
+    else:
+        with opened.path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL))
+            end = file.read()
+    lines = [line for line in end.split(b"\n") if line.strip() and line[:1] != b"#"]
+    if not lines:
+        return ""
+    words = lines[-1].split()
+    if layout.more_words:
+        words = words[: len(layout.fields)]
+    return words[-1].decode(errors="backslashreplace")
+
+
+def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
+    line = layout.line
+    with closing(ahead(opened, layout.skip, partial(_regular, layout))) as parts:
+        for part, frame in parts:
+            if frame is None:
+                rows = _read_irregular(part, layout, opened.name, line)
+                line += part.count(b"\n") + (not part.endswith(b"\n"))
+            else:
+                rows = Rows(frame, opened.name, line=line)
+                line += frame.height
+            del part, frame
+            yield rows
+
+
+def _regular(layout: Layout, part: bytes) -> pl.DataFrame | None:
+    """Parse a part if it is regular, which most are."""
+    frame = _parse(part, layout)
+    if frame is None or not _is_regular(part, frame, layout):
+        if b"\r" not in part:
+            return None
+        plain = part.replace(b"\r\n", b"\n")
+        frame = _parse(plain, layout)
+        if frame is None or not _is_regular(plain, frame, layout):
+            return None
+    return _ordered(frame.select(layout.wanted), layout)
+
+
+def _ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Turn ranks into values that fall from the top."""
+    if layout.kind in _RANKED:
+        return frame.with_columns(-pl.col("value"))
+    return frame
+
+
+def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
+    """Say whether single marks separate fields, and no line is a comment.
+
+    What is not above a space in ASCII is a mark, the end of a line or a character that
+    does not belong here. If these add up, no two stand together and every line has its
+    last field, no line has too many. Where the last field is not read, only the marks
+    are looked at: a control character passes for part of an id, and a line with a field
+    too many may make up for one with a field too few in the same part.
+    """
+    if any(frame.null_count().row(0)):
+        return False
+    if part[:1] == b"#" or (b"#" in part and b"\n#" in part):
+        return False
+    if _BOM[:1] in part and _BOM in part:
+        return False
+    data = np.frombuffer(part, np.uint8)
+    mark = ord(layout.mark)
+    found = 0
+    # A little at a time, which stays in the cache, and one byte more for two in a row.
+    for begin in range(0, len(data), _LITTLE):
+        some = data[begin : begin + _LITTLE + 1]
+        blank = some <= ord(" ") if layout.every else some == mark
+        found += int(np.count_nonzero(blank[:_LITTLE]))
+        if (blank[1:] & blank[:-1]).any():
+            return False
+    marks = (len(layout.fields) - 1) * frame.height
+    ends = frame.height - (not part.endswith(b"\n"))
+    return found == (marks + ends if layout.every else marks)
+
+
+def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
+    fields = layout.fields
+    schema = {field: _TYPES.get(field, pl.String) for field in fields}
+    if part.startswith(UNPACKED_BY_POLARS):
+        return None
+    try:
+        return pl.read_csv(
+            part,
+            separator=mark or layout.mark,
+            has_header=False,
+            schema=schema,
+            columns=[fields.index(field) for field in layout.read],
+            quote_char=None,
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
+def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
+    """Bring a part into regular form, keeping count of the lines."""
+    lines = part.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    kept: list[bytes] = []
+    number: list[int] = []
+    n_fields = len(layout.fields)
+    for at, text in enumerate(lines):
+        # A file that others were appended to may have their marks inside it.
+        if _BOM in text:
+            text = text.lstrip().removeprefix(_BOM)  # noqa: PLW2901
+        if not text or text[:1] == b"#":
+            continue
+        fields = text.split()
+        if not fields:
+            continue
+        if len(fields) != n_fields:
+            fitted = _fitted(fields, layout)
+            if fitted is None:
+                where = f"{name}:{line + at}"
+                raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
+            fields = fitted
+        if not layout.lenient and _CONTROL.search(text):
+            raise _control(text, f"{name}:{line + at}")
+        kept.append(b" ".join(fields))
+        number.append(line + at)
+    if not kept:
+        types = {name: _TYPES.get(name, pl.String) for name in layout.wanted}
+        empty = pl.DataFrame(schema=types)
+        return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
+    frame = _parse(b"\n".join(kept), layout, " ")
+    if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
+        frame = _parse_slowly(kept, number, layout, name)
+    frame = frame.select(layout.wanted)
+    return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
+
+
+def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
+    """Return as many fields as there should be, if only the tag is odd and may be."""
+    n_fields = len(layout.fields)
+    if not _is_loose(fields, layout):
+        return None
+    if layout.more_words and len(fields) > n_fields:
+        return fields[:n_fields]
+    if layout.loose:
+        return [*fields[: n_fields - 1], b"_".join(fields[n_fields - 1 :]) or b"_"]
+    return None
+
+
+def _is_loose(fields: list[bytes], layout: Layout) -> bool:
+    """Say whether only the tag is odd: what comes before it must be numbers."""
+    names = layout.fields[:-1]
+    return len(fields) >= len(names) and all(
+        _NUMBER.fullmatch(field)
+        for name, field in zip(names, fields, strict=False)
+        if name in {"rank", "value", "score"}
+    )
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+
+
+def _control(text: bytes, where: str) -> DataError:
+    found = _CONTROL.search(text)
+    code = found[0][0] if found else 0
+    msg = (
+        f"{where}: has the control character \\x{code:02x}, which no id should have; "
+        "lenient=True or --lenient takes it as it is"
+    )
+    return DataError(msg)
+
+
+def _wrong_fields(
+    fields: list[bytes], text: bytes, kind: str, where: str, *, first: bool
+) -> FormatError:
+    expected = len(_FIELDS[kind])
+    other = len(_FIELDS["run" if kind == "qrels" else "qrels"])
+    hint = ""
+    if len(fields) == other and first:
+        looks = (
+            "this looks like a run" if kind == "qrels" else "these look like judgements"
+        )
+        hint = f"; {looks}: are the arguments swapped?"
+    elif kind in {"run", "ranks"} and len(fields) >= expected - 1:
+        hint = "; a tag that is missing or has spaces is read with format 'trec-loose'"
+    else:
+        hint = "; if it is not TREC text, say what it is with format= or --format"
+    shown = text[:_SHOWN].decode(errors="backslashreplace")
+    msg = f"{where}: expected {expected} columns, got {len(fields)}{hint} ({shown!r})"
+    return FormatError(msg)
+
+
+_NUMBER = re.compile(
+    rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)",
+    re.IGNORECASE,
+)
+
+
+def _parse_slowly(
+    kept: list[bytes], number: list[int], layout: Layout, name: str
+) -> pl.DataFrame:
+    """Read line by line, to accept what polars does not and to say what is wrong."""
+    made: dict[str, list[str | float]] = {field: [] for field in layout.wanted}
+    places = [(field, layout.fields.index(field)) for field in layout.wanted]
+    for text, line in zip(kept, number, strict=True):
+        fields = text.split(b" ")
+        for field, at in places:
+            value = fields[at]
+            if field in _TYPES:
+                made[field].append(_number(value, field, layout, f"{name}:{line}"))
+            else:
+                made[field].append(_text(value, f"{name}:{line}"))
+    types = {field: _TYPES.get(field, pl.String) for field in layout.wanted}
+    return pl.DataFrame(made, schema=types)
+
+
+def _number(value: bytes, field: str, layout: Layout, where: str) -> float:
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    if field == "rank":
+        return math.nan  # it is not used
+    word = "rank" if layout.kind in _RANKED else "score"
+    word = "grade" if layout.kind == "qrels" else word
+    shown = value.decode(errors="backslashreplace")
+    msg = f"{where}: the {word} is {shown!r}, not a number"
+    raise DataError(msg)
+
+
+def _text(value: bytes, where: str) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        msg = (
+            f"{where}: not UTF-8 text at byte {error.start} of an id; name its "
+            "encoding with encoding= or --encoding, such as latin-1"
+        )
+        raise FormatError(msg) from None

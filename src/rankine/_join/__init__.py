@@ -1,0 +1,32 @@
+"""The joined table: which retrieved items are judged, at which rank and grade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankine._tables.judged import Judged, Ties
+
+if TYPE_CHECKING:
+    from rankine._conventions.convention import Convention
+
+__all__ = ["Judged", "Ties", "judged"]
+
+
+def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Judged:
+    """Join judgements and a run into the table that metrics read.
+
+    >>> table = judged({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "b"]})
+    >>> table.rank, table.grade
+    (array([2, 3]), array([1., 0.]))
+    """
+    from rankine import _io as io  # noqa: PLC0415 - nothing is read until a table is made
+    from rankine._conventions import presets  # noqa: PLC0415
+    from rankine._io.sources import is_empty, no_judgements  # noqa: PLC0415
+    from rankine._join.align import align  # noqa: PLC0415
+    from rankine._join.truth import Truth  # noqa: PLC0415
+
+    truth = Truth(io.read(qrels, "qrels"))  # type: ignore[arg-type]
+    if is_empty(truth.source):
+        raise no_judgements(truth.source.name)
+    rule = presets.convention(convention)
+    return align(truth, io.read(run, "run"), rule, keep_scores=True).table

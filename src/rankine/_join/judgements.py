@@ -1,0 +1,153 @@
+"""Judgements: the truth side of the join, built once and used for every run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.blocks import by_blocks
+from rankine._base.forks import need_threads
+from rankine._base.text import KEEP_LARGEST
+from rankine._tables.keys import KeyTable, with_query
+from rankine._tables.pool import Pool
+from rankine._tables.segments import starts_of
+from rankine.errors import DataError, DuplicateItemError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankine._base.arrays import Floats, Ints
+    from rankine._io.sources import Rows
+
+
+def item_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
+    """Hash item ids to 64 bits.
+
+    A key only proposes: wherever it would decide a value, the ids are compared.
+    """
+    keys: NDArray[np.uint64] = items.hash(seed=seed).to_numpy()
+    return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgements:
+    """Judged (query, item, grade) triples, grouped by query.
+
+    Attributes:
+        queries: the ids of the queries, in order of first appearance.
+        items: the ids of the judged items, grouped by query.
+        pool: their grades, in the same order.
+        seed: the seed of the hash under which no two judged pairs share a key.
+        table: where the key of each judged pair stands.
+        name: what to call them in messages.
+    """
+
+    queries: pl.Series
+    items: pl.Series
+    pool: Pool
+    seed: int
+    table: KeyTable
+    name: str
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def from_rows(rows: Rows) -> Judgements:
+        """Group the rows by query and refuse an item that is judged twice."""
+        need_threads()
+        frame = rows.frame
+        query, items = frame["query"], frame["item"]
+        grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
+        odd = ~np.isfinite(grade)
+        if odd.any():
+            at = int(np.flatnonzero(odd)[0])
+            msg = (
+                f"{rows.where(at)}: the grade is {grade[at]}; expected a finite number"
+            )
+            raise DataError(msg)
+        starts = list_starts(query)
+        ids = query.gather(starts[:-1])
+        by_query: Ints | None = None
+        if ids.n_unique() < len(ids):
+            # The rows of a query do not stand together: bring them together.
+            ids = ids.unique(maintain_order=True)
+            number = numbers(query, ids)
+            by_query = np.argsort(number, kind="stable")
+            grade, items = grade[by_query], items.gather(by_query)
+            starts = starts_of(np.bincount(number, minlength=len(ids)))
+        lengths = np.diff(starts)
+        seed = 0
+        everyone = np.arange(len(ids))
+        table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
+        while not table.unique:
+            _refuse_twice(rows, ids, items, lengths, by_query)
+            seed += 1
+            table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
+        return Judgements(ids, items, Pool(starts, grade), seed, table, rows.name)
+
+    def number_of(self, queries: pl.Series) -> Ints:
+        """Return the number of each query id, -1 for those without judgements."""
+        if "queries" not in self.memo:
+            seed = 0
+            while not (table := KeyTable(item_keys(self.queries, seed))).unique:
+                seed += 1
+            self.memo["queries"] = table, seed
+        table, seed = self.memo["queries"]
+        number: Ints = table.places(item_keys(queries, seed))
+        # Keys propose, ids decide.
+        same = (queries == self.queries.gather(np.maximum(number, 0))).to_numpy()
+        number[~same] = -1
+        return number
+
+
+def list_starts(query: pl.Series) -> Ints:
+    """Return the rows at which a query begins, and the number of rows."""
+    if len(query) == 0:
+        return np.zeros(1, dtype=np.int64)
+    if query.dtype.is_integer() and not query.has_nulls():
+        own = query.to_numpy()
+        here, after = own[:-1], own[1:]
+        changes = by_blocks(
+            lambda rows: np.flatnonzero(after[rows] != here[rows]) + (rows.start + 1),
+            len(here),
+        )
+        return np.concatenate(([0], *changes, [len(query)]))
+    other = query.slice(1) != query.slice(0, len(query) - 1)
+    changed = np.flatnonzero(other.to_numpy()) + 1
+    return np.concatenate(([0], changed, [len(query)]))
+
+
+def _refuse_twice(
+    rows: Rows, ids: pl.Series, items: pl.Series, lengths: Ints, by_query: Ints | None
+) -> None:
+    """Raise if an item is judged twice for one query."""
+    number = np.repeat(np.arange(len(ids)), lengths)
+    pairs = pl.DataFrame({"number": number, "item": items})
+    again = pairs.select(pl.struct("number", "item").is_duplicated().alias("again"))
+    twice = again["again"].arg_true()
+    if len(twice) == 0:
+        return
+    first = int(twice[0])
+    same = (pairs["number"] == number[first]) & (pairs["item"] == items[first])
+    at = same.arg_true().to_numpy()
+    a, b = sorted((at if by_query is None else by_query[at])[:2])
+    msg = (
+        f"item {items[first]!r} is judged twice for query {ids[int(number[first])]!r} "
+        f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))}){KEEP_LARGEST}"
+    )
+    raise DuplicateItemError(msg)
+
+
+def numbers(values: pl.Series, known: pl.Series) -> Ints:
+    """Return where each value stands among the known ones, -1 if nowhere."""
+    need_threads()
+    table = pl.DataFrame({"id": known, "number": np.arange(len(known), dtype=np.int64)})
+    found = (
+        pl.DataFrame({"id": values})
+        .join(table, on="id", how="left", maintain_order="left")["number"]
+        .fill_null(-1)
+    )
+    result: Ints = found.to_numpy()
+    return result

@@ -1,0 +1,1 @@
+"""Metrics: functions from a table to one number per query; NumPy alone."""

@@ -1,0 +1,40 @@
+"""Metrics of lists, their items and their users, a module per family."""
+
+from __future__ import annotations
+
+from rankine._metrics.lists._diversity import ILD, InterListDiversity, Unexpectedness
+from rankine._metrics.lists._exposure import (
+    Coverage,
+    Entropy,
+    Gini,
+    GiniSimpson,
+    UserCoverage,
+)
+from rankine._metrics.lists._fairness import AWRF, EE
+from rankine._metrics.lists._novelty import EFD, EPC, Novelty
+from rankine._metrics.lists._popularity import LongTail, Popularity
+from rankine._metrics.lists._profile import Calibration, Serendipity
+from rankine._metrics.lists._topics import ERR_IA, SubtopicRecall, alpha_nDCG
+
+__all__ = [
+    "AWRF",
+    "EE",
+    "EFD",
+    "EPC",
+    "ERR_IA",
+    "ILD",
+    "Calibration",
+    "Coverage",
+    "Entropy",
+    "Gini",
+    "GiniSimpson",
+    "InterListDiversity",
+    "LongTail",
+    "Novelty",
+    "Popularity",
+    "Serendipity",
+    "SubtopicRecall",
+    "Unexpectedness",
+    "UserCoverage",
+    "alpha_nDCG",
+]

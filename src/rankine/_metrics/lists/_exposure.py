@@ -1,0 +1,393 @@
+"""What is shown at all, and how evenly: coverage, Gini, entropy."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rankine._base.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_k,
+    check_number,
+)
+from rankine._metrics.lists.kind import listed, one
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import AnyArray, Floats, Ints
+    from rankine._tables.lists import Recommended
+
+Outside = Literal["left_out", "counted"]
+Divisor = Literal["n-1", "n"]
+Weight = Literal["row", "list"]
+Scale = Literal["none", "items", "max"]
+_OUTSIDE = ("left_out", "counted")
+
+
+def _offered(table: Recommended, shown: AnyArray, outside: str) -> Any:
+    """Leave out the items that the catalogue does not have."""
+    if outside == "left_out" and table.offered is not None and len(shown):
+        return shown[table.offered]
+    return shown
+
+
+def _shown(table: Recommended, k: int | None, outside: str) -> Ints:
+    """Return how often each item is shown."""
+    found: Ints = _offered(table, table.tally(k).rows, outside)
+    return found
+
+
+def coverage(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    share: bool = True,
+    outside: Outside = "left_out",
+    padding: int = 0,
+    weight: Weight = "row",
+    scale: float = 1,
+) -> Floats:
+    """Share of the catalogue that is recommended to anybody.
+
+    Formula:
+        Coverage@k = |U_u R_u@k| / N, N the number of items in the catalogue
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        share: divide by the size of the catalogue; otherwise a count.
+        outside: items that are not in the catalogue are left out, or counted, which
+            may give more than 1.
+        padding: added to the size of the catalogue, for tools that count an item that
+            does not exist.
+        weight: every item shown counts one; or k times the mean, over the lists that
+            have it, of one over their length (``list``), which is more where lists are
+            shorter than k.
+        scale: what the share is multiplied with, 100 for percent (recmetrics).
+
+    Returns:
+        One value for all lists, 0 to `scale` as a share, or more where lists weigh; nan
+        without a list.
+
+    References:
+        M. Ge, C. Delgado-Battenfeld, D. Jannach: Beyond accuracy: evaluating
+        recommender systems by coverage and serendipity. RecSys 2010.
+        As RePlay's Coverage, where the catalogue are the items of the training data.
+        RecTools, Elliot and LensKit give the count unless asked otherwise, recommenders
+        counts items outside of the training data too, and RecBole takes the catalogue
+        for one item larger. RankSys' aggregate diversity is
+        ``Coverage(share=False, weight='list')``; recmetrics gives percent.
+
+    Examples:
+        Three of five items are shown.
+
+        >>> import rankine as rk
+        >>> rk.evaluate(None, {"u": ["a", "b"], "v": ["c"]}, "Coverage", catalog=5).mean
+        {'Coverage': 0.6}
+    """
+    check_k(k)
+    check_flag("share", share)
+    check_choice("outside", outside, _OUTSIDE)
+    check_count("padding", padding, least=0)
+    check_choice("weight", weight, ("row", "list"))
+    check_number("scale", scale, above=0)
+    if table.n_queries == 0:
+        return one(math.nan)
+    if weight == "list" and k is not None:
+        tally = table.tally(k)
+        rows = _offered(table, tally.rows, outside)
+        each = _offered(table, tally.weighed(lambda n: 1 / n), outside)
+        found = k * math.fsum((each[rows > 0] / rows[rows > 0]).tolist())
+    else:
+        found = float(np.count_nonzero(_offered(table, table.shown(k), outside)))
+    whole = (table.catalog or 0) + padding
+    return one(found / whole * scale if share else found)
+
+
+Coverage = listed(
+    "Coverage",
+    coverage,
+    aliases=("CatalogCoverage", "catalog_coverage", "ItemCoverage", "item_coverage"),
+    bounds=(0, math.inf),
+    summary="run",
+    needs=("catalog:share=True",),
+    ordered=False,
+    matters={"padding": ("share", (True,)), "scale": ("share", (True,))},
+)
+
+
+def user_coverage(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    least: int | None = None,
+    share: bool = True,
+) -> Floats:
+    """Share of the users who get a list, of k items at least.
+
+    Formula:
+        UserCoverage@k = |{u : |R_u@k| >= k}| / |U|, with 1 for k without a cutoff
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        least: how many items a list must have; k if not given.
+        share: divide by the number of users; otherwise a count.
+
+    Returns:
+        One value for all lists, 0 to 1 as a share. The users are those with
+        judgements; without judgements those of the training data.
+
+    References:
+        As RecTools' CoveredUsers without a cutoff, which asks for one item also with
+        one; Elliot's UserCoverage and UserCoverageAtN are the counts.
+
+    Examples:
+        Two of four users have a list.
+
+        >>> import rankine as rk
+        >>> lists = {"u": ["a", "b"], "v": ["c"]}
+        >>> train = {"u": ["x"], "v": ["x"], "w": ["x"], "z": ["y"]}
+        >>> rk.evaluate(None, lists, ["UserCoverage", "UserCoverage@2"], train=train)
+        Evaluation(UserCoverage=0.5000, UserCoverage@2=0.2500)
+    """
+    check_k(k)
+    check_flag("share", share)
+    if least is not None:
+        check_count("least", least, least=1)
+        if k is not None and least > k:
+            msg = f"a list cut at {k} never has {least} items, as least asks"
+            raise ParameterError(msg)
+    found = table.n_served(k, least or k or 1, awaited=share)
+    if not share:
+        return one(float(found))
+    return one(found / table.awaited if table.awaited else math.nan)
+
+
+UserCoverage = listed(
+    "UserCoverage",
+    user_coverage,
+    aliases=("CoveredUsers", "user_coverage"),
+    bounds=(0, math.inf),
+    summary="run",
+    needs=("users:share=True",),
+    ordered=False,
+)
+
+
+def gini(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    complement: bool = False,
+    divisor: Divisor = "n-1",
+    outside: Outside = "left_out",
+    padding: int = 0,
+) -> Floats:
+    """Gini index of how often items are shown: 0 is even, 1 is one item alone.
+
+    Formula:
+        Gini@k = sum_i (2 i - N - 1) c_(i) / ((N - 1) sum_i c_i), where c_(1) <= ... <=
+        c_(N) say how often the items of the catalogue are shown
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        complement: return 1 - Gini, where more is more even.
+        divisor: N - 1, with which one item alone gives 1; or N.
+        outside: items that are not in the catalogue are left out, or counted.
+        padding: added to the size of the catalogue.
+
+    Returns:
+        One value for all lists, 0 to 1; nan if nothing is shown, or the catalogue is
+        one item.
+
+    References:
+        P. Castells, N. Hurley, S. Vargas: Novelty and diversity in recommender systems.
+        Recommender Systems Handbook, 2022. RankSys and Elliot return the complement,
+        and RecBole divides by N, with a catalogue one item larger.
+
+    Examples:
+        Shown 0, 1, 1 and 2 times: (-3 * 0 - 1 + 1 + 3 * 2) / (3 * 4).
+
+        >>> import rankine as rk
+        >>> rk.evaluate(None, {"u": ["a", "b"], "v": ["a", "c"]}, "Gini", catalog=4)
+        Evaluation(Gini=0.5000)
+    """
+    check_k(k)
+    check_flag("complement", complement)
+    check_choice("divisor", divisor, ("n-1", "n"))
+    check_choice("outside", outside, _OUTSIDE)
+    check_count("padding", padding, least=0)
+    shown = np.sort(_shown(table, k, outside))
+    shown = shown[shown > 0]
+    n = max((table.catalog or 0) + padding, len(shown))
+    down = (n - 1 if divisor == "n-1" else n) * int(shown.sum())
+    if down == 0:
+        return one(math.nan)
+    # In Python's numbers, which have no end: n may be any.
+    first = 2 * (n - len(shown) + 1) - n - 1
+    weighed = int((2 * np.arange(len(shown)) * shown).sum())
+    index = (first * int(shown.sum()) + weighed) / down
+    return one(1 - index if complement else index)
+
+
+Gini = listed(
+    "Gini",
+    gini,
+    aliases=("GiniIndex", "gini_index"),
+    summary="run",
+    higher_is_better=False,
+    needs=("catalog",),
+    ordered=False,
+)
+
+
+def _shares(
+    table: Recommended, k: int | None, weight: str, outside: str
+) -> tuple[Floats, Floats]:
+    """Return the share of each item in all that is shown, and what it weighs.
+
+    Every row weighs the same, so that an item weighs its share; or every list does.
+    """
+    shown = _shown(table, k, outside)
+    if int(shown.sum()) == 0:
+        return np.zeros(0), np.zeros(0)
+    share = shown / int(shown.sum())
+    if weight == "row":
+        return share[shown > 0], share[shown > 0]
+    tally = table.tally(k)
+    by_list = _offered(table, tally.weighed(lambda n: 1 / n), outside)
+    by_list = by_list / tally.n_lists
+    return share[shown > 0], by_list[shown > 0]
+
+
+def entropy(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    base: float = 2,
+    weight: Weight = "row",
+    scale: Scale = "none",
+    outside: Outside = "counted",
+) -> Floats:
+    """Shannon entropy of what is shown: how many bits it takes to tell the items.
+
+    Formula:
+        Entropy@k = - sum_i p_i log p_i, where p_i is the share of item i in all that
+        is shown
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        base: of the logarithm.
+        weight: every row counts the same; or every list does, in which the surprise
+            at its items, by their share in all rows, is averaged.
+        scale: divide by nothing, by the number of items that are shown, or by the
+            logarithm of their number in the catalogue, the most there can be.
+        outside: items that are not in the catalogue are counted, or left out.
+
+    Returns:
+        One value for all lists, from 0; nan if nothing is shown.
+
+    References:
+        G. Shani, A. Gunawardana: Evaluating recommendation systems. Recommender
+        Systems Handbook, 2011. As distributional_coverage in recommenders. RankSys and
+        Elliot weight lists alike; RecBole takes natural logarithms and divides by the
+        number of items that are shown.
+
+    Examples:
+        One item half of the time, two a quarter each.
+
+        >>> import rankine as rk
+        >>> rk.evaluate(None, {"u": ["a", "b"], "v": ["a", "c"]}, "Entropy").mean
+        {'Entropy': 1.5}
+    """
+    check_k(k)
+    check_number("base", base, above=1)
+    check_choice("weight", weight, ("row", "list"))
+    check_choice("scale", scale, ("none", "items", "max"))
+    check_choice("outside", outside, _OUTSIDE)
+    share, weighs = _shares(table, k, weight, outside)
+    if len(share) == 0:
+        return one(math.nan)
+    value = -math.fsum((weighs * np.log(share)).tolist()) / math.log(base)
+    if scale == "items":
+        value /= len(share)
+    elif scale == "max":
+        most = math.log(table.catalog or 1) / math.log(base)
+        value = value / most if most else math.nan
+    return one(value + 0.0)  # no minus zero
+
+
+Entropy = listed(
+    "Entropy",
+    entropy,
+    aliases=("ShannonEntropy", "SEntropy", "distributional_coverage"),
+    summary="run",
+    bounds=(0, math.inf),
+    needs=("catalog:scale=max",),
+    ordered=False,
+)
+
+
+def gini_simpson(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    weight: Weight = "row",
+    outside: Outside = "counted",
+) -> Floats:
+    """Chance that two items, drawn from all that is shown, are different ones.
+
+    Formula:
+        GiniSimpson@k = 1 - sum_i p_i^2, where p_i is the share of item i in all that
+        is shown
+
+    Args:
+        table: the lists.
+        k: cutoff.
+        weight: every row counts the same; or every list does, and lists are taken to
+            have k items, as RankSys does.
+        outside: items that are not in the catalogue are counted, or left out.
+
+    Returns:
+        One value for all lists, 0 to 1; nan if nothing is shown.
+
+    References:
+        L. Jost: Entropy and diversity. Oikos 2006.
+        https://doi.org/10.1111/j.2006.0030-1299.14714.x
+
+    Examples:
+        1 - (1/4 + 1/16 + 1/16).
+
+        >>> import rankine as rk
+        >>> rk.evaluate(None, {"u": ["a", "b"], "v": ["a", "c"]}, "GiniSimpson").mean
+        {'GiniSimpson': 0.625}
+    """
+    check_k(k)
+    check_choice("weight", weight, ("row", "list"))
+    check_choice("outside", outside, _OUTSIDE)
+    share, weighs = _shares(table, k, weight, outside)
+    if len(share) == 0:
+        return one(math.nan)
+    alike = math.fsum((weighs * share).tolist())
+    if weight == "list":
+        # As if all lists were full: shares are of users times k.
+        tally = table.tally(k)
+        full = tally.n_lists * (k or len(tally.lists) - 1)
+        alike *= int(_shown(table, k, outside).sum()) / full
+    return one(1 - alike)
+
+
+GiniSimpson = listed(
+    "GiniSimpson",
+    gini_simpson,
+    aliases=("GiniSimpsonIndex",),
+    summary="run",
+    ordered=False,
+)

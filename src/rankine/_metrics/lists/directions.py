@@ -1,0 +1,180 @@
+"""Directions of items: their features, or who had them, as vectors of length 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankine._base.arrays import Bools, Floats, Ints
+    from rankine._tables.lists import Recommended
+
+_CELLS = 1 << 22
+"""Numbers that are taken at once."""
+
+
+class Directions(NamedTuple):
+    """Items as vectors of length 1.
+
+    Attributes:
+        vectors: a row per item, in an array or a sparse matrix; 0 where it has none.
+        known: which items have any.
+        size: how many numbers each row takes.
+    """
+
+    vectors: Any
+    known: Bools
+    size: Ints
+
+    def totals(self, item: Ints, starts: Ints, lists: slice) -> Any:
+        """Add up the vectors of the items of some lists."""
+        own = starts[lists.start : lists.stop + 1]
+        chosen = item[own[0] : own[-1]]
+        if not isinstance(self.vectors, np.ndarray):
+            from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+            n = len(own) - 1
+            ones = np.ones(len(chosen))
+            shape = (n, self.vectors.shape[0])
+            return csr_array((ones, chosen, own - own[0]), shape=shape) @ self.vectors
+        made = np.zeros((len(own) - 1, self.vectors.shape[1]))
+        filled = np.flatnonzero(np.diff(own))
+        if len(filled):
+            made[filled] = np.add.reduceat(
+                self.vectors[chosen], own[filled] - own[0], axis=0
+            )
+        return made
+
+    def squares(self, item: Ints, starts: Ints) -> Floats:
+        """Return the squared length of the sum of each list's vectors."""
+        made = np.zeros(len(starts) - 1)
+        for lists in self._parts(item, starts):
+            total = self.totals(item, starts, lists)
+            made[lists] = dots(total, total)
+        return made
+
+    def products(self, item: Ints, starts: Ints, other: Ints, begins: Ints) -> Floats:
+        """Return the product of the sums of two lists each."""
+        made = np.zeros(len(starts) - 1)
+        for lists in self._parts(item, starts, other, begins):
+            made[lists] = dots(
+                self.totals(item, starts, lists), self.totals(other, begins, lists)
+            )
+        return made
+
+    def cosines(self, item: Ints, user: Ints, other: Ints, begins: Ints) -> Floats:
+        """Return the product of each item with the sum of its user's other list.
+
+        Rows of a user stand together.
+        """
+        made = np.zeros(len(item))
+        starts = np.searchsorted(user, np.arange(len(begins)))
+        for lists in self._parts(item, starts, other, begins):
+            rows = slice(int(starts[lists.start]), int(starts[lists.stop]))
+            total = self.totals(other, begins, lists)
+            own = total[user[rows] - lists.start]
+            made[rows] = dots(self.vectors[item[rows]], own)
+        return made
+
+    def _parts(self, *lists: Ints) -> Iterator[slice]:
+        """Cut lists into parts whose vectors are not too many numbers."""
+        n = len(lists[1]) - 1
+        upto = np.zeros(n + 1)
+        for item, starts in zip(lists[::2], lists[1::2], strict=True):
+            size = np.concatenate(([0], np.cumsum(self.size[item])))
+            upto += size[starts]
+        begin = 0
+        while begin < n:
+            end = int(np.searchsorted(upto, upto[begin] + _CELLS, side="right")) - 1
+            end = min(max(end, begin + 1), n)
+            yield slice(begin, end)
+            begin = end
+
+
+def dots(first: Any, second: Any) -> Floats:
+    """Multiply row by row."""
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        found: Floats = np.einsum("ij,ij->i", first, second)
+        return found
+    # In the order of columns, so that no row is added up by the order of another.
+    for rows in (first, second):
+        if not isinstance(rows, np.ndarray):
+            rows.sort_indices()
+    return np.asarray(first.multiply(second).sum(axis=1), dtype=np.float64).ravel()
+
+
+def directions(table: Recommended, by: str) -> Directions:
+    """Return the directions of items, by their features or by the users who had them.
+
+    An item whose features are all 0, or whom nobody had, has no direction: its cosine
+    with all is 0.
+    """
+    if ("directions", by) not in table.memo:
+        make = _of_users if by == "users" else _of_features
+        table.memo["directions", by] = make(table)
+    found: Directions = table.memo["directions", by]
+    return found
+
+
+def features(table: Recommended) -> Any:
+    """Return a row of features per item; topics are features where there are no others.
+
+    They stay sparse, as there may be many.
+    """
+    if table.vectors is not None or table.topics is None:
+        return table.vectors
+    if "features" not in table.memo:
+        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+        own = table.topics.of_item
+        shape = (table.n_items, table.topics.n)
+        ones = np.ones(len(own.member))
+        table.memo["features"] = csr_array((ones, own.member, own.starts), shape=shape)
+    return table.memo["features"]
+
+
+def dense(rows: Any) -> Floats:
+    """Return rows of features as an array."""
+    made: Floats = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return made
+
+
+def _of_features(table: Recommended) -> Directions:
+    vectors = features(table)
+    known = table.featured
+    if vectors is None or known is None:
+        none = np.zeros(table.n_items, dtype=np.int64)
+        return Directions(np.zeros((table.n_items, 0)), none > 0, none)
+    if isinstance(vectors, np.ndarray):
+        # By the largest number first, so that squares are neither 0 nor infinite.
+        largest = np.abs(vectors).max(axis=1, initial=0.0)
+        vectors = vectors * _inverse(largest)[:, None]
+        norm = np.sqrt(dots(vectors, vectors))
+        unit: Any = vectors * _inverse(norm)[:, None]
+        return Directions(unit, known, np.full(table.n_items, vectors.shape[1]))
+    scale = _inverse(np.sqrt(dots(vectors, vectors)))
+    size = np.diff(vectors.indptr)
+    unit = vectors.copy()
+    unit.data = unit.data * np.repeat(scale, size)
+    return Directions(unit, known, size)
+
+
+def _inverse(norm: Floats) -> Floats:
+    found: Floats = np.divide(1.0, norm, out=np.zeros(len(norm)), where=norm > 0)
+    return found
+
+
+def _of_users(table: Recommended) -> Directions:
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+
+    train = table.train
+    known = np.ones(table.n_items, dtype=np.bool_)
+    if train is None:
+        return Directions(np.zeros((table.n_items, 0)), known, known.astype(np.int64))
+    weight = 1 / np.sqrt(train.users[train.item])
+    width = int(train.user.max(initial=-1)) + 1
+    unit = csr_array((weight, (train.item, train.user)), shape=(table.n_items, width))
+    return Directions(unit, known, train.users)

@@ -1,0 +1,262 @@
+"""Rows of predictions, and what batches of them add up to.
+
+A loss is made in two steps: rows become sums, and sums become a number. Sums are exact,
+so that a number does not depend on how rows are cut into batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.forks import need_threads
+from rankine._base.text import count
+from rankine._stats.exact import added, exact_sum
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+    from rankine._stats.exact import Exact
+
+_SUM = 1e-6
+"""How far the probabilities of all classes may be from 1 together."""
+_FAR = 512
+"""The step between exponents of which squares are added up together."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What rows add up to.
+
+    Attributes:
+        n: how many rows there are.
+        clipped: how many probabilities were raised.
+        total: the sum that a loss is made of.
+        hits: in how many rows it happened.
+        bins: bin -> the same of its rows.
+        edges: the bounds of bins.
+        classes: how many classes there are, None if only 0 and 1 are told apart.
+    """
+
+    n: int = 0
+    clipped: int = 0
+    total: Exact = Fraction(0)
+    hits: int = 0
+    bins: dict[int, Sums] = field(default_factory=dict)
+    edges: tuple[float, ...] = ()
+    classes: int | None = None
+
+    def __add__(self, other: Sums) -> Sums:
+        """Put the rows of two batches together."""
+        if self.n and other.n and self.classes != other.classes:
+            words = [
+                "one column" if own is None else f"{own} classes"
+                for own in (self.classes, other.classes)
+            ]
+            msg = f"p has {words[0]} in one batch, and {words[1]} in another"
+            raise DataError(msg)
+        bins = {
+            number: self.bins.get(number, Sums()) + other.bins.get(number, Sums())
+            for number in sorted(self.bins.keys() | other.bins.keys())
+        }
+        return Sums(
+            self.n + other.n,
+            self.clipped + other.clipped,
+            added(self.total, other.total),
+            self.hits + other.hits,
+            bins,
+            self.edges or other.edges,
+            self.classes if self.n else other.classes,
+        )
+
+
+def entropies(y: Any, p: Any, *, eps: float) -> Sums:
+    """Add up the logarithms of what was given to what happened."""
+    right, classes = _of_truth(y, p)
+    clipped = int(np.count_nonzero(right < eps))
+    losses = -np.log(np.maximum(right, eps))
+    return Sums(len(right), clipped, exact_sum(losses), classes=classes)
+
+
+def entropies_and_hits(
+    y: Any, p: Any, *, eps: float, baseline: float | None = None
+) -> Sums:
+    """Add up as `entropies` does, and count in how many rows it happened."""
+    del baseline  # which matters in the end only
+    p = _floats(p, "p")
+    _check_column(p)
+    made, truth = entropies(y, p, eps=eps), _binary(y)
+    hits = int(np.count_nonzero(truth))
+    return Sums(made.n, made.clipped, made.total, hits)
+
+
+def squares_of_chances(y: Any, p: Any) -> Sums:
+    """Add up the squared distances of probabilities from what happened."""
+    chances, classes = _floats(p, "p"), None
+    if chances.ndim == 1:
+        truth = _binary(y)
+        _check_chances(chances, len(truth))
+        squares = (chances - truth) ** 2
+    else:
+        label = _classes(y, chances)
+        wanted = np.zeros_like(chances)
+        wanted[np.arange(len(label)), label] = 1
+        squares = ((chances - wanted) ** 2).sum(axis=1)
+        classes = chances.shape[1]
+    return Sums(len(squares), total=exact_sum(squares), classes=classes)
+
+
+def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
+    """Add up probabilities by bins of equal width, or with equally many rows.
+
+    The upper bound belongs to a bin, and the lowest bin has both of its bounds.
+    """
+    truth, chances = _binary(y), _floats(p, "p")
+    _check_chances(chances, len(truth))
+    edges = np.linspace(0, 1, bins + 1)
+    if by == "count" and len(chances):
+        edges = np.unique(np.quantile(chances, edges))
+    number = np.clip(np.searchsorted(edges, chances, side="left") - 1, 0, None)
+    found = {}
+    for one in np.unique(number).tolist():
+        own = number == one
+        hits = int(np.count_nonzero(truth[own]))
+        total = exact_sum(chances[own])
+        found[one] = Sums(int(np.count_nonzero(own)), total=total, hits=hits)
+    return Sums(len(truth), bins=found, edges=tuple(edges.tolist()))
+
+
+def squares_of_gaps(y: Any, predicted: Any) -> Sums:
+    """Add up squared distances, of which none is too large or too small to square."""
+    gaps = _gaps(y, predicted)
+    exponent = np.frexp(gaps)[1]
+    scale = (exponent + _FAR // 2) // _FAR * _FAR
+    total: Exact = Fraction(0)
+    for one in np.unique(scale).tolist():
+        own = np.ldexp(gaps[scale == one], -one)
+        part = exact_sum(own * own)
+        if isinstance(part, Fraction):
+            part *= Fraction(4) ** one
+        total = added(total, part)
+    return Sums(len(gaps), total=total)
+
+
+def gaps(y: Any, predicted: Any) -> Sums:
+    """Add up distances."""
+    found = _gaps(y, predicted)
+    return Sums(len(found), total=exact_sum(np.abs(found)))
+
+
+def _gaps(y: Any, predicted: Any) -> Floats:
+    truth, guess = _floats(y, "y"), _floats(predicted, "predicted")
+    for column, name in ((truth, "y"), (guess, "predicted")):
+        if column.ndim != 1:
+            msg = f"{name} has {column.ndim} dimensions; expected one column"
+            raise DataError(msg)
+    _check_length(len(truth), len(guess), "predicted")
+    with np.errstate(over="ignore"):
+        return guess - truth
+
+
+def _of_truth(y: Any, p: Any) -> tuple[Floats, int | None]:
+    """Return the probability given to what happened, and the number of classes."""
+    chances = _floats(p, "p")
+    if chances.ndim == 1:
+        truth = _binary(y)
+        _check_chances(chances, len(truth))
+        return np.where(truth == 1, chances, 1 - chances), None
+    label = _classes(y, chances)
+    return chances[np.arange(len(label)), label], chances.shape[1]
+
+
+def _floats(values: Any, name: str) -> Floats:
+    """Return numbers; what is missing or is no number is refused."""
+    if type(values).__module__.startswith("polars") and hasattr(values, "columns"):
+        need_threads()  # polars makes an array of several columns with them
+    try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        raw = np.asarray(values)
+        if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
+            raise TypeError  # noqa: TRY301 - one message for all that is no column
+        # In the order of rows, so that sums over classes do not depend on the layout.
+        made = np.ascontiguousarray(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        msg = f"{name} must be a column of numbers, got {_sample(values)}"
+        raise DataError(msg) from None
+    bad = ~np.isfinite(made)
+    if bad.any():
+        at = int(np.flatnonzero(bad.ravel())[0])
+        msg = (
+            f"{name} has {count(int(bad.sum()), 'value')} without a finite number, the "
+            f"first at row {at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
+        )
+        raise DataError(msg)
+    return made
+
+
+def _sample(values: Any) -> str:
+    text = " ".join(repr(values).split())
+    return text if len(text) < 60 else f"{text[:57]}..."  # noqa: PLR2004 - a line
+
+
+def _binary(y: Any) -> Floats:
+    truth = _floats(y, "y")
+    if truth.ndim != 1:
+        msg = f"y has {truth.ndim} dimensions; expected one column of 0 and 1"
+        raise DataError(msg)
+    odd = (truth != 0) & (truth != 1)
+    if odd.any():
+        at = int(np.flatnonzero(odd)[0])
+        msg = f"y must be 0 or 1, got {truth[at]:g} at row {at}"
+        raise DataError(msg)
+    return truth
+
+
+def _check_chances(chances: Floats, n: int) -> None:
+    _check_column(chances)
+    _check_length(n, len(chances), "p")
+    _refuse_outside(chances)
+
+
+def _check_column(chances: Floats) -> None:
+    if chances.ndim != 1:
+        msg = f"p has {chances.ndim} dimensions; expected one column"
+        raise DataError(msg)
+
+
+def _refuse_outside(chances: Floats) -> None:
+    odd = (chances < 0) | (chances > 1)
+    if odd.any():
+        at = int(np.flatnonzero(odd.ravel())[0])
+        msg = f"p must be between 0 and 1, got {chances.ravel()[at]:g}"
+        raise DataError(msg)
+
+
+def _check_length(n: int, other: int, name: str) -> None:
+    if n != other:
+        msg = f"y has {count(n, 'row')} and {name} has {other}; they are paired by row"
+        raise DataError(msg)
+
+
+def _classes(y: Any, chances: Floats) -> Ints:
+    """Return the numbers of classes, and check the matrix of their probabilities."""
+    label = _floats(y, "y")
+    _check_length(len(label), len(chances), "p")
+    if chances.ndim != 2:  # noqa: PLR2004 - rows and classes
+        msg = f"p has {chances.ndim} dimensions; expected rows and classes"
+        raise DataError(msg)
+    _refuse_outside(chances)
+    total = chances.sum(axis=1)
+    worst = int(np.abs(total - 1).argmax()) if len(total) else 0
+    if len(total) and abs(total[worst] - 1) > _SUM:
+        msg = f"the probabilities of row {worst} add up to {total[worst]:g}, not to 1"
+        raise DataError(msg)
+    odd = (label != np.floor(label)) | (label < 0) | (label >= chances.shape[1])
+    if label.ndim != 1 or odd.any():
+        msg = f"y must be numbers of classes, 0 to {chances.shape[1] - 1}"
+        raise DataError(msg)
+    return label.astype(np.int64)

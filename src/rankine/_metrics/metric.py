@@ -1,0 +1,251 @@
+"""Metric and its registry: names and parameters, no arithmetic.
+
+A metric is a plain function from the joined table to one number per query; its
+keyword-only signature is the schema for Python, the command line and YAML. `register`
+gives the function a name and declares facts that the rest reads.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+
+from rankine._base.frozen import freeze
+from rankine._tables.judged import Judged
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+
+Kernel: TypeAlias = "Callable[..., Floats]"
+Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
+Summary = Literal["mean", "sum", "geometric", "ratio", "run"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is declared about a metric, once, for all who need to know.
+
+    Attributes:
+        name: the canonical name.
+        kernel: the function from a table to one number per query.
+        aliases: other names, read without regard to case.
+        at: the parameter that ``@`` sets, if any.
+        bounds: the smallest and the largest value.
+        higher_is_better: the direction, None where there is none.
+        summary: how the values of the queries become one: their mean, their sum,
+            their geometric mean, or pooled numerators over pooled denominators; or
+            ``run``, where the kernel gives one number for all of them.
+        parts: numerator and denominator per query, for metrics that can be pooled.
+        pairs: the number itself, where it is a mean over pairs of queries, and the
+            kernel gives each query's part in it.
+        empty: what a query without relevant items is worth to the summary: what the
+            convention says; the same only where the metric has no value (``gaps``);
+            nothing, where there is no value (``skip``); or its own value, which does
+            not need relevant items (``keep``).
+        lacks: what queries do not have on which the convention decides, in words.
+        needs: what else must be in the table: "scores" of all retrieved items; for
+            lists, "judgements", "train", "catalog", "vectors" or "topics".
+        binary: whether grades are read only through a threshold.
+        ordered: whether the order of tied items can matter.
+        matters: parameter -> another one and its values with which alone the first
+            has an effect; no values are all but None.
+    """
+
+    name: str
+    kernel: Kernel
+    aliases: tuple[str, ...] = ()
+    at: str | None = None
+    bounds: tuple[float, float] = (0, 1)
+    higher_is_better: bool | None = True
+    summary: Summary = "mean"
+    parts: Parts | None = None
+    pairs: Callable[..., float] | None = None
+    empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
+    lacks: str = "a relevant item"
+    needs: frozenset[str] = frozenset()
+    binary: bool = True
+    ordered: bool = True
+    matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+
+    def idle(self, given: Mapping[str, Any]) -> Iterator[str]:
+        """Go through the parameters that are given and have no effect."""
+        for key, (other, values) in self.matters.items():
+            if key not in given or given[key] == self.parameters[key]:
+                continue
+            own = given.get(other, self.parameters[other])
+            if own not in values if values else own is None:
+                yield key
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters with their defaults, in the order of the signature."""
+        return {
+            parameter.name: parameter.default
+            for parameter in inspect.signature(self.kernel).parameters.values()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+
+
+REGISTRY: dict[str, Fact] = {}
+
+
+@dataclass(frozen=True, repr=False)
+class Metric:
+    """A metric with some of its parameters bound.
+
+    ``nDCG @ 10`` binds the cutoff, ``nDCG(gain="exponential")`` any parameter; the
+    text of a metric is the expression that makes it. Metrics are equal when name and
+    parameters are, and are checked when they are made.
+
+    >>> from rankine._metrics.ranking import nDCG
+    >>> nDCG(gain="exponential") @ 10
+    nDCG(gain='exponential')@10
+    """
+
+    facts: ClassVar[dict[str, Fact]] = REGISTRY
+    blank: ClassVar[Callable[[], Any]] = Judged.empty
+
+    name: str
+    params: tuple[tuple[str, Any], ...] = ()
+    _bound: Mapping[str, Any] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        """Check the parameters by running the kernel on an empty table."""
+        known = self.fact.parameters
+        bound = dict(self.params)
+        for key in bound:
+            if key not in known:
+                takes = ", ".join(known) if known else "none"
+                msg = (
+                    f"{self.name} has no parameter {key!r}; it takes {takes}"
+                    f"{nearest(key, known)}"
+                )
+                raise ParameterError(msg)
+        self.fact.kernel(type(self).blank(), **bound)
+        for key in self.fact.idle(bound):
+            other, values = self.fact.matters[key]
+            needed = " or ".join(f"{other}={value!r}" for value in values)
+            msg = (
+                f"{self.name} has {key}={_shown(bound[key])}, which has no effect "
+                f"without {needed or other}"
+            )
+            raise ParameterError(msg)
+        ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
+        object.__setattr__(self, "params", ordered)
+        object.__setattr__(self, "_bound", dict(ordered))
+
+    @property
+    def fact(self) -> Fact:
+        """What is declared about this metric."""
+        return self.facts[self.name]
+
+    def get(self, parameter: str) -> Any:
+        """Return the value of a parameter: the bound one, or the default."""
+        return self._bound.get(parameter, self.fact.parameters.get(parameter))
+
+    def binds(self, parameter: str) -> bool:
+        """Say whether the parameter was given."""
+        return parameter in self._bound
+
+    def takes(self, parameter: str) -> bool:
+        """Say whether the metric has such a parameter."""
+        return parameter in self.fact.parameters
+
+    @property
+    def depth(self) -> int | None:
+        """The rank below which nothing matters, None if every rank does."""
+        k = self.get("k")
+        return None if k is None else int(k)
+
+    @property
+    def summary(self) -> Summary:
+        """How the values of the queries become one number."""
+        return "mean" if self.get("aggregate") == "mean" else self.fact.summary
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction, None where there is none."""
+        direction = self.fact.higher_is_better
+        turned = self.get("complement") is True and direction is not None
+        return not direction if turned else direction
+
+    @property
+    def empty(self) -> str:
+        """What a query without relevant items is worth, as in `Fact.empty`.
+
+        A metric of pairs that counts queries without a pair leaves those without a
+        relevant item to the convention.
+        """
+        no_pairs = self.takes("single") and self.get("single") == "undefined"
+        return "skip" if no_pairs else self.fact.empty
+
+    def values(self, table: Any) -> Floats:
+        """Compute one number per query of the table; nan where undefined."""
+        return self.fact.kernel(table, **self._bound)
+
+    def __call__(self, /, **params: Any) -> Self:
+        """Bind parameters."""
+        bound = {**self._bound, **params}
+        if bound.get(self.fact.at or "", 0) is None:
+            del bound[self.fact.at or ""]  # no cutoff is what there is without one
+        return type(self)(self.name, (*bound.items(),))
+
+    def __matmul__(self, value: Any) -> Self:
+        """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""
+        at = self.fact.at
+        if at is None:
+            msg = f"{self.name} has no cutoff; write it without @{value}"
+            raise ParameterError(msg)
+        return self(**{at: value})  # type: ignore[return-value]
+
+    def __str__(self) -> str:
+        """Return the expression that makes this metric, like ``P(rel=2)@5``."""
+        at = self.fact.at
+        inside = ",".join(
+            f"{key}={_shown(value)}" for key, value in self.params if key != at
+        )
+        text = f"{self.name}({inside})" if inside else self.name
+        cut = self._bound.get(at) if at else None
+        return text if cut is None else f"{text}@{_plain(cut)}"
+
+    __repr__ = __str__
+
+
+def _shown(value: Any) -> str:
+    """Return a parameter as text; a function has its name."""
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return repr(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy scalars into Python's, so that the text can be read back."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def register(
+    name: str, kernel: Kernel, kind: type[Metric] = Metric, **facts: Any
+) -> Metric:
+    """Give a kernel its name and return it as a metric.
+
+    `at` defaults to ``k`` where the kernel has that parameter. A `kind` of metrics has
+    its own names and reads its own kind of table.
+    """
+    parameters = inspect.signature(kernel).parameters
+    facts.setdefault("at", "k" if "k" in parameters else None)
+    facts.setdefault("binary", "rel" in parameters and "gain" not in parameters)
+    facts["needs"] = frozenset(facts.get("needs", ()))
+    kind.facts[name] = Fact(name, kernel, **facts)
+    return kind(name)

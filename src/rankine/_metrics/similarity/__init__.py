@@ -1,0 +1,1 @@
+"""One ranking against another: overlap, correlations, and their weights."""

@@ -1,0 +1,214 @@
+"""Reconciliations as text, for notebooks and as plain data."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._conventions.tools import TOOLS
+from rankine._report.cells import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankine._evaluate.reconcile import (
+        Explanation,
+        Group,
+        Reconciliation,
+        Row,
+        Step,
+    )
+
+_WIDTH = 80
+_DECIMALS = 4
+_MOST_DECIMALS = 12
+
+
+def to_text(found: Reconciliation) -> str:
+    """Return a paragraph per number: who gives it, and why it is not the default."""
+    lines = [str(found.metric), ""]
+    decimals = _decimals(found)
+    for group in found.groups:
+        names = ", ".join(_title(name) for name in group.conventions)
+        value = _number(group.value, decimals)
+        lines += _paragraph(f"{value:>{decimals + 3}}  ", names)
+        lead = " " * (decimals + 5)
+        for words, who in group.reasons.items():
+            some = len(group.reasons) > 1
+            names = ", ".join(map(_title, who)) + ": " if some else ""
+            lines += _paragraph(lead, names + "; ".join(words), hang=2)
+    silent = [row for row in found.rows if row.value is None]
+    for why in dict.fromkeys(row.why for row in silent):
+        names = ", ".join(_title(row.convention) for row in silent if row.why == why)
+        lines += _paragraph(f"{'-':>{decimals + 3}}  ", f"{names}: {shown(why)}")
+    told = _warnings(found)
+    if told:
+        lines.append("")
+    for line in told:
+        lines += _paragraph("  ! ", shown(line))
+    return "\n".join(lines)
+
+
+def _warnings(found: Reconciliation) -> list[str]:
+    """Return the warnings; one that holds for several tools names them all."""
+    rest: dict[str, list[str]] = {}
+    for row in found.rows:
+        title = _title(row.convention)
+        for line in row.warnings:
+            rest.setdefault(line.removeprefix(title), []).append(title)
+    return [", ".join(titles) + line for line, titles in rest.items()]
+
+
+def _paragraph(lead: str, text: str, hang: int = 0) -> list[str]:
+    below = " " * (len(lead) + hang)
+    return textwrap.wrap(text, _WIDTH, initial_indent=lead, subsequent_indent=below)
+
+
+def _title(name: str) -> str:
+    return TOOLS[name].title
+
+
+def _decimals(found: Reconciliation) -> int:
+    """Return as many decimals as tell the groups apart."""
+    values = [group.value for group in found.groups if math.isfinite(group.value)]
+    for decimals in range(_DECIMALS, _MOST_DECIMALS):
+        if len({round(value, decimals) for value in values}) == len(values):
+            return decimals
+    return _MOST_DECIMALS
+
+
+def _number(value: float | None, decimals: int = _DECIMALS) -> str:
+    if value is None:
+        return "none"
+    return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def explanation_text(found: Explanation) -> str:
+    """Return a line per choice that moves the number."""
+    first = f"{_title(found.first)} {_number(found.value_first)}"
+    second = f"{_title(found.second)} {_number(found.value_second)}"
+    lines = [f"{found.metric}: {first}, {second}"]
+    for step in found.steps:
+        lines += _paragraph("  ", f"{_arrow(step)}  {step.field}: {step.words}", hang=4)
+        if step.query is not None:
+            lines.append(
+                f"      most for {shown(step.query)}: {_entry(step.query_before)} -> "
+                f"{_entry(step.query_after)}"
+            )
+    if not found.steps:
+        lines.append("  nothing moves the number on these data")
+    if found.unmoved:
+        n = count(len(found.unmoved), "other choice")
+        text = f"{n} without effect here: {', '.join(found.unmoved)}"
+        lines += _paragraph("  ", text, hang=4)
+    return "\n".join(lines)
+
+
+def _arrow(step: Step) -> str:
+    change = "" if math.isnan(step.change) else f" ({step.change:+.4f})"
+    return f"{_number(step.value_before)} -> {_number(step.value_after)}{change}"
+
+
+def _entry(value: float | None) -> str:
+    return "left out" if value is None else f"{value:.4f}"
+
+
+def to_html(found: Reconciliation) -> str:
+    """Return a table for notebooks, without script and without style sheets."""
+    decimals = _decimals(found)
+    rows = "".join(
+        f"<tr><td style='text-align:right'>{_number(group.value, decimals)}</td>"
+        f"<td style='text-align:left'>"
+        f"{html.escape(', '.join(map(_title, group.conventions)))}</td>"
+        f"<td style='text-align:left'>{_cell(group)}</td></tr>"
+        for group in found.groups
+    )
+    head = (
+        f"<tr><th style='text-align:right'>{html.escape(str(found.metric))}</th>"
+        "<th style='text-align:left'>given by</th>"
+        "<th style='text-align:left'>because it</th></tr>"
+    )
+    silent = "".join(
+        f"<li>{html.escape(f'{_title(row.convention)}: {shown(row.why)}')}</li>"
+        for row in found.rows
+        if row.value is None
+    )
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><ul>{silent}</ul>"
+
+
+def _cell(group: Group) -> str:
+    some = len(group.reasons) > 1
+    return "<br>".join(
+        html.escape(
+            (", ".join(map(_title, who)) + ": " if some else "") + "; ".join(words)
+        )
+        for words, who in group.reasons.items()
+    )
+
+
+def to_dict(found: Reconciliation) -> dict[str, Any]:
+    """Return the rows and the groups as plain data."""
+    return {
+        "metric": str(found.metric),
+        "rows": list(_rows(found.rows)),
+        "groups": [
+            {
+                "value": _finite(group.value),
+                "conventions": list(group.conventions),
+                "because": {key: list(words) for key, words in group.because.items()},
+            }
+            for group in found.groups
+        ],
+    }
+
+
+def _rows(rows: tuple[Row, ...]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield {
+            "convention": row.convention,
+            "tool": _title(row.convention),
+            "value": _finite(row.value),
+            "why": row.why,
+            "warnings": list(row.warnings),
+        }
+
+
+def explanation_dict(found: Explanation) -> dict[str, Any]:
+    """Return the steps as plain data."""
+    return {
+        "metric": str(found.metric),
+        "first": found.first,
+        "second": found.second,
+        "value_first": _finite(found.value_first),
+        "value_second": _finite(found.value_second),
+        "steps": [
+            {
+                "field": step.field,
+                "before": _plain(step.before),
+                "after": _plain(step.after),
+                "words": step.words,
+                "value_before": _finite(step.value_before),
+                "value_after": _finite(step.value_after),
+                "query": _plain(step.query),
+                "query_before": _finite(step.query_before),
+                "query_after": _finite(step.query_after),
+            }
+            for step in found.steps
+        ],
+        "unmoved": list(found.unmoved),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return str(value) if isinstance(value, float) and math.isinf(value) else value

@@ -1,0 +1,1 @@
+"""Statistics on arrays: exact sums and intervals."""

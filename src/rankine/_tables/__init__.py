@@ -1,0 +1,1 @@
+"""What kernels read: flat columns of numbers, without ids; NumPy alone."""

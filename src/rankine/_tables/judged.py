@@ -1,0 +1,254 @@
+"""Judged: the joined table on which every ranking metric is a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankine._tables.pool import Pool
+from rankine._tables.segments import position, runs, starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._base.arrays import Bools, Floats, Ints
+
+
+_SPARSE = 4
+"""How many kinds of judged items there may be for each of them, to count them all."""
+
+
+class Hits(NamedTuple):
+    """The relevant rows of a table.
+
+    Attributes:
+        row: where they stand in the table.
+        query: their query numbers.
+        rank: their ranks, ascending within a query.
+        nth: 1 for a query's first hit, 2 for the second, ...
+        score: their scores.
+    """
+
+    row: Ints
+    query: Ints
+    rank: Ints
+    nth: Ints
+    score: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The retrieved items that are judged, with all that metrics need of the rest.
+
+    Rows are grouped by query and sorted by rank. Unjudged items have no row: they show
+    in the ranks they occupy and in `n_retrieved`.
+
+    Attributes:
+        query: row -> query number.
+        rank: 1-based place in the list, by the convention's tie rule.
+        grade: the judged grade; a negative one means "in the pool, but not judged".
+        above: how many items of the list have a larger score.
+        tied: how many items of the list have the same score, this one included.
+        score: the score, nan if the input has none.
+        n_retrieved: per query, the length of the list.
+        in_run: per query, whether the run has it.
+        pool: per query, the judged grades.
+        scores: the scores of all retrieved items, when a metric needs them.
+        score_query: the query number of each of `scores`.
+        keep_negative: whether negative grades count as negative gains.
+        pair: per row, the number of its judgement, -1 if it stands for any of several;
+            None if nobody knows.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    above: Ints
+    tied: Ints
+    score: Floats
+    n_retrieved: Ints
+    in_run: Bools
+    pool: Pool
+    scores: Floats | None = None
+    score_query: Ints | None = None
+    keep_negative: bool = False
+    pair: Ints | None = None
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def empty() -> Judged:
+        """Return a table without queries, on which parameters are checked."""
+        return _EMPTY
+
+    @staticmethod
+    def concatenated(tables: Sequence[Judged]) -> Judged:
+        """Return one table of the queries of several, which are all different."""
+        if len(tables) == 1:
+            return tables[0]
+        before = np.cumsum([0, *(one.n_queries for one in tables)])[:-1].tolist()
+
+        def moved(name: str) -> Ints:
+            pairs = zip(tables, before, strict=True)
+            return np.concatenate([getattr(one, name) + n for one, n in pairs])
+
+        def listed(name: str) -> Any:
+            return np.concatenate([getattr(one, name) for one in tables])
+
+        grades = np.concatenate([one.pool.grade for one in tables])
+        counts = np.concatenate([np.diff(one.pool.starts) for one in tables])
+        scored = all(one.scores is not None for one in tables)
+        return Judged(
+            query=moved("query"),
+            **{name: listed(name) for name in _COLUMNS},
+            pool=Pool(starts_of(counts), grades),
+            scores=listed("scores") if scored else None,
+            score_query=moved("score_query") if scored else None,
+            keep_negative=tables[0].keep_negative,
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.pool.n_queries
+
+    def per_query(self, query: Ints, values: Floats | None = None) -> Floats:
+        """Sum values, or count rows, by query number."""
+        summed = np.bincount(query, weights=values, minlength=self.n_queries)
+        return summed.astype(np.float64, copy=False)
+
+    def n_relevant(self, rel: float) -> Floats:
+        """Return R per query: how many judged items have at least this grade."""
+        return self.pool.count(rel)
+
+    def hits(self, rel: float, ties: str | None = None) -> Hits:
+        """Return the relevant rows, in the order that `ties` asks for."""
+        key = ("hits", rel, ties)
+        if key not in self.memo:
+            table = self.reordered(ties, self.grade >= rel) if ties else self
+            relevant = table.grade >= rel
+            row = relevant.nonzero()[0]
+            query = table.query[row]
+            self.memo[key] = Hits(
+                row, query, table.rank[row], position(query) + 1, table.score[row]
+            )
+        found: Hits = self.memo[key]
+        return found
+
+    def reordered(self, ties: str, by: Floats | Bools) -> Judged:
+        """Return the table with tied items in the best or the worst order.
+
+        The best order puts the largest `by` first, the worst puts it last; items that
+        are not judged count as 0.
+        """
+        value = np.asarray(by, dtype=np.float64)
+        order = np.lexsort((-value, self.above, self.query))
+        _, block = runs(self.query[order], self.above[order])
+        place = position(block)
+        above, tied = self.above[order], self.tied[order]
+        from_top = above + 1 + place
+        from_end = above + tied - place
+        # Unjudged items stand between gains and losses.
+        behind = np.bincount(block)[block] - 1 - place
+        loss = value[order] < 0
+        if ties == "best":
+            rank = np.where(loss, above + tied - behind, from_top)
+        else:
+            rank = np.where(loss, above + 1 + behind, from_end)
+        again = np.lexsort((rank, self.query[order]))
+        final = order[again]
+        return replace(
+            self,
+            query=self.query[final],
+            rank=rank[again],
+            grade=self.grade[final],
+            above=self.above[final],
+            tied=self.tied[final],
+            score=self.score[final],
+            pair=None if self.pair is None else self.pair[final],
+            memo={},
+        )
+
+    def without_items(self, _: int | None = None) -> Bools:
+        """Return which queries of the run have an empty list, whatever the cutoff."""
+        empty: Bools = self.in_run & (self.n_retrieved == 0)
+        return empty
+
+    def length(self, min_score: float | None = None) -> Floats:
+        """Return the length of each list, or of its part with at least that score."""
+        if min_score is None:
+            return self.n_retrieved.astype(np.float64)
+        if self.scores is None or self.score_query is None:
+            return np.zeros(self.n_queries)
+        return self.per_query(self.score_query[self.scores >= min_score])
+
+    def row_starts(self) -> Ints:
+        """Return where each query's rows begin."""
+        return starts_of(np.bincount(self.query, minlength=self.n_queries))
+
+
+Ties = Literal["average", "best", "worst"]
+
+_COLUMNS = ("rank", "grade", "above", "tied", "score", "n_retrieved", "in_run")
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
+_NO_FLOATS: Floats = np.zeros(0)
+_EMPTY = Judged(
+    query=_NO_INTS,
+    rank=_NO_INTS,
+    grade=_NO_FLOATS,
+    above=_NO_INTS,
+    tied=_NO_INTS,
+    score=_NO_FLOATS,
+    n_retrieved=_NO_INTS,
+    in_run=np.zeros(0, dtype=np.bool_),
+    pool=Pool(np.zeros(1, dtype=np.int64), _NO_FLOATS),
+    scores=_NO_FLOATS,
+    score_query=_NO_INTS,
+)
+
+
+def with_the_rest(table: Judged) -> Judged:
+    """Put the judged items that were not retrieved at the end of the lists, tied."""
+    # Which items these are does not matter, only how many of each grade.
+    pool = table.pool
+    levels = np.unique(np.concatenate((pool.grade, table.grade)))
+    wanted = pool.query * len(levels) + levels.searchsorted(pool.grade)
+    found = table.query * len(levels) + levels.searchsorted(table.grade)
+    n_kinds = table.n_queries * len(levels)
+    if n_kinds > _SPARSE * len(wanted):
+        kinds, number = np.unique(np.concatenate((wanted, found)), return_inverse=True)
+        wanted, found = number[: len(wanted)], number[len(wanted) :]
+    else:
+        kinds = np.arange(n_kinds)
+    left = np.bincount(wanted, minlength=len(kinds))
+    left -= np.bincount(found, minlength=len(kinds))
+    kind = np.repeat(kinds, np.maximum(left, 0))
+    more, level = np.divmod(kind, len(levels))
+    grades = levels[level]
+    tied = np.bincount(more, minlength=table.n_queries)
+    above = table.n_retrieved[more]
+    nothing = np.full(len(more), -np.inf)
+    rank = np.concatenate((table.rank, above + position(more) + 1))
+    query = np.concatenate((table.query, more))
+    by_rank = np.lexsort((rank, query))
+    scores, score_query = table.scores, table.score_query
+    if scores is not None and score_query is not None:
+        scores = np.concatenate((scores, nothing))
+        score_query = np.concatenate((score_query, more))
+    return replace(
+        table,
+        query=query[by_rank],
+        rank=rank[by_rank],
+        grade=np.concatenate((table.grade, grades))[by_rank],
+        above=np.concatenate((table.above, above))[by_rank],
+        tied=np.concatenate((table.tied, tied[more]))[by_rank],
+        score=np.concatenate((table.score, nothing))[by_rank],
+        pair=None
+        if table.pair is None
+        else np.concatenate((table.pair, np.full(len(more), -1)))[by_rank],
+        n_retrieved=table.n_retrieved + tied,
+        scores=scores,
+        score_query=score_query,
+        memo={},
+    )

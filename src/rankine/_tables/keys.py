@@ -1,0 +1,186 @@
+"""64-bit keys of ids: which of them are equal, and where each stands.
+
+A key only proposes: whoever made it of an id compares the ids before it decides.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine._base.blocks import by_blocks, by_halves
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankine._base.arrays import Ints
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: spreads query numbers over all 64 bits."""
+_ODD = np.array(
+    [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
+)
+"""Multipliers that bring other bits to the top in each round."""
+
+
+def with_query(
+    keys: NDArray[np.uint64], number: Ints, lengths: Ints
+) -> NDArray[np.uint64]:
+    """Turn the keys of items into keys of (query number, item), list by list."""
+    of_list = (number.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    width = width_of(lengths)
+    if width:
+        return (keys.reshape(-1, width) ^ of_list[:, None]).ravel()
+    return keys ^ np.repeat(of_list, lengths)
+
+
+def width_of(lengths: Ints) -> int:
+    """Return the length that all lists have, 0 if they differ."""
+    width = int(lengths[0]) if len(lengths) else 0
+    return width if (lengths == width).all() else 0
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_LITTLE = 1 << 16
+"""Keys that are looked up together."""
+_PADDED = 0.8
+"""Share of a padded block that has to be data."""
+_TOGETHER = 1 << 19
+"""Keys that are looked through together, so that they stay in the cache."""
+
+
+def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
+    """Say whether some list may have an item twice, by the keys of its items.
+
+    False is certain: equal items have equal keys. True is to be looked into, as other
+    items may have equal keys too.
+    """
+    lengths = np.diff(starts)
+    width = int(lengths.max(initial=0))
+    if len(keys) == width * len(lengths):
+        block = keys.reshape(-1, width)
+        return width > 1 and any(
+            by_halves(lambda rows: _equal_in_rows(block[rows]), len(block), len(keys))
+        )
+    if _PADDED * width * len(lengths) <= len(keys):
+        # Lists of about the same length: fill up with numbers that all differ.
+        block = np.empty((len(lengths), width), dtype=np.uint64)
+        block[:] = np.arange(width)
+        block[np.arange(width) < lengths[:, None]] = keys
+        return _equal_in_rows(block)
+    pairs = with_query(keys, number, lengths)
+    cuts = np.searchsorted(starts, np.arange(0, len(keys), _TOGETHER))
+    bounds = np.unique(np.append(starts[cuts], len(keys)))
+    return any(some_equal(pairs[begin:end]) for begin, end in pairwise(bounds))
+
+
+def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
+    """Say whether two keys of a row are equal; half of each key is looked at first."""
+    step = max(1, _TOGETHER // keys.shape[1])
+    for begin in range(0, len(keys), step):
+        some = keys[begin : begin + step]
+        half = some.view(np.uint32)[:, ::2].copy()
+        half.sort(axis=1)
+        suspect = (half[:, 1:] == half[:, :-1]).any(axis=1)
+        if suspect.any() and any(some_equal(row) for row in some[suspect]):
+            return True
+    return False
+
+
+class KeyTable:
+    """Where each of some keys stands, found by slots instead of by sorting.
+
+    Keys are written into slots by some of their bits; those whose slot was taken by
+    another key go to the next round, with other bits.
+
+    Attributes:
+        unique: whether all keys differ; if not, nothing can be looked up.
+    """
+
+    def __init__(self, keys: NDArray[np.uint64], spare: int = 6) -> None:
+        """Write keys into slots, of which there are up to 2^spare for each."""
+        self.keys = keys
+        self.rounds: list[tuple[np.uint64, np.uint64, NDArray[np.int32]]] = []
+        self.unique = True
+        left = np.arange(len(keys), dtype=np.int32)
+        own = keys
+        while len(left) and self.unique:
+            mix = _ODD[len(self.rounds) % len(_ODD)]
+            # Few keys get many slots each, so that other keys seldom meet one.
+            size = len(left).bit_length()
+            shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
+            slot = _slots(own, mix, shift)
+            taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
+            taken[slot] = left
+            winner = taken[slot]
+            lost = winner != left
+            self.unique = not (keys[winner[lost]] == own[lost]).any()
+            self.rounds.append((mix, shift, taken))
+            left, own = left[lost], own[lost]
+
+    def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+        """Return which keys are in the table, in order, and where each stands."""
+        rows, places = [_NONE], [_NONE]
+
+        def some(part: slice) -> list[tuple[int, Ints, Ints]]:
+            return [
+                (begin, *self._find(keys[begin : min(begin + _LITTLE, part.stop)]))
+                for begin in range(part.start, part.stop, _LITTLE)
+            ]
+
+        for begin, row, place in chain(*by_halves(some, len(keys), len(keys))):
+            rows.append(row + begin)
+            places.append(place)
+        return np.concatenate(rows), np.concatenate(places)
+
+    def places(self, keys: NDArray[np.uint64]) -> Ints:
+        """Return where each key stands, -1 if nowhere; for keys that are mostly in."""
+        if not self.rounds:
+            return np.full(len(keys), -1)
+        mix, shift, taken = self.rounds[0]
+        found = np.empty(len(keys), dtype=np.int64)
+
+        def some(part: slice) -> Ints:
+            place = found[part]  # of 64 bits, by which NumPy looks up at once
+            place[:] = taken[_slots(keys[part], mix, shift)]
+            other: Ints = np.flatnonzero(self.keys[place] != keys[part])
+            return np.asarray(other + part.start)
+
+        open_: Ints = np.concatenate([_NONE, *by_blocks(some, len(keys))])
+        for mix, shift, taken in self.rounds[1:]:
+            own = keys[open_]
+            found[open_] = place = taken[_slots(own, mix, shift)]
+            open_ = open_[self.keys[place] != own]
+        found[open_] = -1
+        return found
+
+    def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+        open_ = np.arange(0)
+        rows, places = [_NONE], [_NONE]
+        for turn, (mix, shift, taken) in enumerate(self.rounds):
+            own = keys[open_] if turn else keys
+            place = taken[_slots(own, mix, shift)]
+            some = np.flatnonzero(place >= 0)
+            place = place[some]
+            same = self.keys[place] == own[some]
+            found = open_[some] if turn else some
+            rows.append(found[same])
+            places.append(place[same])
+            open_ = found[~same]
+            if len(open_) == 0:
+                break
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return row[order], np.concatenate(places)[order]
+
+
+def _slots(keys: NDArray[np.uint64], mix: np.uint64, shift: np.uint64) -> Ints:
+    # Seen as signed, which NumPy takes as an index without a copy.
+    return ((keys * mix) >> shift).view(np.int64)
+
+
+def some_equal(keys: NDArray[np.uint64]) -> bool:
+    """Say whether two keys are equal."""
+    return not KeyTable(keys).unique

@@ -1,0 +1,134 @@
+"""Pool: the judged grades of every query, from which R and the ideal list come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._tables.segments import position
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+
+_SOME = 20
+_FEW = 1 << 14
+"""Values that are sorted at once rather than chosen from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Grades of all judged items, grouped by query, in the order given.
+
+    Attributes:
+        starts: where each query's grades begin, with one entry more than queries.
+        grade: the grades; a negative one means "in the pool, but not judged".
+    """
+
+    starts: Ints
+    grade: Floats
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return len(self.starts) - 1
+
+    @property
+    def query(self) -> Ints:
+        """The query number of each grade."""
+        if "query" not in self.memo:
+            number = np.arange(self.n_queries, dtype=np.int64)
+            self.memo["query"] = number.repeat(self.starts[1:] - self.starts[:-1])
+        found: Ints = self.memo["query"]
+        return found
+
+    @property
+    def width(self) -> int | None:
+        """The number of grades per query, if it is the same for all."""
+        if "width" not in self.memo:
+            counts = self.starts[1:] - self.starts[:-1]
+            same = len(counts) > 0 and bool((counts == counts[0]).all())
+            self.memo["width"] = int(counts[0]) if same else None
+        found: int | None = self.memo["width"]
+        return found
+
+    def count(self, least: float, below: float = np.inf) -> Floats:
+        """Count each query's grades that are at least `least` and under `below`."""
+        key = ("count", least, below)
+        if key not in self.memo:
+            inside = self.grade >= least
+            if below != np.inf:
+                inside &= self.grade < below
+            if self.width:
+                found = np.count_nonzero(inside.reshape(-1, self.width), axis=1)
+            elif inside.all():
+                found = np.diff(self.starts)
+            else:
+                found = np.bincount(self.query[inside], minlength=self.n_queries)
+            self.memo[key] = found.astype(np.float64)
+        counted: Floats = self.memo[key]
+        return counted
+
+    @property
+    def deepest(self) -> int:
+        """The largest number of grades that a query has."""
+        return self.width or int(np.diff(self.starts).max(initial=0))
+
+    def sum_of_largest(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
+        """Sum each query's k largest values above zero, each over its rank's divisor.
+
+        `values` has one entry per grade, such as its gain.
+        """
+        width = self.width
+        if width and k is not None and k < width:
+            # As many grades for every query: a matrix, added up from the left.
+            top = np.maximum(_largest_of_rows(values.reshape(-1, width), k), 0)
+            summed: Floats = np.add.accumulate(top / by_rank[1 : k + 1], axis=1)[:, -1]
+            return summed
+        query, rank, top = self.largest(values, k)
+        found = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
+        return found.astype(np.float64, copy=False)
+
+    def sum_of_all(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
+        """Sum each query's k largest values, losses too, over the ranks' divisors."""
+        order = np.lexsort((-values, self.query))
+        query, top = self.query[order], values[order]
+        rank = position(query) + 1
+        inside = rank <= (self.deepest if k is None else k)
+        worth = top[inside] / by_rank[rank[inside]]
+        summed = np.bincount(query[inside], worth, minlength=self.n_queries)
+        return summed.astype(np.float64, copy=False)
+
+    def largest(self, values: Floats, k: int | None) -> tuple[Ints, Ints, Floats]:
+        """Return query, rank and value of each query's k largest values above zero."""
+        positive = values > 0
+        if positive.all():
+            query, top = self.query, values
+        else:
+            query, top = self.query[positive], values[positive]
+        if ((top[1:] > top[:-1]) & (query[1:] == query[:-1])).any():
+            top = top[np.lexsort((-top, query))]
+        rank = position(query) + 1
+        if k is None or len(rank) == 0 or int(rank.max()) <= k:
+            return query, rank, top
+        keep = rank <= k
+        return query[keep], rank[keep], top[keep]
+
+
+def _largest_of_rows(block: Floats, k: int) -> Floats:
+    """Return the k largest values of each row, largest first."""
+    if block.size < _FEW:
+        return -np.sort(-block, axis=1)[:, :k]
+    # Grades are few: often the best one alone fills all k places, and is met so many
+    # times among the first ones.
+    best = block.max(axis=1)
+    top = np.repeat(best[:, None], k, axis=1)
+    some = block[:, : _SOME * k] == best[:, None]
+    open_ = np.flatnonzero(np.count_nonzero(some, axis=1) < k)
+    if len(open_):
+        rest = np.partition(-block[open_], k - 1, axis=1)[:, :k]
+        rest.sort(axis=1)
+        top[open_] = -rest
+    return top

@@ -1,0 +1,286 @@
+"""Arithmetic on segments: rows of one array that belong together, such as a query's.
+
+Segments are given by `starts`, with one entry more than there are segments: segment i
+is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Python.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rankine._base.blocks import by_blocks, by_halves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+
+T = TypeVar("T")
+
+_FEW = 32
+"""Segments that are searched one by one."""
+_WASTE = 2
+"""How much larger than the data a padded block may be."""
+
+
+def steps_of(values: Floats, starts: Ints) -> tuple[int, bool]:
+    """Count the values above the one before them, and say whether one is below.
+
+    Only values of one segment are compared.
+
+    >>> steps_of(np.array([1.0, 2.0, 2.0, 1.0, 5.0]), np.array([0, 3, 3, 5]))
+    (2, False)
+    """
+    inside = np.ones(max(len(values) - 1, 0), dtype=np.bool_)
+    borders = starts[(starts > 0) & (starts < len(values))]
+    inside[borders - 1] = False
+    rises = np.count_nonzero((values[1:] > values[:-1]) & inside)
+    return int(rises), bool(((values[1:] < values[:-1]) & inside).any())
+
+
+def no_steps() -> tuple[int, bool]:
+    """Return that nothing rises and nothing falls, where there is nothing."""
+    return 0, False
+
+
+def starts_of(counts: Ints) -> Ints:
+    """Turn lengths of segments into their starts.
+
+    >>> starts_of(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    starts = np.zeros(len(counts) + 1, dtype=np.int64)
+    counts.cumsum(out=starts[1:])
+    return starts
+
+
+def rounded(scores: Floats, bits: int) -> Floats:
+    """Return scores in the precision in which they are compared.
+
+    What is beyond float32 becomes its largest or smallest number, as -inf has a
+    meaning of its own.
+    """
+    if bits == 64:  # noqa: PLR2004 - the precision that they have
+        return scores
+    with np.errstate(over="ignore"):
+        narrow = scores.astype(np.float32)
+    if np.isinf(narrow).any():
+        most = np.finfo(np.float32).max
+        narrow = np.where(np.isfinite(scores), np.clip(narrow, -most, most), narrow)
+    return narrow.astype(np.float64)
+
+
+def position(segment: Ints) -> Ints:
+    """Count the rows of each segment from 0; rows of a segment stand together.
+
+    >>> position(np.array([4, 4, 7, 9, 9, 9]))
+    array([0, 1, 0, 0, 1, 2])
+    """
+    n = len(segment)
+    if n == 0:
+        return np.zeros(0, dtype=np.int64)
+    index = np.arange(n, dtype=np.int64)
+    first = np.zeros(n, dtype=np.int64)
+    change = (segment[1:] != segment[:-1]).nonzero()[0] + 1
+    first[change] = change
+    np.maximum.accumulate(first, out=first)
+    return index - first
+
+
+def running_sum(values: Floats, segment: Ints) -> Floats:
+    """Add up the values of each segment row by row; its rows stand together.
+
+    All segments go on by one row at a time, so that none knows of another: what comes
+    out does not depend on the segments around.
+
+    >>> running_sum(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 3]))
+    array([1., 3., 5.])
+    """
+    place = position(segment)
+    order = np.argsort(place, kind="stable")
+    ends = starts_of(np.bincount(place, minlength=1)).tolist()
+    summed: Floats = np.array(values, dtype=np.float64)
+    for begin, end in pairwise(ends[1:]):
+        rows = order[begin:end]
+        summed[rows] += summed[rows - 1]
+    return summed
+
+
+def runs(*columns: AnyArray) -> tuple[Ints, Ints]:
+    """Find the runs of equal rows: where each begins, and which run a row is in.
+
+    >>> runs(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6]))
+    (array([0, 2, 3]), array([0, 0, 1, 2]))
+    """
+    new = np.zeros(len(columns[0]), dtype=np.bool_)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(new), np.cumsum(new) - 1
+
+
+def cut_lists(starts: Ints, rank: Ints | None, depth: int) -> tuple[Ints, Ints]:
+    """Return where lists that are cut at a rank begin, and the rows that are left.
+
+    Without ranks, they are 1, 2, 3 and so on.
+    """
+    if rank is not None:
+        rows = np.flatnonzero(rank <= depth)
+        return np.searchsorted(rows, starts), rows
+    length = np.minimum(np.diff(starts), depth)
+    rows, _ = expand(starts[:-1], length)
+    return starts_of(length), rows
+
+
+def expand(starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """List the rows of several ranges, and for each row the number of its range.
+
+    >>> rows, owner = expand(np.array([5, 0]), np.array([2, 3]))
+    >>> rows, owner
+    (array([5, 6, 0, 1, 2]), array([0, 0, 1, 1, 1]))
+    """
+    owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    rows = np.arange(len(owner), dtype=np.int64)
+    rows += np.repeat(starts - starts_of(lengths)[:-1], lengths)
+    return rows, owner
+
+
+def n_ties(descending: Floats) -> int:
+    """Count the neighbours that are equal."""
+    return int(np.count_nonzero(descending[1:] == descending[:-1]))
+
+
+def sort_descending(values: Floats, starts: Ints) -> Floats:
+    """Sort each segment, largest first, and return a new array.
+
+    Segments of about the same length are sorted together as rows of a padded matrix,
+    which NumPy does many times faster than a sort by (segment, value).
+
+    >>> sort_descending(np.array([1.0, 3.0, 5.0, 4.0, 6.0]), np.array([0, 2, 5]))
+    array([3., 1., 6., 5., 4.])
+    """
+    counts = np.diff(starts)
+    out = np.empty_like(values)
+    if len(counts) == 0:
+        return out
+    longest = int(counts.max())
+    if longest == int(counts.min()):
+        block = -values.reshape(len(counts), longest)
+        _sort_rows(block)
+        return np.negative(block, out=block).ravel()
+    # Longest first; a matrix takes segments down to half the length of its first.
+    order = np.argsort(-counts, kind="stable")
+    ordered = counts[order]
+    begin = 0
+    while begin < len(order) and ordered[begin] > 0:
+        width = int(ordered[begin])
+        end = int(np.searchsorted(-ordered, -(width // _WASTE), side="right"))
+        end = max(end, begin + 1)
+        chosen, lengths = order[begin:end], ordered[begin:end]
+        rows, owner = expand(starts[chosen], lengths)
+        column = position(owner)
+        block = np.full((end - begin, width), np.inf)
+        block[owner, column] = -values[rows]
+        _sort_rows(block)
+        out[rows] = -block[owner, column]
+        begin = end
+    return out
+
+
+def _sort_rows(block: Floats) -> None:
+    """Sort each row in place."""
+    by_halves(lambda rows: block[rows].sort(axis=1), len(block), block.size)
+
+
+def bounds(values: AnyArray) -> tuple[Any, Any]:
+    """Return the smallest and the largest of some numbers.
+
+    >>> bounds(np.array([3, 1, 2]))
+    (1, 3)
+    """
+    found = by_blocks(
+        lambda rows: (values[rows].min().item(), values[rows].max().item()), len(values)
+    )
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def count_above(
+    values: Floats, starts: Ints, segment: Ints, x: Floats
+) -> tuple[Ints, Ints]:
+    """Count, for each x, the values of its segment above it and those equal to it.
+
+    Each x is a value of its segment, and segment numbers rise.
+
+    >>> count_above(
+    ...     np.array([7.0, 9.0, 1.0, 7.0]),
+    ...     np.array([0, 4]),
+    ...     np.array([0, 0]),
+    ...     np.array([7.0, 1.0]),
+    ... )
+    (array([1, 3]), array([2, 1]))
+    """
+    n = len(starts) - 1
+    width = len(values) // n if n else 0
+    if 0 < n <= _FEW and width and (starts[1:] - starts[:-1] == width).all():
+        ordered = np.sort(values.reshape(n, width), axis=1)
+        bounds = segment.searchsorted(np.arange(n + 1)).tolist()
+        own = [x[begin:end] for begin, end in pairwise(bounds)]
+        pairs = list(zip(ordered, own, strict=True))
+        upto = np.concatenate([row.searchsorted(some, "right") for row, some in pairs])
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            under = np.concatenate([row.searchsorted(some) for row, some in pairs])
+            return width - upto, upto - under
+        return width - upto, np.ones(len(x), dtype=np.int64)
+    return above_and_tied(sort_descending(values, starts), starts, segment, x)
+
+
+def above_and_tied(
+    descending: Floats, starts: Ints, segment: Ints, x: Floats
+) -> tuple[Ints, Ints]:
+    """Count, for each x, the values of its segment above it and those equal to it.
+
+    A binary search for all x at once; each segment must be sorted, largest first.
+
+    >>> above_and_tied(
+    ...     np.array([9.0, 7.0, 7.0, 1.0]),
+    ...     np.array([0, 4]),
+    ...     np.array([0, 0]),
+    ...     np.array([7.0, 1.0]),
+    ... )
+    (array([1, 3]), array([2, 1]))
+    """
+    begin, end = starts[segment], starts[segment + 1]
+    longest = int(np.diff(starts).max(initial=0))
+    first = _search(descending, begin, end, longest, lambda found: found > x)
+    tied = np.ones(len(x), dtype=np.int64)
+    # Most values are alone; the end of a block is searched only where one begins.
+    more = np.flatnonzero(first + 1 < end)
+    more = more[descending[first[more] + 1] == x[more]]
+    if len(more):
+        start, value = first[more], x[more]
+        last = _search(
+            descending, start, end[more], longest, lambda found: found >= value
+        )
+        tied[more] = last - start
+    return first - begin, tied
+
+
+def _search(
+    values: Floats,
+    begin: Ints,
+    end: Ints,
+    longest: int,
+    before: Callable[[Floats], Bools],
+) -> Ints:
+    """Return, for each range, the first place where `before` no longer holds."""
+    place = begin - 1
+    top = len(values) - 1
+    for bit in range(longest.bit_length() - 1, -1, -1):
+        ahead = place + (1 << bit)
+        holds = before(values[np.minimum(ahead, top)])
+        holds &= ahead < end
+        place = np.where(holds, ahead, place)
+    return place + 1

@@ -1,1 +1,0 @@
-"""Results of data that come in batches, or from several machines."""

@@ -1,1 +1,0 @@
-"""What a recommender would have earned, from the log of another one."""

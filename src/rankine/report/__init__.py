@@ -1,1 +1,0 @@
-"""Results in the shapes that people and machines read."""

@@ -1,1 +1,0 @@
-"""From one value per query to a summary with its uncertainty."""

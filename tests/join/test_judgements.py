@@ -1,0 +1,148 @@
+"""Keys propose, ids decide: duplicates and matches when hashes collide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine._io.sources import Rows
+from rankine._join import judged_rows as rows
+from rankine._join import judgements
+from rankine._tables import keys as keys_
+from rankine.errors import DuplicateItemError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
+def test_distinct_keys_are_not_equal(n: int) -> None:
+    keys = np.random.default_rng(n).permutation(4 * n)[:n].astype(np.uint64)
+
+    assert not keys_.some_equal(keys * np.uint64(0x9E3779B97F4A7C15))
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
+def test_two_equal_keys_are_found_wherever_they_are(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        keys = rng.integers(0, 2**63, n).astype(np.uint64)
+        first, second = rng.choice(n, 2, replace=False)
+        keys[first] = keys[second]
+
+        assert keys_.some_equal(keys)
+
+
+@pytest.mark.parametrize(
+    "lengths", [[4, 4, 4], [4, 4, 3], [2, 9, 1]], ids=["equal", "padded", "mixed"]
+)
+def test_equal_keys_in_a_list_are_found(lengths: list[int]) -> None:
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    keys = np.arange(sum(lengths), dtype=np.uint64) + np.uint64(5)
+    twice = keys.copy()
+    twice[9] = twice[10]
+
+    numbers = np.arange(3)
+
+    assert not keys_.may_repeat(keys, numbers, starts)
+    assert keys_.may_repeat(twice, numbers, starts)
+
+
+def _poor_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
+    """Give items that are 7 apart the same key; with the first seeds, all items."""
+    apart = np.uint64(1 if seed < 2 else 7)
+    return items.to_numpy().astype(np.uint64) % apart
+
+
+def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    run = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(30), 20),
+            "item": np.concatenate([rng.permutation(60)[:20] for _ in range(30)]),
+            "score": rng.random(600),
+        }
+    )
+    qrels = pl.DataFrame(
+        {"query": np.repeat(np.arange(30), 2), "item": np.tile([3, 4], 30), "rel": 1}
+    )
+    expected = rk.evaluate(qrels, run, ["AP", "nDCG@5"]).per_query
+
+    monkeypatch.setattr(rows, "item_keys", _poor_keys)
+    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
+    found = rk.evaluate(qrels, run, ["AP", "nDCG@5"])
+
+    assert expected["AP"].sum() > 0
+    assert found.per_query.equals(expected)
+
+
+def test_a_real_duplicate_is_found_among_colliding_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = pl.DataFrame(
+        {"query": ["q"] * 4, "item": ["a", "b", "c", "b"], "score": [4.0, 3, 2, 1]}
+    )
+    monkeypatch.setattr(
+        rows, "item_keys", lambda items, _: np.zeros(len(items), dtype=np.uint64)
+    )
+
+    with pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"):
+        rk.evaluate({"q": {"a": 1}}, run, "AP")
+
+
+def test_a_table_finds_its_keys_and_no_others() -> None:
+    rng = np.random.default_rng(4)
+    for n in (0, 1, 7, 300, 20_000):
+        keys = rng.permutation(3 * n + 2)[:n].astype(np.uint64)
+        asked = np.arange(3 * n + 2, dtype=np.uint64)
+
+        table = keys_.KeyTable(keys)
+        row, place = table.find(asked)
+
+        assert row.tolist() == sorted(keys.tolist())
+        assert keys[place].tolist() == row.tolist()
+        everyone = np.full(len(asked), -1)
+        everyone[row] = place
+        assert table.places(asked).tolist() == everyone.tolist()
+
+
+@pytest.mark.parametrize("piece", [7, 100, 1 << 18])
+def test_mixed_queries_are_joined_piece_by_piece(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "_PIECE", piece)
+    monkeypatch.setattr(rows, "_FEW", 3)
+    rng = np.random.default_rng(piece)
+    run = pl.DataFrame(
+        {
+            "query": np.repeat([f"q{number}" for number in range(12)], 40),
+            "item": np.concatenate([rng.permutation(90)[:40] for _ in range(12)]),
+            "score": rng.integers(0, 25, 480).astype(float),
+        }
+    ).with_columns(pl.col("item").cast(pl.String))
+    qrels = {f"q{at}": {str(item): at % 3 for item in range(at, 60)} for at in range(9)}
+    expected = rk.evaluate(qrels, run, ["AP", "nDCG@5", "RR"])
+
+    found = rk.evaluate(
+        qrels, run.sample(fraction=1, shuffle=True, seed=3), ["AP", "nDCG@5", "RR"]
+    )
+
+    assert expected["AP"] > 0
+    assert found.per_query.equals(expected.per_query)
+    assert found.notes[1:] == expected.notes[1:]
+
+
+def test_a_query_is_told_by_its_id_and_not_by_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ids = pl.DataFrame({"query": [0, 1, 9], "item": [0, 1, 2], "value": [1.0, 1, 1]})
+    truth = judgements.Judgements.from_rows(Rows(ids, "qrels"))
+    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
+
+    number = truth.number_of(pl.Series([9, 2, 1, 16, 0, 7]))
+
+    assert number.tolist() == [2, -1, 1, -1, 0, -1]
