@@ -26,6 +26,7 @@ from rankine._join import judged_rows as rows
 from rankine._join.ids import same_type
 from rankine._join.judgements import numbers
 from rankine._join.named import Named
+from rankine._join.pieces import repeats_left_out
 from rankine._join.policy import SHOWN, Aligned, apply
 from rankine._tables.judged import Judged
 from rankine._tables.segments import no_steps, rounded
@@ -206,7 +207,7 @@ def _from_rows(
         pair=pair,
     )
     if found.n_dropped:
-        notes += (f"{found.n_dropped} rows of the run repeat an item; the last counts",)
+        notes += (repeats_left_out(found.n_dropped),)
     named = _named(
         table, truth.judgements.queries, found.extra, found.length[n:], notes
     )

@@ -25,7 +25,7 @@ from rankine._join.policy import SHOWN, no_overlap
 from rankine._tables.groups import Groups, Topics, Train
 from rankine._tables.keys import may_repeat
 from rankine._tables.lists import Recommended
-from rankine._tables.segments import cut_lists, expand, no_steps, starts_of
+from rankine._tables.segments import cut_lists, expand, no_steps, position, starts_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -167,15 +167,16 @@ def know(
         lists: of the run.
         known: what is known besides.
         depth: how many items of each list matter; None for all.
-        duplicates: what becomes of an item that stands twice in a list: ``error``,
-            ``count``, or its first place (``set``, ``last``).
+        duplicates: what becomes of an item that is repeated in a list: ``error``,
+            ``count``, or only its first place counts (``set``). Where the last one
+            does, the lists have no others.
         users: whose lists: all, or as in a convention those of judged users, who have
             an empty one if they have none (``qrels``), or not (``both``).
         partial: whether these are not all data, so that nobody need have both a list
             and judgements.
     """
     # What repeats is left out before lists are cut.
-    whole_lists = duplicates in {"set", "last"}
+    whole_lists = duplicates == "set"
     shown, starts, rank = lists.first(None if whole_lists else depth)
     notes = list(lists.notes)
     train, features, judged = known.train, known.features, known.judgements
@@ -276,7 +277,7 @@ def _once(
     duplicates: str,
     notes: list[str],
 ) -> tuple[Ints, Ints, Ints | None]:
-    """See to items that stand twice in a list."""
+    """Take care of repeated items: those that are left keep their ranks."""
     if duplicates == "count" or len(item) == 0:
         return item, starts, rank
     n = len(starts) - 1
@@ -288,11 +289,13 @@ def _once(
     pairs = pl.DataFrame({"user": user, "item": item})
     kept = pairs.select(pl.struct("user", "item").is_first_distinct())["user"]
     first = kept.to_numpy()
-    if not first.all():
-        n_twice = int(np.count_nonzero(~first))
-        notes.append(f"{count(n_twice, 'row')} of the run repeating an item: left out")
-    rank = None if rank is None else rank[first]
-    return item[first], starts_of(np.bincount(user[first], minlength=n)), rank
+    if first.all():
+        return item, starts, rank
+    n_again = int(np.count_nonzero(~first))
+    notes.append(f"{count(n_again, 'row')} of the run repeating an item: left out")
+    if rank is None:
+        rank = position(user) + 1
+    return item[first], starts_of(np.bincount(user[first], minlength=n)), rank[first]
 
 
 def _catalogue(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -132,9 +132,6 @@ def _of_rows(rows: Rows, rule: Convention, depth: int, floor: float | None) -> F
     if frame.height == 0:
         none = np.zeros(1, dtype=np.int64)
         return First(frame["query"], none, frame["item"])
-    if rule.duplicates == "last":
-        once = frame.unique(["query", "item"], keep="last", maintain_order=True)
-        rows = replace(rows, frame=once, line=None, lines=None, number=None)
     # Where all orders of ties are looked at, items stand by their ids.
     spread = rule.tie not in {*_BY_PLACE, "id_asc", "id_desc"}
     lists = lists_of(rows, rule.replace(tie="id_desc") if spread else rule)

@@ -20,6 +20,7 @@ from rankine._conventions.convention import Convention
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Lists as Mappings
 from rankine._join.judgements import list_starts, numbers
+from rankine._join.pieces import last_of_repeats, repeats_left_out, take
 from rankine._join.rank_values import check_ranks, refuse_same_ranks
 from rankine._tables.segments import cut_lists, rounded, runs, starts_of, steps_of
 from rankine.errors import DataError, DuplicateItemError
@@ -141,6 +142,11 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
         (queries, starts), order = _queries_of(source, frame["query"]), None
     else:
         queries, starts, order = _queries_in(frame["query"])
+    if rule.duplicates == "last":
+        kept, starts = last_of_repeats(frame["item"], starts, order)
+        if kept is not None:
+            rows, order = _last_only(rows, kept), None
+            frame = rows.frame
     scores: Floats | None = None
     falls = False
     if "value" in frame.columns and rule.order != "given":
@@ -160,6 +166,22 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
     if rule.order == "rank_value" and rows.ranked:
         return _numbered(rows, _ranked(lists, rule, falls=falls))
     return _ranked(lists, rule, falls=falls)
+
+
+def _last_only(rows: Rows, kept: Ints) -> Rows:
+    """Leave out the rows whose item comes again later in the same list."""
+    query = rows.frame["query"].gather(kept)
+    notes = (*rows.notes, repeats_left_out(rows.frame.height - len(kept)))
+    left = take(rows, kept)
+    frame = left.frame.insert_column(0, query)
+    return replace(
+        rows,
+        frame=frame,
+        line=None,
+        lines=left.lines,
+        number=left.number,
+        notes=notes,
+    )
 
 
 def _numbered(rows: Rows, lists: Lists) -> Lists:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from rankine._base.text import count
 from rankine._io.sources import Rows
+from rankine._join.judgements import item_keys
+from rankine._tables.keys import may_repeat, with_query
 from rankine._tables.segments import starts_of
 
 if TYPE_CHECKING:
@@ -126,6 +129,42 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
             scores[to] = piece.scores
         done += len(to)
     return RunLists(rows, starts, number, keys, scores, order)
+
+
+def last_of_repeats(
+    items: pl.Series, starts: Ints, order: AnyArray | None
+) -> tuple[Ints | None, Ints]:
+    """Return the rows that are left where the last of an item's rows counts.
+
+    Args:
+        items: the item of each row.
+        starts: where each list begins.
+        order: the rows of each list together, None if they stand so.
+
+    Returns:
+        The rows of each list that are left, in their order, and where each list begins;
+        None for all of them.
+    """
+    keys = item_keys(items, 0)
+    if order is not None:
+        keys, items = keys[order], items.gather(order)
+    lengths = np.diff(starts)
+    number = np.arange(len(lengths))
+    if len(keys) == 0 or not may_repeat(keys, number, starts):
+        return None, starts
+    owner = np.repeat(number, lengths)
+    doubled = repeats_of(items, owner, with_query(keys, number, lengths))
+    if doubled is None:
+        return None, starts
+    left = np.flatnonzero(~doubled)
+    starts = starts_of(np.bincount(owner[left], minlength=len(lengths)))
+    return left if order is None else order[left], starts
+
+
+def repeats_left_out(n_rows: int) -> str:
+    """Say how many rows were left out, as their items come again."""
+    left_out = count(n_rows, "row")
+    return f"{left_out} of the run left out: of a repeated item, the last one counts"
 
 
 def repeats_of(
