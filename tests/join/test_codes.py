@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._join import codes
+from rankine._base.limits import limited
 from rankine._join.codes import coded
 from rankine.errors import DataError
 
@@ -122,7 +122,7 @@ def test_jurity_has_a_number_where_nothing_matches() -> None:
 
 
 @pytest.mark.parametrize("n", ["logged", "recommended"])
-def test_keys_propose_and_ids_decide(n: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_propose_and_ids_decide(n: Any) -> None:
     """Ids of the same length have the same key here."""
     logged = pl.DataFrame(
         {
@@ -136,10 +136,10 @@ def test_keys_propose_and_ids_decide(n: Any, monkeypatch: pytest.MonkeyPatch) ->
         {"user_id": ["a", "bb"], "item_id": ["x", "xx"], "predicted": [0.3, 0.4]}
     )
     wanted = rk.ctr(logged, offered, EVERY, n=n)
-    monkeypatch.setattr(
-        codes,
-        "item_keys",
-        lambda ids, seed: (ids.str.len_bytes() + seed).cast(pl.UInt64).to_numpy(),
-    )
-    assert rk.ctr(logged, offered, EVERY, n=n) == wanted
+
+    def by_length(ids: pl.Series, seed: int) -> Any:
+        return (ids.str.len_bytes() + seed).cast(pl.UInt64).to_numpy()
+
+    with limited(keys=by_length, few_ids=0):
+        assert rk.ctr(logged, offered, EVERY, n=n) == wanted
     assert wanted["ips"].matched == 2

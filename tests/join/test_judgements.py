@@ -9,9 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._io.sources import Rows
-from rankine._join import judged_rows as rows
-from rankine._join import judgements
+from rankine._base.limits import limited
 from rankine._tables import keys as keys_
 from rankine.errors import DuplicateItemError
 
@@ -58,7 +56,7 @@ def _poor_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
     return items.to_numpy().astype(np.uint64) % apart
 
 
-def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_keys_change_nothing() -> None:
     rng = np.random.default_rng(0)
     run = pl.DataFrame(
         {
@@ -72,25 +70,22 @@ def test_colliding_keys_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     expected = rk.evaluate(qrels, run, ["AP", "nDCG@5"]).per_query
 
-    monkeypatch.setattr(rows, "item_keys", _poor_keys)
-    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
-    found = rk.evaluate(qrels, run, ["AP", "nDCG@5"])
+    with limited(keys=_poor_keys):
+        found = rk.evaluate(qrels, run, ["AP", "nDCG@5"])
 
     assert expected["AP"].sum() > 0
     assert found.per_query.equals(expected)
 
 
-def test_a_real_duplicate_is_found_among_colliding_keys(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_real_duplicate_is_found_among_colliding_keys() -> None:
     run = pl.DataFrame(
         {"query": ["q"] * 4, "item": ["a", "b", "c", "b"], "score": [4.0, 3, 2, 1]}
     )
-    monkeypatch.setattr(
-        rows, "item_keys", lambda items, _: np.zeros(len(items), dtype=np.uint64)
-    )
 
-    with pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"):
+    with (
+        limited(keys=lambda items, _: np.zeros(len(items), dtype=np.uint64)),
+        pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"),
+    ):
         rk.evaluate({"q": {"a": 1}}, run, "AP")
 
 
@@ -111,11 +106,7 @@ def test_a_table_finds_its_keys_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("piece", [7, 100, 1 << 18])
-def test_mixed_queries_are_joined_piece_by_piece(
-    piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "_PIECE", piece)
-    monkeypatch.setattr(rows, "_FEW", 3)
+def test_mixed_queries_are_joined_piece_by_piece(piece: int) -> None:
     rng = np.random.default_rng(piece)
     run = pl.DataFrame(
         {
@@ -127,22 +118,10 @@ def test_mixed_queries_are_joined_piece_by_piece(
     qrels = {f"q{at}": {str(item): at % 3 for item in range(at, 60)} for at in range(9)}
     expected = rk.evaluate(qrels, run, ["AP", "nDCG@5", "RR"])
 
-    found = rk.evaluate(
-        qrels, run.sample(fraction=1, shuffle=True, seed=3), ["AP", "nDCG@5", "RR"]
-    )
+    mixed = run.sample(fraction=1, shuffle=True, seed=3)
+    with limited(mixed_rows=piece, few_ids=3):
+        found = rk.evaluate(qrels, mixed, ["AP", "nDCG@5", "RR"])
 
     assert expected["AP"] > 0
     assert found.per_query.equals(expected.per_query)
     assert found.notes[1:] == expected.notes[1:]
-
-
-def test_a_query_is_told_by_its_id_and_not_by_its_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ids = pl.DataFrame({"query": [0, 1, 9], "item": [0, 1, 2], "value": [1.0, 1, 1]})
-    truth = judgements.Judgements.from_rows(Rows(ids, "qrels"))
-    monkeypatch.setattr(judgements, "item_keys", _poor_keys)
-
-    number = truth.number_of(pl.Series([9, 2, 1, 16, 0, 7]))
-
-    assert number.tolist() == [2, -1, 1, -1, 0, -1]

@@ -23,8 +23,7 @@ from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
 from rankine._join import judged_rows as rows
-from rankine._join.ids import same_type
-from rankine._join.judgements import numbers
+from rankine._join.ids import Index, one_type
 from rankine._join.named import Named
 from rankine._join.pieces import repeats_left_out
 from rankine._join.policy import SHOWN, Aligned, apply
@@ -178,7 +177,7 @@ def _from_rows(
         frame = as_rows(frame, role="run")
     notes = frame.notes
     if isinstance(frame, Rows):
-        judged, frame, said = same_type(judged, frame)
+        frame, said = _same_types(judged, frame)
         notes += said
     found = rows.match(judged, frame, rule, depth=depth, keep_scores=keep_scores)
     n = found.n_judged
@@ -253,15 +252,15 @@ def _from_matrix(
             row, column, rank = row[judged], column[judged], rank[judged]
             above, tied, grade = above[judged], tied[judged], grade[judged]
         query, pool, ids, extra = row, truth.pool, source.queries, []
+        said: tuple[str, ...] = ()
         list_row = np.arange(len(ids))
         named, deepest = truth.named, depth
         pair = row * scores.shape[1] + column
     else:
-        listed = Rows(pl.DataFrame({"query": run.queries, "item": run.queries}), "run")
-        judgements, listed, _ = same_type(truth.judgements, listed, items=False)
+        judgements = truth.judgements
         ids, pool = judgements.queries, judgements.pool
         named, deepest = Named(pool, judgements.items), None
-        list_row, column, pair = _cells(judgements, listed.frame["query"], run.items)
+        list_row, column, pair, said = _cells(judgements, run)
         query = pool.query[pair]
         kept = scores[list_row[query], column] > -np.inf
         query, column, pair = query[kept], column[kept], pair[kept]
@@ -273,8 +272,9 @@ def _from_matrix(
         query, column, rank = query[order], column[order], rank[order]
         above, tied, grade = above[order], tied[order], grade[order]
         pair = pair[order]
-        known = set(ids.to_list())
-        extra = [value for value in run.queries.to_list() if value not in known]
+        unjudged = np.ones(len(run.queries), dtype=np.bool_)
+        unjudged[list_row[list_row >= 0]] = False
+        extra = run.queries.filter(unjudged).to_list()
     retrieved = np.full(len(scores), scores.shape[1], dtype=np.int64)
     if masked:
         retrieved = np.count_nonzero(scores > -np.inf, axis=1)
@@ -299,21 +299,40 @@ def _from_matrix(
         score_query=kept_query,
         pair=pair,
     )
-    aligned = _named(table, ids, extra, [0] * len(extra), run.notes)
+    aligned = _named(table, ids, extra, [0] * len(extra), run.notes + said)
     return replace(aligned, named=named, deepest=deepest)
 
 
-def _cells(
-    truth: Judgements, queries: pl.Series, columns: pl.Series
-) -> tuple[Ints, Ints, Ints]:
+def _same_types(truth: Judgements, run: Rows) -> tuple[Rows, tuple[str, ...]]:
+    """Bring the ids of a run to the types that those of the judgements have."""
+    columns: dict[str, pl.Series] = {}
+    notes: tuple[str, ...] = ()
+    for part, known in (("query", truth.queries), ("item", truth.items)):
+        columns[part], said = _as_judged(known, run.frame[part], part, truth, run.name)
+        notes += said
+    if all(run.frame[part].dtype == ids.dtype for part, ids in columns.items()):
+        return run, ()
+    frame = run.frame.with_columns(ids.alias(part) for part, ids in columns.items())
+    return Rows(frame, run.name, run.line, run.lines, run.notes), notes
+
+
+def _as_judged(
+    known: pl.Series, ids: pl.Series, part: str, truth: Judgements, name: str
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids of a run with the type of those of the judgements."""
+    ours, theirs = (truth.name, name) if truth.name != name else ("qrels", "run")
+    brought, said = one_type({ours: known, theirs: ids}, part, to=ours)
+    return brought[theirs], said
+
+
+def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, ...]]:
     """Find the matrix row of each query, and the judged pairs with their columns."""
-    list_row = numbers(truth.queries, queries)
-    items = truth.items
-    if items.dtype != columns.dtype:
-        items, columns = items.cast(pl.String), columns.cast(pl.String)
-    column = numbers(items, columns)
+    queries, said = _as_judged(truth.queries, run.queries, "query", truth, run.name)
+    items, more = _as_judged(truth.items, run.items, "item", truth, run.name)
+    list_row = Index(queries).find(truth.queries)
+    column = Index(items).find(truth.items)
     pair = np.flatnonzero((column >= 0) & (list_row[truth.pool.query] >= 0))
-    return list_row, column[pair], pair
+    return list_row, column[pair], pair, said + more
 
 
 def _same_axes(grades: Dense, scores: Dense) -> None:

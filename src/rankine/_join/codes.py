@@ -7,16 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from rankine._base.blocks import by_blocks, by_halves
-from rankine._join.judgements import item_keys
+from rankine._join.ids import Index, as_they_are
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable
 from rankine._tables.segments import starts_of
-from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Floats, Ints
@@ -106,72 +105,40 @@ def coded(shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]) -> Cod
 
 
 def _numbers(shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]) -> Numbers:
-    return _as_they_are(shown, offered, parts) or _by_keys(shown, offered, parts)
+    first, *others = (_of_column(shown[part], offered[part]) for part in parts)
+    for other in others:
+        first = _combined(first, other)
+    return first
 
 
-def _as_they_are(
-    shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]
-) -> Numbers | None:
-    """Take ints for their own numbers; None if they are no ints, or far apart."""
-    room = _SPARSE * (shown.height + offered.height)
-    made: Numbers | None = None
-    for part in parts:
-        pair = shown[part], offered[part]
-        if not all(one.dtype.is_integer() and len(one) for one in pair):
-            return None
-        least = min(int(one.min()) for one in pair)  # type: ignore[arg-type]
-        width = max(int(one.max()) for one in pair) - least + 1  # type: ignore[arg-type]
-        if width * (1 if made is None else made.n) > room:
-            return None
-        own, other = (
-            (one - least if least else one).cast(pl.Int64).to_numpy() for one in pair
-        )
-        if made is None:
-            made = Numbers(own, other, width)
-        else:
-            first, second, n, _ = made
-            made = Numbers(first * width + own, second * width + other, n * width)
-    return made
+def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
+    """Number ids as they are, or as they are recommended."""
+    columns = {"shown": shown, "offered": offered}
+    plain = as_they_are(columns, _SPARSE * (len(shown) + len(offered)))
+    if plain is not None:
+        number, _, n = plain
+        return Numbers(number["shown"], number["offered"], n)
+    known = offered.unique(maintain_order=True)
+    index = Index(known)
+    again = np.arange(len(known))
+    if len(known) < len(offered):
+        again = index.find(offered)
+    return Numbers(index.find(shown), again, len(known), unknown=True)
 
 
-def _by_keys(shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]) -> Numbers:
-    """Number what is recommended as it comes, and look up what was logged."""
-    known, number = offered.select(parts), np.arange(offered.height)
-    once = False
-    for seed in range(1, 20):
-        table = KeyTable(_keys(known, seed))
-        if not table.unique and not once:
-            once, known = True, known.unique(maintain_order=True)
-            table = KeyTable(_keys(known, seed))
-        if not table.unique:
-            continue
-        if once:
-            number = _looked_up(offered, known, table, seed)
-        found = _looked_up(shown, known, table, seed)
-        return Numbers(found, number, known.height, unknown=True)
-    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
-    raise DataError(msg)
-
-
-def _keys(frame: pl.DataFrame, seed: int) -> NDArray[np.uint64]:
-    """Return a key per row, of all columns."""
-    first, *more = frame.columns
-    keys = item_keys(frame[first], seed)
-    for part in more:
-        keys = (keys * _SPREAD) ^ item_keys(frame[part], seed)
-    return keys
-
-
-def _looked_up(
-    rows: pl.DataFrame, known: pl.DataFrame, table: KeyTable, seed: int
-) -> Ints:
-    """Return which of the known rows each row is, -1 for none."""
-    number = table.places(_keys(rows.select(known.columns), seed))
-    at = np.maximum(number, 0)
-    for part in known.columns:  # keys propose, ids decide
-        other = (rows[part] != known[part].gather(at)).arg_true()
-        number[other.to_numpy()] = -1
-    return number
+def _combined(one: Numbers, other: Numbers) -> Numbers:
+    """Number pairs of ids, none where one of the two is unknown."""
+    shown = one.shown * other.n + other.shown
+    if one.unknown or other.unknown:
+        shown[(one.shown < 0) | (other.shown < 0)] = -1
+    offered = one.offered * other.n + other.offered
+    n = one.n * other.n
+    if n <= _SPARSE * (len(shown) + len(offered)):
+        return Numbers(shown, offered, n, one.unknown or other.unknown)
+    known = np.unique(offered)
+    place = np.minimum(np.searchsorted(known, shown), len(known) - 1)
+    shown = np.where(known[place] == shown, place, -1)
+    return Numbers(shown, np.searchsorted(known, offered), len(known), unknown=True)
 
 
 def _equal(here: NDArray[np.int32], context: Ints, item: Ints) -> Ints:

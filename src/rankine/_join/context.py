@@ -18,9 +18,8 @@ from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._io.frames import ids
 from rankine._io.sources import Rows
-from rankine._join.judgements import numbers
+from rankine._join.ids import Index, numbered
 from rankine._join.lists import refuse_twice
-from rankine._join.numbers import numbered
 from rankine._join.policy import SHOWN, no_overlap
 from rankine._tables.groups import Groups, Topics, Train
 from rankine._tables.keys import may_repeat
@@ -188,13 +187,13 @@ def know(
         "catalog": known.catalog if isinstance(known.catalog, pl.Series) else None,
         "qrels": None if judged is None else judged.items,
     }
-    codes, n_items, every = numbered(columns, "items", notes)
+    codes, n_items, every = numbered(columns, "item", notes)
     of_users = {
         "run": lists.queries,
         "train": None if train is None else train.frame["query"],
         "qrels": None if judged is None else judged.queries,
     }
-    user, n_users, named = numbered(of_users, "queries", notes)
+    user, n_users, named = numbered(of_users, "query", notes)
     item, starts, rank = _once(lists, codes["run"], starts, rank, duplicates, notes)
     if whole_lists and depth is not None:
         starts, rows = cut_lists(starts, rank, depth)
@@ -346,7 +345,7 @@ def counted(
         "items": None if features is None else features.items,
         "catalog": catalog if isinstance(catalog, pl.Series) else None,
     }
-    codes, n_items, _ = numbered(columns, "items", [])
+    codes, n_items, _ = numbered(columns, "item", [])
     own = [codes[f"run {at}"] for at in range(len(shown))]
     every = np.concatenate([*own, np.zeros(0, dtype=np.int64)])
     none = np.zeros(1, dtype=np.int64)
@@ -380,7 +379,7 @@ def _with_subtopics(
     named = subtopics["subtopic"].unique().sort()
     starts = starts_of(np.bincount(found["row"].to_numpy(), minlength=len(kept)))
     aspects = Groups(
-        starts, numbers(found["subtopic"], named), found["value"].to_numpy()
+        starts, Index(named).find(found["subtopic"]), found["value"].to_numpy()
     )
     return replace(table, aspects=aspects, n_aspects=len(named))
 
@@ -457,5 +456,5 @@ def _topics(features: Features, codes: Ints, n_items: int) -> Topics:
     starts = starts_of(np.bincount(item, minlength=n_items))
     total = np.bincount(item, weights=features.weight, minlength=n_items)
     weight = features.weight / total[item]
-    member = numbers(topic, named)
+    member = Index(named).find(topic)
     return Topics(Groups(starts, member[order], weight[order]), tuple(named.to_list()))

@@ -1,79 +1,269 @@
-"""Bringing ids of two sources to one type, or saying why that cannot be done."""
+"""Ids of several sources: brought to one type, and found among known ones.
+
+Nothing else in the package compares ids of two sources, or decides what ids of two
+types have in common.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from rankine._io.sources import Rows
+from rankine._base.forks import need_threads
+from rankine._base.limits import limits
+from rankine._tables.keys import KeyTable
+from rankine._tables.segments import bounds
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from rankine._join.judgements import Judgements
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankine._base.arrays import Ints
+
+_SPARSE = 4
+"""How many numbers there may be for each id, to take ints for their own numbers."""
 
 
-def same_type(
-    truth: Judgements, run: Rows, *, items: bool = True
-) -> tuple[Judgements, Rows, tuple[str, ...]]:
-    """Bring the run's ids to the type that the judgements have.
+_SEEDS = range(20)
+"""Seeds that are tried until all keys differ; one in a billion needs the second."""
 
-    Ints and text are compared as text, and only if every text is the plain form of an
-    int: ``007`` is not ``7``, and where such ids occur the two cannot be compared.
+
+def not_apart() -> DataError:
+    """Return what is raised where the keys of many seeds agree."""
+    return DataError("ids cannot be told apart by the keys of any seed")
+
+
+def item_keys(ids: pl.Series, seed: int) -> NDArray[np.uint64]:
+    """Return a 64-bit key per id.
+
+    Keys of different ids may agree by chance. Wherever that would decide a value, the
+    ids themselves are compared; `common.py` says why it does not.
     """
-    notes: list[str] = []
-    frame = run.frame
-    pairs = [("query", truth.queries)]
-    if items:
-        pairs.append(("item", truth.items))
-    for column, known in pairs:
-        ids = frame[column]
-        if ids.dtype == known.dtype:
-            continue
-        if len(ids) == 0:
-            frame = frame.with_columns(ids.cast(known.dtype))
-            continue
-        if ids.dtype == pl.String:
-            ids = _plain_ints(ids, column, run.name, truth.name, known.dtype)
-        elif known.dtype == pl.String:
-            _plain_ints(known, column, truth.name, run.name, ids.dtype)
-            ids = ids.cast(pl.String)
-        else:
-            ids = ids.cast(known.dtype, strict=False)
-            if ids.null_count():
-                example = frame[column].filter(ids.is_null())[0]
-                msg = (
-                    f"{column} ids are {known.dtype} in {truth.name} and "
-                    f"{frame[column].dtype} in {run.name}, where {example} does not "
-                    "fit; give both the same type"
-                )
-                raise DataError(msg)
-        notes.append(
-            f"{column} ids are {_word(known)} in {truth.name} and "
-            f"{_word(frame[column])} in {run.name}; compared by their text"
-        )
-        frame = frame.with_columns(ids.alias(column))
-    if frame is run.frame:
-        return truth, run, ()
-    return truth, Rows(frame, run.name, run.line, run.lines, run.notes), tuple(notes)
+    other = limits().keys
+    keys: NDArray[np.uint64]
+    keys = ids.hash(seed=seed).to_numpy() if other is None else other(ids, seed)
+    return keys
 
 
-def _plain_ints(
-    ids: pl.Series, column: str, name: str, other: str, dtype: pl.DataType
+def one_type(
+    columns: Mapping[str, pl.Series], word: str, to: str | None = None
+) -> tuple[dict[str, pl.Series], tuple[str, ...]]:
+    """Bring ids of several sources to one type, or say why that cannot be done.
+
+    Ints and texts have ids in common only if every text is the plain form of an int:
+    ``007`` is not ``7``, and where such a text occurs the two cannot be compared.
+
+    Args:
+        columns: the name of each source, and its ids.
+        word: what the ids are: query, item, user.
+        to: the source whose type all of them get; text if it is not given.
+
+    Returns:
+        The ids of each source, and what there is to say about it.
+
+    >>> ids, notes = one_type({"a": pl.Series([7]), "b": pl.Series(["7"])}, "item")
+    >>> ids["a"].to_list(), notes
+    (['7'], ('item ids are ints in a and text in b; compared by their text',))
+    """
+    if len({ids.dtype for ids in columns.values()}) == 1:
+        return dict(columns), ()
+    types = {name: ids.dtype for name, ids in columns.items() if len(ids)}
+    if len(set(types.values())) <= 1:
+        # Where there are no ids, there is nothing to compare.
+        dtype = next(iter(types.values()), pl.String())
+        return {name: ids.cast(dtype) for name, ids in columns.items()}, ()
+    texts = [name for name, dtype in types.items() if dtype == pl.String]
+    ints = [name for name, dtype in types.items() if dtype != pl.String]
+    for name in texts if ints else ():
+        _refuse_odd_texts(columns[name], word, name, ints[0])
+    dtype = types[to] if to in types else pl.String()
+    brought = {
+        name: _cast(ids, dtype, word, name, to or "") for name, ids in columns.items()
+    }
+    if not texts:
+        return brought, ()
+    said = f"ints in {_listed(ints)} and text in {_listed(texts)}"
+    if next(iter(types)) in texts:
+        said = f"text in {_listed(texts)} and ints in {_listed(ints)}"
+    return brought, (f"{word} ids are {said}; compared by their text",)
+
+
+def _refuse_odd_texts(ids: pl.Series, word: str, name: str, other: str) -> None:
+    """Refuse texts that are not the plain form of an int."""
+    plain = ids.str.contains(r"^(0|-?[1-9][0-9]*)$")
+    if plain.all():
+        return
+    n_odd, example = int((~plain).sum()), ids.filter(~plain)[0]
+    msg = (
+        f"{word} ids are text in {name} and ints in {other}, and {n_odd} of the texts "
+        f"{'is not a plain int' if n_odd == 1 else 'are not plain ints'}, such as "
+        f"{example!r}; give both the same type"
+    )
+    raise DataError(msg)
+
+
+def _cast(
+    ids: pl.Series, dtype: pl.DataType, word: str, name: str, other: str
 ) -> pl.Series:
-    """Read text ids as ints; refuse those that are not the plain form of one."""
-    numbers = ids.cast(dtype, strict=False)
-    odd = ids.ne_missing(numbers.cast(pl.String))
-    if odd.any():
-        example = ids.filter(odd)[0]
+    """Give ids a type; a number that does not fit it cannot be compared."""
+    cast = ids.cast(dtype, strict=False)
+    if cast.null_count() > ids.null_count():
+        example = ids.filter(cast.is_null() & ids.is_not_null())[0]
         msg = (
-            f"{column} ids are text in {name} and ints in {other}, and "
-            f"{int(odd.sum())} of the texts are no plain ints, such as {example!r}; "
+            f"{word} ids are {dtype} in {other}, and {example} in {name} does not fit; "
             "give both the same type"
         )
         raise DataError(msg)
-    return numbers
+    return cast
 
 
-def _word(ids: pl.Series) -> str:
-    return "text" if ids.dtype == pl.String else "ints"
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+
+
+class Index:
+    """Finds ids among known ones, all of one type and each known once.
+
+    Ints that lie close together are looked up in a table of their own; a few ids in a
+    dict; all others by keys, and whatever a key proposes is compared.
+
+    >>> Index(pl.Series(["a", "b"])).find(pl.Series(["b", "c"]))
+    array([ 1, -1])
+    """
+
+    def __init__(self, known: pl.Series) -> None:
+        """Take the known ids, in the order of their numbers."""
+        self.known = known
+
+    def find(self, ids: pl.Series) -> Ints:
+        """Return the number of each id, -1 where it is not known."""
+        if len(self.known) == 0 or len(ids) == 0:
+            return np.full(len(ids), -1, dtype=np.int64)
+        if self._table is not None and not ids.has_nulls():
+            return self._in_table(ids)
+        if len(ids) <= limits().few_ids:
+            number = map(self._dict.get, ids.to_list(), repeat(-1))
+            return np.fromiter(number, dtype=np.int64, count=len(ids))
+        return self._by_key(ids)
+
+    @cached_property
+    def _table(self) -> tuple[int, Ints] | None:
+        """The smallest known int, and the number of each from there on."""
+        known = self.known
+        if not known.dtype.is_integer() or known.has_nulls():
+            return None
+        plain: Any = known.to_numpy()
+        least, most = bounds(plain)
+        if most - least >= _SPARSE * len(plain):
+            return None
+        numbers = np.full(most - least + 1, -1, dtype=np.int64)
+        numbers[plain - plain.dtype.type(least)] = np.arange(len(plain))
+        return least, numbers
+
+    def _in_table(self, ids: pl.Series) -> Ints:
+        if self._table is None:
+            raise TypeError
+        least, numbers = self._table
+        plain: Any = ids.to_numpy()
+        low, high = bounds(plain)
+        if low >= least and high < least + len(numbers):
+            found: Ints = numbers[plain - plain.dtype.type(least)]
+            return found
+        inside = np.flatnonzero((plain >= least) & (plain < least + len(numbers)))
+        number = np.full(len(plain), -1, dtype=np.int64)
+        number[inside] = numbers[plain[inside] - plain.dtype.type(least)]
+        return number
+
+    @cached_property
+    def _dict(self) -> dict[object, int]:
+        ids = self.known.to_list()
+        return dict(zip(ids, range(len(ids)), strict=True))
+
+    @cached_property
+    def _keys(self) -> tuple[KeyTable, int]:
+        """The keys of the known ids, and a seed under which all of them differ."""
+        need_threads()
+        for seed in _SEEDS:
+            table = KeyTable(item_keys(self.known, seed))
+            if table.unique:
+                return table, seed
+        raise not_apart()
+
+    def _by_key(self, ids: pl.Series) -> Ints:
+        table, seed = self._keys
+        number: Ints = table.places(item_keys(ids, seed))
+        # Keys propose, ids decide.
+        proposed = self.known.gather(np.maximum(number, 0))
+        number[(ids.ne_missing(proposed)).to_numpy()] = -1
+        return number
+
+
+def numbered(
+    columns: Mapping[str, pl.Series | None], word: str, notes: list[str]
+) -> tuple[dict[str, Ints], int, pl.Series]:
+    """Give the ids of several sources numbers, the same to the same.
+
+    Args:
+        columns: the name of each source, and its ids if it has any.
+        word: what the ids are: query, item.
+        notes: where it is said that ids of two types were compared.
+
+    Returns:
+        The numbers of each source, how many there are, and the ids by number.
+    """
+    given = {name: ids for name, ids in columns.items() if ids is not None}
+    if not given:
+        return {}, 0, pl.Series("id", [], dtype=pl.String)
+    given, said = one_type(given, word)
+    notes += said
+    room = _SPARSE * sum(map(len, given.values()))
+    if len(given.get("items", ())):
+        # For each number there will be a row of features.
+        room = min(room, _SPARSE * len(given["items"]))
+    plain = as_they_are(given, room)
+    if plain is not None:
+        numbers, least, width = plain
+        return numbers, width, pl.Series("id", np.arange(least, least + width))
+    need_threads()
+    # Sorted, so that sums over items do not depend on the order of users.
+    every = pl.concat([ids.alias("id").unique() for ids in given.values()])
+    every = every.unique().sort()
+    index = Index(every)
+    return {name: index.find(ids) for name, ids in given.items()}, len(every), every
+
+
+def as_they_are(
+    columns: Mapping[str, pl.Series], room: int
+) -> tuple[dict[str, Ints], int, int] | None:
+    """Take ints that lie close together for their own numbers.
+
+    Args:
+        columns: ids of one type.
+        room: how many numbers there may be.
+
+    Returns:
+        The numbers of each source, the id that is number 0, and how many numbers there
+        are; None where ids are not ints, or too far apart.
+    """
+    filled = [ids for ids in columns.values() if len(ids)]
+    if not filled or not filled[0].dtype.is_integer():
+        return None
+    if any(ids.has_nulls() for ids in filled):
+        return None
+    ends = [bounds(ids.to_numpy()) for ids in filled]
+    least, most = min(low for low, _ in ends), max(high for _, high in ends)
+    if most - least + 1 > room:
+        return None
+    if 0 < least < len(filled[0]):
+        least = 0  # a few numbers more, and nothing to subtract
+    numbers = {
+        name: (ids - least if least else ids).cast(pl.Int64).to_numpy()
+        for name, ids in columns.items()
+    }
+    return numbers, least, most - least + 1

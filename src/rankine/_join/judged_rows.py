@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, RANK_LAST, count
 from rankine._io.sources import Rows, Stream
 from rankine._join.falling import in_falling, longest_tie, sortedness
-from rankine._join.judgements import Judgements, item_keys, list_starts, numbers
+from rankine._join.ids import Index, item_keys
+from rankine._join.judgements import Judgements, list_starts
 from rankine._join.matches import Matches
 from rankine._join.pieces import (
     Items,
@@ -54,14 +55,6 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._conventions.convention import Convention
-
-
-_FEW = 4096
-"""Ids that are looked up one by one rather than joined."""
-
-
-_PIECE = 1 << 18
-"""Rows of mixed queries that are brought together at once, in the cache."""
 
 
 class _ScatteredError(Exception):
@@ -126,8 +119,9 @@ class _Matcher:
         """Join a run whose queries are mixed, when all of it has been read."""
         kept, pieces = [], []
         for part in parts:
-            for begin in range(0, part.frame.height, _PIECE):
-                rows = cut_out(part, begin, begin + _PIECE)
+            size = limits().mixed_rows
+            for begin in range(0, part.frame.height, size):
+                rows = cut_out(part, begin, begin + size)
                 number = self._number(rows.frame["query"])
                 order, starts, present = by_list(number)
                 lists = self._lists(rows, starts, present, order)
@@ -175,12 +169,7 @@ class _Matcher:
 
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
-        if len(ids) > _FEW:
-            number = self.truth.number_of(ids)
-        else:
-            known = self.known
-            found = [known.get(value, -1) for value in ids.to_list()]
-            number = np.array(found, dtype=np.int64)
+        number = self.truth.number_of(ids)
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
             first = self.found.n_judged
@@ -190,17 +179,11 @@ class _Matcher:
                 self.extra_number.setdefault(value, first + len(self.extra_number))
                 for value in distinct.to_list()
             ]
-            number[unknown] = np.array(known_as)[numbers(others, distinct)]
+            number[unknown] = np.array(known_as)[Index(distinct).find(others)]
             more = first + len(self.extra_number) - len(self.seen)
             if more > 0:
                 self.seen = np.concatenate((self.seen, np.zeros(more, dtype=np.int64)))
         return number
-
-    @cached_property
-    def known(self) -> dict[object, int]:
-        """The number of each judged query, for looking up a few."""
-        ids = self.truth.queries.to_list()
-        return dict(zip(ids, range(len(ids)), strict=True))
 
     def _id(self, number: int) -> object:
         """Return the id of a query by its number."""

@@ -11,25 +11,15 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.text import KEEP_LARGEST
+from rankine._join.ids import Index, item_keys
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
 from rankine._tables.segments import starts_of
 from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Rows
-
-
-def item_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
-    """Hash item ids to 64 bits.
-
-    A key only proposes: wherever it would decide a value, the ids are compared.
-    """
-    keys: NDArray[np.uint64] = items.hash(seed=seed).to_numpy()
-    return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +63,7 @@ class Judgements:
         if ids.n_unique() < len(ids):
             # The rows of a query do not stand together: bring them together.
             ids = ids.unique(maintain_order=True)
-            number = numbers(query, ids)
+            number = Index(ids).find(query)
             by_query = np.argsort(number, kind="stable")
             grade, items = grade[by_query], items.gather(by_query)
             starts = starts_of(np.bincount(number, minlength=len(ids)))
@@ -90,16 +80,9 @@ class Judgements:
     def number_of(self, queries: pl.Series) -> Ints:
         """Return the number of each query id, -1 for those without judgements."""
         if "queries" not in self.memo:
-            seed = 0
-            while not (table := KeyTable(item_keys(self.queries, seed))).unique:
-                seed += 1
-            self.memo["queries"] = table, seed
-        table, seed = self.memo["queries"]
-        number: Ints = table.places(item_keys(queries, seed))
-        # Keys propose, ids decide.
-        same = (queries == self.queries.gather(np.maximum(number, 0))).to_numpy()
-        number[~same] = -1
-        return number
+            self.memo["queries"] = Index(self.queries)
+        index: Index = self.memo["queries"]
+        return index.find(queries)
 
 
 def list_starts(query: pl.Series) -> Ints:
@@ -138,16 +121,3 @@ def _refuse_twice(
         f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))}){KEEP_LARGEST}"
     )
     raise DuplicateItemError(msg)
-
-
-def numbers(values: pl.Series, known: pl.Series) -> Ints:
-    """Return where each value stands among the known ones, -1 if nowhere."""
-    need_threads()
-    table = pl.DataFrame({"id": known, "number": np.arange(len(known), dtype=np.int64)})
-    found = (
-        pl.DataFrame({"id": values})
-        .join(table, on="id", how="left", maintain_order="left")["number"]
-        .fill_null(-1)
-    )
-    result: Ints = found.to_numpy()
-    return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -19,7 +20,8 @@ from rankine._base.text import KEEP_BEST, RANK_LAST, count
 from rankine._conventions.convention import Convention
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Lists as Mappings
-from rankine._join.judgements import list_starts, numbers
+from rankine._join.ids import Index
+from rankine._join.judgements import list_starts
 from rankine._join.pieces import last_of_repeats, repeats_left_out, take
 from rankine._join.rank_values import check_ranks, refuse_same_ranks
 from rankine._tables.segments import cut_lists, rounded, runs, starts_of, steps_of
@@ -48,6 +50,14 @@ class Ids:
     def series(self) -> pl.Series:
         """The items."""
         return self._rows.frame["item"]
+
+    def with_series(self, items: pl.Series) -> Ids:
+        """Return the same items as ids of another type."""
+        if items.dtype == self.series.dtype:
+            return self
+        other = copy(self)
+        other.series = items
+        return other
 
     def place(self, row: int) -> str:
         """Say where an item stands in its source."""
@@ -211,7 +221,7 @@ def _queries_in(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
     if queries.n_unique() == len(queries):
         return queries, starts, None
     queries = query.unique(maintain_order=True)
-    number = numbers(query, queries)
+    number = Index(queries).find(query)
     starts = starts_of(np.bincount(number, minlength=len(queries)))
     return queries, starts, np.argsort(number, kind="stable")
 

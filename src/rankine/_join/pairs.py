@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from rankine._base.text import count
 from rankine._join.common import common
-from rankine._join.judgements import item_keys, numbers
+from rankine._join.ids import Index, item_keys, not_apart, one_type
 from rankine._join.lists import Lists, TextIds, refuse_twice
 from rankine._tables.paired import Matched, Side
 from rankine._tables.segments import expand, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Ints
@@ -51,7 +50,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
         second = replace(second, name=f"the second {second.name}")
     notes = [*first.notes, *second.notes]
     first, second, said = _same_types(first, second)
-    there = numbers(first.queries, second.queries)
+    there = Index(second.queries).find(first.queries)
     kept = np.flatnonzero(there >= 0)
     if len(kept) == 0:
         msg = (
@@ -78,8 +77,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
             )
         for lists, _ in both:
             refuse_twice(lists)
-    msg = "ids cannot be told apart"  # keys of many seeds that agree by chance
-    raise DataError(msg)
+    raise not_apart()
 
 
 def _few(ids: pl.Series) -> str:
@@ -87,29 +85,27 @@ def _few(ids: pl.Series) -> str:
 
 
 def _same_types(first: Lists, second: Lists) -> tuple[Lists, Lists, list[str]]:
-    """Compare ids as text where one run has text and the other has numbers."""
-    notes = []
-    for name in ("queries", "items"):
-        ours, theirs = (_type(lists, name) for lists in (first, second))
-        if ours == theirs:
-            continue
-        notes.append(f"{name} are {ours} in one run and {theirs} in the other: as text")
-        first, second = _as_text(first, name), _as_text(second, name)
+    """Bring the ids of the second run to the types of the first."""
+    notes: list[str] = []
+    if first.queries.dtype != second.queries.dtype:
+        columns = {first.name: first.queries, second.name: second.queries}
+        ids, said = one_type(columns, "query", to=first.name)
+        notes += said
+        second = replace(second, queries=ids[second.name])
+    if _is_text(first) != _is_text(second) or not _is_text(first):
+        columns = {first.name: first.ids.series, second.name: second.ids.series}
+        ids, said = one_type(columns, "item", to=first.name)
+        notes += said
+        first, second = (
+            replace(lists, ids=lists.ids.with_series(ids[lists.name]))
+            for lists in (first, second)
+        )
     return first, second, notes
 
 
-def _type(lists: Lists, name: str) -> Any:
-    if name == "queries":
-        return lists.queries.dtype
-    return pl.String if isinstance(lists.ids, TextIds) else lists.ids.series.dtype
-
-
-def _as_text(lists: Lists, name: str) -> Lists:
-    if name == "queries":
-        return replace(lists, queries=lists.queries.cast(pl.String))
-    ids = copy(lists.ids)
-    ids.series = ids.series.cast(pl.String)
-    return replace(lists, ids=ids)
+def _is_text(lists: Lists) -> bool:
+    """Say whether items are texts, where that can be seen without making a column."""
+    return isinstance(lists.ids, TextIds)
 
 
 def _rows(lists: Lists, kept: Ints) -> Ints | slice:

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io.sources import Rows
-from rankine._join.judgements import item_keys
+from rankine._join.ids import item_keys
 from rankine._tables.keys import may_repeat, with_query
 from rankine._tables.segments import starts_of
 

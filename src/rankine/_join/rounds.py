@@ -10,6 +10,7 @@ import polars as pl
 
 from rankine._base.text import count, plural
 from rankine._join.codes import coded, matched
+from rankine._join.ids import one_type
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     context = _context(logged, recommended)
     pair = [*context, "item"]
     offered = _offered(recommended, context, k)
-    shown, offered = _same_types(logged.frame, offered, pair)
+    offered, notes = _same_types(logged, recommended, offered, pair)
+    shown = logged.frame
     at = coded(shown, offered, context)
     chosen = _chosen(offered, at)
     found = matched(at)
@@ -156,7 +158,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         outside=outside,
         unlogged=unlogged,
         word=logged.unit if context == ["user"] else "context",
-        said=tuple(_said(logged, recommended, context)),
+        said=(*_said(logged, recommended, context), *notes),
     )
     units = tuple(logged.unit if part == "user" else part for part in context)
     return Joined(rounds, shown, offered.with_columns(weight=weight), context, units)
@@ -208,16 +210,19 @@ def _context(logged: Log, recommended: Log) -> list[str]:
 
 
 def _same_types(
-    shown: pl.DataFrame, offered: pl.DataFrame, parts: list[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare ids as text where one table has text and the other has numbers."""
-    other = [part for part in parts if shown[part].dtype != offered[part].dtype]
-    text = pl.col(other).cast(pl.String)
-    return (
-        (shown.with_columns(text), offered.with_columns(text))
-        if other
-        else (shown, offered)
-    )
+    logged: Log, recommended: Log, offered: pl.DataFrame, parts: list[str]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Bring the ids that are recommended to the types of those in the log."""
+    notes: tuple[str, ...] = ()
+    ours, theirs = logged.origin.name, recommended.origin.name
+    if ours == theirs:
+        ours, theirs = "the log", "what is recommended"
+    for part in parts:
+        columns = {ours: logged.frame[part], theirs: offered[part]}
+        ids, said = one_type(columns, logged.unit if part == "user" else part, to=ours)
+        notes += said
+        offered = offered.with_columns(ids[theirs].alias(part))
+    return offered, notes
 
 
 def _offered(recommended: Log, context: list[str], k: int | None) -> pl.DataFrame:
