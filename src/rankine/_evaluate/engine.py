@@ -16,13 +16,13 @@ from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import n_unsorted
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Source
-from rankine._join.align import join
+from rankine._join.align import match
 from rankine._join.context import Known, Listed, know
 from rankine._join.first import first_of
 from rankine._join.lists import lists_of
 from rankine._join.policy import Aligned, apply, cut
-from rankine._join.served import key_of, served
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.order import Order
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def evaluate_source(
     name: str,
     *,
     depth: int | None = None,
-    joins: dict[Any, Aligned] | None = None,
+    joins: dict[Order, Aligned] | None = None,
     known: Known | None = None,
     keep: int | None = None,
     partial: bool = False,
@@ -111,7 +111,7 @@ def _with_first(
         aligned = replace(aligned, named=aligned.named.own())
     if rule.unjudged == "removed":
         return replace(aligned, keep=keep)
-    _, tie, _, _ = key_of(rule, plan.rule)
+    tie = Order.of(rule, plan.rule).tie
     floor = rule.score_floor if aligned.scored else None
     deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
     first = first_of(source, rule.replace(tie=tie), deepest, floor)
@@ -218,53 +218,31 @@ def _joins(
     plan: Plan,
     truth: Truth,
     source: Source,
-    joins: dict[Any, Aligned] | None,
+    joins: dict[Order, Aligned] | None,
     *,
     whole: bool,
 ) -> list[Aligned]:
-    """Join the data for each group of a plan, as seldom as can be.
+    """Join the data once for all groups of a plan, and return the table of each.
 
     A whole join finds the judged items at any rank, whatever the metrics look at.
     """
     groups = plan.judged
     if not groups:
         return []
-    rules = [_ranked(group.rule, source) for group in groups]
-    keys = [key_of(rule, plan.rule) for rule in rules]
-    needs: dict[Any, bool] = {}
-    for group, key in zip(groups, keys, strict=True):
-        needs[key] = needs.get(key, False) or group.keep_scores
-    floors = {
-        key
-        for rule, key in zip(rules, keys, strict=True)
-        if rule.score_floor is not None
-    }
-    # As deep as any of them needs, since one may serve for another.
+    orders = [Order.of(_ranked(group.rule, source), plan.rule) for group in groups]
+    # As deep as any of them needs, since all of them are matched at once.
     depths = [group.depth for group in groups if group.depth is not None]
     whole = whole or joins is not None or len(depths) < len(groups)
-    deepest = None if whole else max(depths)
     made = {} if joins is None else joins
-    # By scores first, and by the less precise ones: these may serve for others.
-    for key in sorted(needs, key=lambda one: (one[0] != "score", one[2])):
-        scores = needs[key]
-        if (key, scores) in made:
-            continue
-        rule = rules[keys.index(key)]
-        order, tie, bits, duplicates = key
-        shared = rule.replace(
-            order=order, tie=tie, score_bits=bits, duplicates=duplicates
-        )
-        found = None
-        # Another join has other scores, which must not matter then.
-        if joins is None and key not in floors and not scores:
-            found = next(filter(None, (
-                served(aligned, have, key, truth, source, shared, deepest)
-                for (have, _), aligned in made.items()
-            )), None)  # fmt: skip
-        made[key, scores] = found or join(
-            truth, source, shared, depth=deepest, keep_scores=scores
-        )
-    return [made[key, needs[key]] for key in keys]
+    missing: dict[Order, bool] = {}
+    for group, order in zip(groups, orders, strict=True):
+        known = made.get(order)
+        if known is None or (group.keep_scores and known.table.scores is None):
+            missing[order] = missing.get(order, False) or group.keep_scores
+    if missing:
+        depth = None if whole else max(depths)
+        made |= match(truth, source, missing, depth=depth)
+    return [made[order] for order in orders]
 
 
 def _ranked(rule: Convention, source: Source) -> Convention:

@@ -10,10 +10,10 @@ from rankine._base.checks import check_choice, check_count, check_number
 from rankine._conventions.convention import BY_RANK, WITH_CUTOFF
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.bind import bind
-from rankine._join.align import SPREAD
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
+from rankine._tables.order import SPREAD
 from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:

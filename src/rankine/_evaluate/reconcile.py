@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Source
     from rankine._join.policy import Aligned
     from rankine._join.truth import Truth
+    from rankine._tables.order import Order
 
 BASE = "rankine"
 """The convention that the others are told from."""
@@ -328,7 +329,7 @@ class _Data:
         self.source, self._by_rank = by_score, by_rank
         self.ranked = getattr(by_rank, "ranked", False)
         self._rel, self._catalog = rel, catalog
-        self._joins: dict[bool, dict[Any, Aligned]] = {True: {}, False: {}}
+        self._joins: dict[bool, dict[Order, Aligned]] = {True: {}, False: {}}
         self._kept: dict[Any, Evaluation] = {}
 
     def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:

@@ -1,4 +1,4 @@
-"""align: one place that decides order, ties, precision, duplicates, who is evaluated.
+"""Judgements and a run, joined: which retrieved items are judged, at which rank.
 
 - Rank comes from the score, descending; equal scores by item id, descending in the byte
   order of its text (trec_eval's rule), unless the convention says otherwise. A rank
@@ -6,7 +6,7 @@
 - An item twice for one query is an error, unless the convention says otherwise.
 - Queries are those of the judgements, in their order. The convention decides whether
   those that the run misses are kept.
-- Ids are the user's own: an int stays an int. Between text and int, see `same_type`.
+- Ids are the user's own: an int stays an int. Between text and int, see `ids.py`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ import numpy as np
 import polars as pl
 
 from rankine._conventions.convention import BY_RANK
+from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
 from rankine._join import judged_rows as rows
 from rankine._join.ids import Index, one_type
+from rankine._join.matches import by_query_and_rank
 from rankine._join.named import Named
 from rankine._join.pieces import repeats_left_out
 from rankine._join.policy import SHOWN, Aligned, apply
 from rankine._tables.judged import Judged
+from rankine._tables.order import Order
 from rankine._tables.segments import no_steps, rounded
 from rankine.errors import DataError
 
@@ -38,9 +41,6 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._join.judgements import Judgements
     from rankine._join.truth import Truth
-
-SPREAD = frozenset({"average", "best", "worst"})
-"""Ways to look at all orders of tied items."""
 
 
 def align(
@@ -60,41 +60,85 @@ def align(
         depth: the deepest rank that any metric looks at, if there is one.
         keep_scores: whether a metric needs the scores of all retrieved items.
     """
-    return apply(join(truth, run, rule, depth=depth, keep_scores=keep_scores), rule)
+    order = Order.of(rule)
+    return apply(match(truth, run, {order: keep_scores}, depth=depth)[order], rule)
 
 
-def join(
+def match(
     truth: Truth,
     run: Source,
-    rule: Convention,
+    orders: Mapping[Order, bool],
     *,
     depth: int | None = None,
-    keep_scores: bool = False,
-) -> Aligned:
-    """Join without what the convention says of queries, pools and floors."""
-    source = truth.source
-    if isinstance(source, Lists) and isinstance(run, Lists) and _can_probe(run, rule):
-        probed = _probed(truth, run, rule, keep_scores=keep_scores)
-        if probed is not None:
-            return _with_notes(probed, truth)
+) -> dict[Order, Aligned]:
+    """Join judgements and a run, once for all orders of its items.
+
+    What a convention says of queries, pools and floors is not applied yet.
+
+    Args:
+        truth: the judgements.
+        run: the retrieved items.
+        orders: the orders, and whether the scores of all items are to be kept.
+        depth: the deepest rank that any metric looks at, if there is one.
+    """
     if isinstance(run, Dense):
-        aligned = _from_matrix(truth, run, rule, depth, keep_scores=keep_scores)
+        aligned = {
+            order: _from_matrix(truth, run, order, depth, keep_scores=keep_scores)
+            for order, keep_scores in orders.items()
+        }
     else:
-        aligned = _from_rows(truth, run, rule, depth, keep_scores=keep_scores)
-    return _with_notes(aligned, truth)
+        aligned = _looked_up(truth, run, orders)
+        others = {order: keep for order, keep in orders.items() if order not in aligned}
+        if others:
+            aligned |= _from_rows(truth, run, others, depth)
+    notes = truth.source.notes
+    if not notes:
+        return aligned
+    # What was seen while reading the judgements.
+    return {
+        order: replace(one, notes=(*notes, *one.notes))
+        for order, one in aligned.items()
+    }
 
 
-def _with_notes(aligned: Aligned, truth: Truth) -> Aligned:
-    """Add what was seen while reading the judgements."""
-    own = truth.source.notes
-    return replace(aligned, notes=(*own, *aligned.notes)) if own else aligned
+def _looked_up(
+    truth: Truth, run: Source, orders: Mapping[Order, bool]
+) -> dict[Order, Aligned]:
+    """Look judged items up in lists that are mappings, for the orders that allow it.
+
+    None is looked up where the ids are of types that never agree.
+    """
+    if not isinstance(truth.source, Lists) or not isinstance(run, Lists):
+        return {}
+    some = {order: keep for order, keep in orders.items() if _can_probe(run, order)}
+    if not some:
+        return {}
+    grades, data = truth.grades, run.data
+    probed = probe.Probed(grades, truth.pool, data, run.name)
+    aligned = {}
+    for order, keep_scores in some.items():
+        ranked = probed.ranked(order)
+        if len(ranked.query) == 0 and probe.types_differ(grades, data):
+            return {}
+        lengths = [len(probe.by_place(query, data[query])) for query in probed.extra]
+        aligned[order] = _named(
+            probed.table(ranked, keep_scores=keep_scores),
+            list(grades),
+            probed.extra,
+            lengths,
+            run.notes,
+            scored=order.by == "score" and _are_mappings(run.data),
+            named=truth.named,
+            steps=probed.steps,
+        )
+    return aligned
 
 
-def _can_probe(run: Lists, rule: Convention) -> bool:
-    """Say whether look-ups do: not for lists that may have an item twice, nor ranks."""
-    if rule.order in BY_RANK:
+def _can_probe(run: Lists, order: Order) -> bool:
+    """Say whether look-ups do: not for lists that may repeat an item, nor ranks."""
+    if order.by in BY_RANK:
         return False
-    if rule.duplicates == "error" or _are_mappings(run.data):
+    if order.duplicates == "error" or _are_mappings(run.data):
         return True
     return all(
         isinstance(entry, Mapping)
@@ -115,55 +159,9 @@ def _is_without_repeats(entry: list[Any]) -> bool:
         return False  # no ids, which the other reader tells
 
 
-def _probed(
-    truth: Truth, run: Lists, rule: Convention, *, keep_scores: bool
-) -> Aligned | None:
-    """Look the judged items up; None if the ids are of types that never agree."""
-    grades = truth.grades
-    data = run.data
-    found = probe.Probed(grades, truth.pool, data, rule, run.name)
-    if len(found.query) == 0 and probe.types_differ(grades, data):
-        return None
-    table = Judged(
-        query=found.query,
-        rank=found.rank,
-        grade=found.grade,
-        above=found.above,
-        tied=found.tied,
-        score=found.score,
-        n_retrieved=found.length,
-        in_run=found.present,
-        pool=truth.pool,
-        scores=found.scores if keep_scores else None,
-        score_query=found.score_query if keep_scores else None,
-        pair=found.pair,
-    )
-    lengths = [len(probe.by_place(query, data[query])) for query in found.extra]
-    by_score = rule.order == "score" and _are_mappings(run.data)
-    return _named(
-        table,
-        list(grades),
-        found.extra,
-        lengths,
-        run.notes,
-        strict=found.is_strict,
-        exact=found.is_exact,
-        scored=by_score,
-        named=truth.named,
-        steps=found.steps,
-    )
-
-
 def _from_rows(
-    truth: Truth,
-    run: Source,
-    rule: Convention,
-    depth: int | None,
-    *,
-    keep_scores: bool,
-) -> Aligned:
-    from rankine._io.mappings import as_rows  # noqa: PLC0415
-
+    truth: Truth, run: Source, orders: Mapping[Order, bool], depth: int | None
+) -> dict[Order, Aligned]:
     own, other = getattr(truth.source, "shape", None), getattr(run, "shape", None)
     if own is not None and other is not None and own != other:
         ours, theirs = (" x ".join(map(str, shape)) for shape in (own, other))
@@ -179,68 +177,44 @@ def _from_rows(
     if isinstance(frame, Rows):
         frame, said = _same_types(judged, frame)
         notes += said
-    found = rows.match(judged, frame, rule, depth=depth, keep_scores=keep_scores)
-    n = found.n_judged
-    query, pair = _joined(found.query), _joined(found.pair)
-    rank = _joined(found.rank)
-    order = by_query_and_rank(query, rank)
-    pair = pair[order]
-    scores = score_query = None
-    if keep_scores:
-        score_query = _joined(found.score_query)
-        of_judged = score_query < n
-        scores = _joined(found.scores, np.float64)[of_judged]
-        score_query = score_query[of_judged]
-    table = Judged(
-        query=query[order],
-        rank=rank[order],
-        grade=judged.pool.grade[pair],
-        above=_joined(found.above)[order],
-        tied=_joined(found.tied)[order],
-        score=_joined(found.score, np.float64)[order],
-        n_retrieved=found.length[:n],
-        in_run=found.length[:n] > 0,
-        pool=judged.pool,
-        scores=scores,
-        score_query=score_query,
-        pair=pair,
-    )
-    if found.n_dropped:
-        notes += (repeats_left_out(found.n_dropped),)
-    named = _named(
-        table, truth.judgements.queries, found.extra, found.length[n:], notes
-    )
-    by_score = rule.order == "score" and not frame.ranked and found.scored
-    return replace(
-        named,
-        repeats=True,
-        strict=lambda: found.strict,
-        exact=lambda: found.exact,
-        spans=found.spans,
-        scored=by_score,
-        unsorted=len(found.unsorted),
-        named=Named(judged.pool, judged.items),
-        deepest=depth,
-        steps=no_steps if frame.ranked else lambda: (found.rises, found.falls),
-    )
+    found = rows.match(judged, frame, orders, depth=depth)
+    steps = no_steps if frame.ranked else lambda: (found.rises, found.falls)
+    aligned = {}
+    for order, ranked in found.by_order.items():
+        dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
+        n_queries, keep_scores = found.n_queries, orders[order]
+        aligned[order] = _named(
+            ranked.table(judged.pool, n_queries, keep_scores=keep_scores),
+            judged.queries,
+            found.extra,
+            ranked.lengths(n_queries)[found.n_judged :],
+            (*notes, *dropped),
+            repeats=True,
+            scored=order.by == "score" and not frame.ranked and ranked.scored,
+            unsorted=len(ranked.unsorted),
+            named=Named(judged.pool, judged.items),
+            deepest=depth,
+            steps=steps,
+        )
+    return aligned
 
 
 def _from_matrix(
     truth: Truth,
     run: Dense,
-    rule: Convention,
+    order: Order,
     depth: int | None,
     *,
     keep_scores: bool,
 ) -> Aligned:
-    if rule.order != "score":
-        msg = f"a matrix of scores has no other order, as order={rule.order!r} asks"
+    if order.by != "score":
+        msg = f"a matrix of scores has no other order, as order={order.by!r} asks"
         raise DataError(msg)
     scores = run.matrix
     masked = dense.smallest_score(run, scores) == -np.inf
-    scores = rounded(scores, rule.score_bits)
+    scores = rounded(scores, order.bits)
     source = truth.source
-    tie_order = dense.tie_order(run, rule.tie)
+    tie_order = dense.tie_order(run, order.tie)
     if isinstance(source, Dense):
         _same_axes(source, run)
         row, column, rank, above, tied = dense.top(
@@ -268,10 +242,10 @@ def _from_matrix(
             scores, list_row[query], column, tie_order
         )
         grade = pool.grade[pair]
-        order = by_query_and_rank(query, rank)
-        query, column, rank = query[order], column[order], rank[order]
-        above, tied, grade = above[order], tied[order], grade[order]
-        pair = pair[order]
+        by_rank = by_query_and_rank(query, rank)
+        query, column, rank = query[by_rank], column[by_rank], rank[by_rank]
+        above, tied, grade = above[by_rank], tied[by_rank], grade[by_rank]
+        pair = pair[by_rank]
         unjudged = np.ones(len(run.queries), dtype=np.bool_)
         unjudged[list_row[list_row >= 0]] = False
         extra = run.queries.filter(unjudged).to_list()
@@ -348,23 +322,6 @@ def _same_axes(grades: Dense, scores: Dense) -> None:
         if not ours.equals(theirs):
             msg = f"grades and scores are not of the same {axis} in the same order"
             raise DataError(msg)
-
-
-def _joined(parts: list[Any], dtype: Any = np.int64) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
-
-
-def by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
-    """Return the order of rows by query and rank; nothing to do if they have it."""
-    same = query[1:] == query[:-1]
-    sorted_ = (query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))
-    if sorted_.all():
-        return slice(None)
-    # Rows that are nearly in order are brought there soonest by a stable sort.
-    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
-    return key.argsort(kind="stable")
 
 
 def _named(

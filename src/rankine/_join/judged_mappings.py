@@ -9,7 +9,7 @@ import sys
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain, compress, repeat
 from operator import gt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,13 +25,12 @@ from rankine._io.mappings import (
     refuse_number,
 )
 from rankine._join.tie_rule import before
+from rankine._tables.judged import Judged
 from rankine._tables.segments import (
     count_above,
     expand,
-    n_ties,
     position,
     rounded,
-    sort_descending,
     starts_of,
     steps_of,
 )
@@ -39,7 +38,7 @@ from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._conventions.convention import Convention
+    from rankine._tables.order import Order
     from rankine._tables.pool import Pool
 
 
@@ -47,21 +46,38 @@ _NAN = repeat(float("nan"))
 _COUNT = range(sys.maxsize)
 _FEW = 1 << 14
 """Scores that are taken at once."""
+_AS_GIVEN = 64
+"""Bits of scores that are not rounded."""
+
+
+class Found(NamedTuple):
+    """Judged items that were found in lists, by query and rank: columns of `Judged`.
+
+    Attributes:
+        scores: those of all items; None where the place is the rank.
+    """
+
+    query: Ints
+    pair: Ints
+    above: Ints
+    tied: Ints
+    rank: Ints
+    score: Floats
+    scores: Floats | None
 
 
 class Probed:
-    """The judged rows of a run, found by look-up.
+    """The lists of judged queries, in which judged items are looked up.
 
     Attributes:
-        query, rank, grade, above, tied, score, pair: the columns of `Judged`.
         length: per judged query, the length of its list.
         present: per judged query, whether the run has it.
         extra: ids of the run's queries that are not judged.
     """
 
     __slots__ = (
-        "_raw", "_values", "above", "extra", "grade", "length", "pair", "present",
-        "query", "rank", "score", "tied",
+        "_by_score", "_counted", "_lists", "_looked_up", "_name", "_pool", "_truth",
+        "extra", "length", "present",
     )  # fmt: skip
 
     def __init__(
@@ -69,81 +85,95 @@ class Probed:
         truth: Mapping[Any, Mapping[Any, float]],
         pool: Pool,
         run: Mapping[Any, Any],
-        rule: Convention,
         name: str = "run",
     ) -> None:
-        """Look up the judged items of each query in its list."""
-        lists = [run.get(query) for query in truth]
-        present = [entry is not None for entry in lists]
+        """Take the list of each judged query, and refuse what is none."""
+        entries = [run.get(query) for query in truth]
+        present = [entry is not None for entry in entries]
         if len(run) > sum(present) and any(entry is None for entry in run.values()):
             _refuse_none(run)
         check_queries(run, "run")
-        scored: list[Any] = [_EMPTY if entry is None else entry for entry in lists]
-        if any(type(entry) is not dict for entry in scored):
-            scored = [
+        lists: list[Any] = [_EMPTY if entry is None else entry for entry in entries]
+        if any(type(entry) is not dict for entry in lists):
+            lists = [
                 by_place(query, entry)
-                for query, entry in zip(truth, scored, strict=True)
+                for query, entry in zip(truth, lists, strict=True)
             ]
-        for query, entry in zip(truth, scored, strict=True):
+        for query, entry in zip(truth, lists, strict=True):
             if None in entry or "" in entry or type(next(iter(entry), "")) is float:
                 refuse_missing(entry, f"an item in the list of query {query!r}")
-        n = len(scored)
-        self.length: Ints = np.fromiter(map(len, scored), dtype=np.int64, count=n)
+        n = len(lists)
+        self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
         self.present = np.array(present, dtype=np.bool_)
         self.extra = (
             []
             if len(run) == sum(present)
             else [query for query in run if query not in truth]
         )
-        self.query: Ints
-        self.pair: Ints
-        self.rank: Ints
-        self.above: Ints
-        self.tied: Ints
-        self.grade: Floats
-        self.score: Floats
-        self._values: Floats | None = None
-        self._raw: Floats | None = None
-        if rule.order != "given":
-            self._take_scores(truth, pool, scored, rule, name)
-        elif not self._take_falling(truth, pool, scored, rule, name):
-            self._take_places(truth, pool, scored)
+        self._truth, self._pool, self._name = truth, pool, name
+        self._lists: list[Mapping[Any, float]] = lists
+        self._looked_up: tuple[Floats, Floats] | None = None
+        self._by_score = False
+        self._counted: dict[int, tuple[Ints, Floats, Ints, Ints, Floats]] = {}
 
-    def _take_falling(
-        self,
-        truth: Mapping[Any, Mapping[Any, float]],
-        pool: Pool,
-        scored: Sequence[Mapping[Any, float]],
-        rule: Convention,
-        name: str,
-    ) -> bool:
-        """Rank by scores that fall along every list, and say whether they do.
+    def ranked(self, order: Order) -> Found:
+        """Return the judged items with their ranks in an order."""
+        if order.by != "given":
+            self._by_score = True
+            return self._by_scores(order.bits, order.tie)
+        found = self._by_falling_scores()
+        return self._by_places() if found is None else found
+
+    def table(self, found: Found, *, keep_scores: bool) -> Judged:
+        """Return the joined table."""
+        scores = number = None
+        if keep_scores:
+            number = np.repeat(np.arange(len(self.length), dtype=np.int64), self.length)
+            scores = found.scores
+            if scores is None:
+                scores = -position(number).astype(np.float64)
+        return Judged(
+            query=found.query,
+            rank=found.rank,
+            grade=self._pool.grade[found.pair],
+            above=found.above,
+            tied=found.tied,
+            score=found.score,
+            n_retrieved=self.length,
+            in_run=self.present,
+            pool=self._pool,
+            scores=scores,
+            score_query=number,
+            pair=found.pair,
+        )
+
+    def steps(self) -> tuple[int, bool]:
+        """Count the scores above the one before them, and say whether one is below."""
+        if self._looked_up is None or not self._by_score:
+            return 0, False
+        return steps_of(self._looked_up[0], starts_of(self.length))
+
+    def _by_falling_scores(self) -> Found | None:
+        """Rank by scores that fall along every list; None if they do not.
 
         Then places are found as ranks, by looking at the judged items alone.
         """
-        if not _falls(next(filter(None, scored), _EMPTY)):
-            return False
+        if not _falls(next(filter(None, self._lists), _EMPTY)):
+            return None
         try:
-            self._take_scores(truth, pool, scored, rule.replace(score_bits=64), name)
-            falls = self.is_strict()
+            found = self._by_scores(_AS_GIVEN, "input")
         except DataError:  # scores that are no numbers, where the order is what counts
-            falls = False
-        self._values = self._raw = None
-        if falls:
-            self.score = -self.above.astype(np.float64)
-        return falls
+            return None
+        if found.scores is None or not self._are_strict(found.scores):
+            return None
+        return found._replace(score=-found.above.astype(np.float64), scores=None)
 
-    def _take_places(
-        self,
-        truth: Mapping[Any, Mapping[Any, float]],
-        pool: Pool,
-        scored: Sequence[Mapping[Any, float]],
-    ) -> None:
+    def _by_places(self) -> Found:
         """Rank by the places in the lists, whatever their scores."""
         places: list[bytes] = []
         pairs: list[int] = []
         for judged, entry, begin in zip(
-            truth.values(), scored, pool.starts.tolist(), strict=False
+            self._truth.values(), self._lists, self._pool.starts.tolist(), strict=False
         ):
             inside = bytes(map(judged.__contains__, entry))
             places.append(inside)
@@ -151,67 +181,66 @@ class Probed:
             pairs += map(number.__getitem__, compress(entry, inside))
         starts = starts_of(self.length)
         row = np.frombuffer(b"".join(places), dtype=np.bool_).nonzero()[0]
-        self.query = starts.searchsorted(row, "right") - 1
-        self.above = row - starts[self.query]
-        self.rank = self.above + 1
-        self.pair = np.array(pairs, dtype=np.int64)
-        self.grade = pool.grade[self.pair]
-        self.tied = np.ones(len(row), dtype=np.int64)
-        self.score = -self.above.astype(np.float64)
+        query = starts.searchsorted(row, "right") - 1
+        above = row - starts[query]
+        pair = np.array(pairs, dtype=np.int64)
+        tied = np.ones(len(row), dtype=np.int64)
+        score = -above.astype(np.float64)
+        return Found(query, pair, above, tied, above + 1, score, None)
 
-    def _take_scores(
-        self,
-        truth: Mapping[Any, Mapping[Any, float]],
-        pool: Pool,
-        scored: Sequence[Mapping[Any, float]],
-        rule: Convention,
-        name: str,
-    ) -> None:
-        """Rank by the scores, and what ties by the convention's rule."""
-        starts = starts_of(self.length)
-        values, score = _look_up(truth, scored, starts, name)
-        if np.isnan(values).any():
-            raise _not_a_number(truth, scored)
-        self._raw = values
-        self._values = values = rounded(values, rule.score_bits)
-        score = rounded(score, rule.score_bits)
-        pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
-        score, query = score[pair], pool.query[pair]
-        above, tied = count_above(values, starts, query, score)
-        rank = above + 1
+    def _by_scores(self, bits: int, tie: str) -> Found:
+        """Rank by the scores, and what ties by a rule."""
+        pair, score, above, tied, values = self._count(bits)
+        query, rank = self._pool.query[pair], above + 1
         ties = np.flatnonzero(tied > 1)
         if len(ties):
-            rank[ties] += self._ahead(truth, pool, scored, pair[ties], rule.tie)
+            rank[ties] += self._ahead(values, pair[ties], tie)
         order = (query * (rank.max(initial=0) + 1) + rank).argsort(kind="stable")
-        self.query = query[order]
-        self.rank = rank[order]
-        self.pair = pair[order]
-        self.grade = pool.grade[self.pair]
-        self.above = above[order]
-        self.tied = tied[order]
-        self.score = score[order]
+        return Found(
+            query[order],
+            pair[order],
+            above[order],
+            tied[order],
+            rank[order],
+            score[order],
+            values,
+        )
 
-    def _ahead(
-        self,
-        truth: Mapping[Any, Mapping[Any, float]],
-        pool: Pool,
-        scored: Sequence[Mapping[Any, float]],
-        pair: Ints,
-        tie: str,
-    ) -> Ints:
+    def _count(self, bits: int) -> tuple[Ints, Floats, Ints, Ints, Floats]:
+        """Count the scores above those of judged items, and those equal to them.
+
+        Returns:
+            The judged pairs that were found, their scores, the two counts, and the
+            scores of all items.
+        """
+        if bits not in self._counted:
+            starts = starts_of(self.length)
+            if self._looked_up is None:
+                looked_up = _look_up(self._truth, self._lists, starts, self._name)
+                if np.isnan(looked_up[0]).any():
+                    raise _not_a_number(self._truth, self._lists)
+                self._looked_up = looked_up
+            values, score = (rounded(part, bits) for part in self._looked_up)
+            pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
+            score = score[pair]
+            above, tied = count_above(values, starts, self._pool.query[pair], score)
+            self._counted[bits] = pair, score, above, tied, values
+        return self._counted[bits]
+
+    def _ahead(self, values: Floats, pair: Ints, tie: str) -> Ints:
         """Count, for judged items, those of the same score that come before."""
-        query = pool.query[pair]
+        query = self._pool.query[pair]
         touched = np.unique(query)
-        lists = [scored[at] for at in touched.tolist()]
+        lists = [self._lists[at] for at in touched.tolist()]
         shown = list(chain.from_iterable(lists))
         length = self.length[touched]
         rows, _ = expand(starts_of(self.length)[touched], length)
         starts = starts_of(length)
         group = touched.searchsorted(query)
-        queries = list(truth)
-        judged = [list(truth[queries[at]]) for at in touched.tolist()]
+        queries = list(self._truth)
+        judged = [list(self._truth[queries[at]]) for at in touched.tolist()]
         places = [dict(zip(entry, _COUNT, strict=False)) for entry in lists]
-        number = (pair - pool.starts[query]).tolist()
+        number = (pair - self._pool.starts[query]).tolist()
         own = [
             places[at][judged[at][which]]
             for at, which in zip(group.tolist(), number, strict=True)
@@ -222,41 +251,15 @@ class Probed:
             return pl.Series(text, dtype=pl.String)
 
         row = starts[group] + np.array(own, dtype=np.int64)
-        return before(ids, self.scores[rows], starts, row, group, tie)
+        return before(ids, values[rows], starts, row, group, tie)
 
-    def is_strict(self) -> bool:
+    def _are_strict(self, scores: Floats) -> bool:
         """Say whether the scores of every list fall, without a tie."""
-        falls = self.scores[1:] < self.scores[:-1]
+        falls = scores[1:] < scores[:-1]
         ends = np.cumsum(self.length)[:-1]
-        inner = ends[(ends > 0) & (ends < len(self.scores))] - 1
+        inner = ends[(ends > 0) & (ends < len(scores))] - 1
         falls[inner] = True
         return bool(falls.all())
-
-    def steps(self) -> tuple[int, bool]:
-        """Count the scores above the one before them, and say whether one is below."""
-        if self._raw is None:
-            return 0, False
-        return steps_of(self._raw, starts_of(self.length))
-
-    def is_exact(self) -> bool:
-        """Say whether scores that are equal as compared are equal as given."""
-        if self._raw is None:
-            return True
-        starts = starts_of(self.length)
-        raw = sort_descending(self._raw, starts)
-        return n_ties(raw) == n_ties(sort_descending(self.scores, starts))
-
-    @property
-    def scores(self) -> Floats:
-        """The scores of all retrieved items; in the order given, minus the places."""
-        if self._values is None:
-            self._values = -position(self.score_query).astype(np.float64)
-        return self._values
-
-    @property
-    def score_query(self) -> Ints:
-        """The query number of each score."""
-        return np.repeat(np.arange(len(self.length), dtype=np.int64), self.length)
 
 
 def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:

@@ -1,8 +1,8 @@
 """Joining a run that comes as a frame, or as a stream of frames, with judgements.
 
-The run is never sorted and its ids are never encoded. A 64-bit key per row finds the
-few rows that can be judged; only their ids are compared, and only their ranks are
-computed, by counting the scores above them.
+The rows of a run are never moved as long as its lists stand together, and its ids are
+never encoded. A 64-bit key per row finds the few rows that can be judged; only their
+ids are compared, and only their ranks are computed, by counting the scores above them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy as np
 from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, RANK_LAST, count
 from rankine._io.sources import Rows, Stream
-from rankine._join.falling import in_falling, longest_tie, sortedness
 from rankine._join.ids import Index, item_keys
 from rankine._join.judgements import Judgements, list_starts
-from rankine._join.matches import Matches
+from rankine._join.matches import Matches, Ranked
 from rankine._join.pieces import (
     Items,
     RunLists,
@@ -33,28 +32,19 @@ from rankine._join.pieces import (
     without_query,
 )
 from rankine._join.rank_values import check_ranks, refuse_same_ranks
-from rankine._join.tie_rule import FEW, before
+from rankine._join.ranks import Compared, compare
 from rankine._tables.keys import may_repeat, width_of, with_query
-from rankine._tables.segments import (
-    above_and_tied,
-    expand,
-    n_ties,
-    position,
-    rounded,
-    sort_descending,
-    starts_of,
-    steps_of,
-)
+from rankine._tables.segments import expand, position, starts_of, steps_of
 from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import polars as pl
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Bools, Floats, Ints
-    from rankine._conventions.convention import Convention
+    from rankine._tables.order import Order
 
 
 class _ScatteredError(Exception):
@@ -64,43 +54,39 @@ class _ScatteredError(Exception):
 def match(
     truth: Judgements,
     run: Rows | Stream,
-    rule: Convention,
+    orders: Mapping[Order, bool],
     *,
     depth: int | None,
-    keep_scores: bool,
 ) -> Matches:
-    """Find the judged rows of a run and their ranks, down to a depth at least."""
+    """Find the judged rows of a run, and their ranks in each of several orders.
 
-    def matcher() -> _Matcher:
-        return _Matcher(truth, rule, depth, keep_scores=keep_scores)
-
+    Args:
+        truth: the judgements.
+        run: the retrieved items, which are read once.
+        orders: the orders, and whether the scores of all items are to be kept.
+        depth: the rank down to which judged rows are looked for, at least.
+    """
     if isinstance(run, Rows):
-        return matcher().whole(run)
+        return _Matcher(truth, orders, depth).whole(run)
     try:
         with closing(run.open()) as parts:
-            return matcher().parts(parts)
+            return _Matcher(truth, orders, depth).parts(parts)
     except _ScatteredError:
         with closing(run.open()) as parts:
-            return matcher().scattered(parts)
+            return _Matcher(truth, orders, depth).scattered(parts)
 
 
 class _Matcher:
     """Joins parts of a run one after the other."""
 
     def __init__(
-        self,
-        truth: Judgements,
-        rule: Convention,
-        depth: int | None,
-        *,
-        keep_scores: bool,
+        self, truth: Judgements, orders: Mapping[Order, bool], depth: int | None
     ) -> None:
         self.truth = truth
-        self.rule = rule
+        self.orders = orders
         self.depth = depth
-        self.keep_scores = keep_scores
-        self.found = Matches(len(truth.queries))
-        self.seen = np.zeros(len(truth.queries), dtype=np.int64)
+        self.found = Matches(len(truth.queries), {order: Ranked() for order in orders})
+        self.seen = np.zeros(len(truth.queries), dtype=np.bool_)
         self.extra_number: dict[object, int] = {}
 
     def whole(self, run: Rows) -> Matches:
@@ -111,8 +97,7 @@ class _Matcher:
         number = self._number(run.frame["query"].gather(starts[:-1]))
         if self._is_scattered(number):
             return self.scattered(iter([run]))
-        self.found.spans = starts, number
-        self._match(self._lists(run, starts, number))
+        self._match(self._lists(run, starts, number), self.orders)
         return self._finish()
 
     def scattered(self, parts: Iterator[Rows]) -> Matches:
@@ -127,7 +112,7 @@ class _Matcher:
                 lists = self._lists(rows, starts, present, order)
                 pieces.append((replace(lists, rows=without_query(rows)), order))
             kept.append(without_query(part))
-        self._match(put_together(concat(kept), pieces))
+        self._match(put_together(concat(kept), pieces), self.orders)
         return self._finish()
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
@@ -150,10 +135,10 @@ class _Matcher:
         """Join a part; False if its queries are mixed and it is the first."""
         number = self._number(rows.frame["query"].gather(starts[:-1]))
         if self._is_scattered(number):
-            if self.found.query:
+            if self.seen.any():
                 raise _ScatteredError
             return False
-        self._match(self._lists(rows, starts, number))
+        self._match(self._lists(rows, starts, number), self.orders)
         return True
 
     def _is_scattered(self, number: Ints) -> bool:
@@ -162,10 +147,8 @@ class _Matcher:
         return bool(again or self.seen[number].any())
 
     def _finish(self) -> Matches:
-        found = self.found
-        found.length = self.seen
-        found.extra = list(self.extra_number)
-        return found
+        self.found.extra = list(self.extra_number)
+        return self.found
 
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
@@ -182,7 +165,7 @@ class _Matcher:
             number[unknown] = np.array(known_as)[Index(distinct).find(others)]
             more = first + len(self.extra_number) - len(self.seen)
             if more > 0:
-                self.seen = np.concatenate((self.seen, np.zeros(more, dtype=np.int64)))
+                self.seen = np.concatenate((self.seen, np.zeros(more, np.bool_)))
         return number
 
     def _id(self, number: int) -> object:
@@ -198,147 +181,132 @@ class _Matcher:
         """Return lists with what is compared; `order` brings their rows together."""
         keys = item_keys(rows.frame["item"], self.truth.seed)
         scores = self._scores(rows, starts, number)
-        if self.rule.order == "given" and "value" in rows.frame.columns:
-            self._note_unsorted(rows, starts, number, order)
         if order is not None:
             keys = keys[order]
             scores = None if scores is None else scores[order]
         return RunLists(rows, starts, number, keys, scores, order)
 
-    def _note_unsorted(
-        self, rows: Rows, starts: Ints, number: Ints, order: Ints | None
-    ) -> None:
-        """Remember the lists in which a score is above the one before it."""
-        values = rows.frame["value"].to_numpy()
-        if order is not None:
-            values = values[order]
-        rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-        rises = rises[~np.isin(rises, starts)]
-        lists = np.searchsorted(starts, rises, side="right") - 1
-        self.found.unsorted.update(number[np.unique(lists)].tolist())
-
-    def _match(self, lists: RunLists) -> None:
-        """Join lists."""
-        rows, starts, number = lists.rows, lists.starts, lists.number
-        keys, scores, found = lists.keys, lists.scores, self.found
-        items = Items(rows.frame["item"], lists.order)
-        lengths = np.diff(starts)
-        policy = self.rule.duplicates
-        if policy != "count" and may_repeat(keys, number, starts):
-            if lists.order is not None:
-                taken = take(rows, lists.order)
-                self._match(self._lists(taken, starts, number))
-                return
-            pairs = with_query(keys, number, lengths)
-            doubled = repeats_of(items.series, np.repeat(number, lengths), pairs)
-            if doubled is not None and policy == "error":
-                raise self._duplicate(rows, starts, number, doubled)
-            if doubled is not None and policy == "last":
-                found.n_dropped += int(doubled.sum())
-                kept = np.flatnonzero(~doubled)
-                owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
-                left = starts_of(np.bincount(owner, minlength=len(lengths)))
-                self._match(self._lists(take(rows, kept), left, number))
-                return
-        self.seen[number] = lengths
-        falling, distinct = sortedness(scores, starts)
-        if self.rule.order == "rank_value":
-            self._take_numbers(lists, distinct=distinct)
-        self._note_order(scores, starts, falling=falling, distinct=distinct)
-        found.scored &= scores is not None
-        found.strict &= falling and distinct and found.scored
-        depth = self.depth if falling else None
-        if depth is not None:
-            # A tie may begin at the last rank that counts, and end below it.
-            depth += 0 if distinct else longest_tie(scores, starts) - 1
-        row, pair, group = self._judged(keys, items, starts, number, depth)
-        above, tied, rank = self._ranked(
-            lists, row, group, falling=falling, distinct=distinct
-        )
-        score = -above.astype(np.float64) if scores is None else scores[row]
-        found.query.append(number[group])
-        found.pair.append(pair)
-        found.above.append(above)
-        found.tied.append(tied)
-        found.rank.append(rank)
-        found.score.append(score)
-        if self.keep_scores:
-            place = -position(np.repeat(number, lengths)).astype(np.float64)
-            found.scores.append(place if scores is None else scores)
-            found.score_query.append(np.repeat(number, lengths))
-
-    def _ranked(
-        self,
-        lists: RunLists,
-        row: Ints,
-        group: Ints,
-        *,
-        falling: bool,
-        distinct: bool,
-    ) -> tuple[Ints, Ints, Ints]:
-        """Return how many items stand above some rows and beside them, and the rank."""
-        scores, starts = lists.scores, lists.starts
-        single = np.ones(len(row), dtype=np.int64)
-        if scores is not None and self.rule.order == "rank_value":
-            rank = -scores[row].astype(np.int64)
-            return rank - 1, single, rank
-        if scores is None or (falling and distinct):
-            above = row - starts[group]
-            return above, single, above + 1
-        ordered = scores if falling else sort_descending(scores, starts)
-        above, tied = (
-            in_falling(scores, starts, row, group)
-            if falling
-            else above_and_tied(ordered, starts, group, scores[row])
-        )
-        rank = above + 1
-        open_ = np.flatnonzero(tied > 1)
-        if len(open_):
-            rank[open_] += self._ahead(lists, ordered, row[open_], group[open_])
-        return above, tied, rank
-
-    def _take_numbers(self, lists: RunLists, *, distinct: bool) -> None:
-        """Take ranks as numbers: a list is as long as its largest one."""
-        scores, starts, number = lists.scores, lists.starts, lists.number
-        if scores is None or len(scores) == 0:
+    def _match(self, lists: RunLists, orders: Iterable[Order]) -> None:
+        """Join lists: match their items once, and rank them in each order."""
+        starts, number = lists.starts, lists.number
+        self.seen[number] = True
+        orders = self._without_repeats(lists, orders)
+        if not orders:
             return
-        if not distinct:
-            refuse_same_ranks(
-                lists.rows, scores, starts, lists.order, lambda at: self._id(number[at])
+        compared = compare(lists.scores, starts, orders)
+        self._note_order(compared, starts)
+        depth = self.depth
+        if depth is not None:
+            depths = [one.reach(depth, starts) for one in compared.values()]
+            depth = None if None in depths else max(filter(None, depths))
+        items = Items(lists.rows.frame["item"], lists.order)
+        row, pair, group = self._judged(lists.keys, items, starts, number, depth)
+        unsorted = self._unsorted(lists, orders)
+        for order in orders:
+            values = compared[order.by, order.bits]
+            if order.by == "rank_value":
+                self._refuse_same_ranks(lists, values)
+            ranked = self.found.by_order[order]
+            ranked.number.append(number)
+            ranked.length.append(values.lengths(starts, order))
+            ranked.scored &= values.scores is not None
+            ranked.unsorted |= unsorted if order.by == "given" else set()
+            above, tied, rank = values.ranks(starts, row, group, order, items.gather)
+            ranked.query.append(number[group])
+            ranked.pair.append(pair)
+            ranked.above.append(above)
+            ranked.tied.append(tied)
+            ranked.rank.append(rank)
+            ranked.score.append(
+                -above.astype(np.float64)
+                if values.scores is None
+                else values.scores[row]
             )
-        self.seen[number] = -np.minimum.reduceat(scores, starts[:-1]).astype(np.int64)
+            if self.orders[order]:
+                of_row = np.repeat(number, np.diff(starts))
+                ranked.score_query.append(of_row)
+                ranked.scores.append(
+                    -position(of_row).astype(np.float64)
+                    if values.scores is None
+                    else values.scores
+                )
 
-    def _ahead(self, lists: RunLists, compared: Floats, row: Ints, group: Ints) -> Ints:
-        """Count, for rows, those of their score that the rule for ties puts before.
+    def _without_repeats(self, lists: RunLists, orders: Iterable[Order]) -> list[Order]:
+        """See to repeated items; return the orders that take the lists as they are.
 
-        Remember also whether scores that are equal as compared are equal as given.
-        Where few lists have ties, nobody asks, since these are joined again.
+        Where the last row of an item counts, the others are left out, and what is left
+        is joined here.
         """
-        exact = self.found.exact
-        exact = exact and len(np.unique(group)) > FEW * len(lists.number)
-        if exact and self.rule.score_bits != 64:  # noqa: PLR2004 - as given
-            raw = lists.rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-            raw = raw if lists.order is None else raw[lists.order]
-            exact = n_ties(sort_descending(raw, lists.starts)) == n_ties(compared)
-        self.found.exact = exact
-        ids = Items(lists.rows.frame["item"], lists.order).gather
-        scores = compared if lists.scores is None else lists.scores
-        return before(ids, scores, lists.starts, row, group, self.rule.tie)
+        plain = [order for order in orders if order.duplicates == "count"]
+        careful = [order for order in orders if order.duplicates != "count"]
+        rows, starts, number = lists.rows, lists.starts, lists.number
+        if not careful or not may_repeat(lists.keys, number, starts):
+            return [*plain, *careful]
+        if lists.order is not None:
+            # In the order of the lists, in which rows still know where they stood.
+            taken = take(rows, lists.order)
+            self._match(self._lists(taken, starts, number), careful)
+            return plain
+        lengths = np.diff(starts)
+        pairs = with_query(lists.keys, number, lengths)
+        doubled = repeats_of(rows.frame["item"], np.repeat(number, lengths), pairs)
+        if doubled is None:
+            return [*plain, *careful]
+        if any(order.duplicates == "error" for order in careful):
+            raise self._duplicate(rows, starts, number, doubled)
+        for order in careful:
+            self.found.by_order[order].n_dropped += int(doubled.sum())
+        kept = np.flatnonzero(~doubled)
+        owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
+        left = starts_of(np.bincount(owner, minlength=len(lengths)))
+        self._match(self._lists(take(rows, kept), left, number), careful)
+        return plain
+
+    def _unsorted(self, lists: RunLists, orders: Iterable[Order]) -> set[int]:
+        """Return the lists in which a score rises, where the order given is taken."""
+        frame = lists.rows.frame
+        asked = any(order.by == "given" for order in orders)
+        if not asked or "value" not in frame.columns:
+            return set()
+        values = frame["value"].to_numpy()
+        if lists.order is not None:
+            values = values[lists.order]
+        rises = np.flatnonzero(values[1:] > values[:-1]) + 1
+        rises = rises[~np.isin(rises, lists.starts)]
+        lists_of_rises = np.searchsorted(lists.starts, rises, side="right") - 1
+        return set(lists.number[np.unique(lists_of_rises)].tolist())
+
+    def _refuse_same_ranks(self, lists: RunLists, values: Compared) -> None:
+        """Refuse a rank that is there twice, where ranks are taken as numbers."""
+        if values.scores is not None and not values.distinct:
+            refuse_same_ranks(
+                lists.rows,
+                values.scores,
+                lists.starts,
+                lists.order,
+                lambda at: self._id(lists.number[at]),
+            )
 
     def _note_order(
-        self, scores: Floats | None, starts: Ints, *, falling: bool, distinct: bool
+        self, compared: Mapping[tuple[str, int], Compared], starts: Ints
     ) -> None:
         """Remember whether scores rise and fall, to tell distances."""
-        if scores is None or self.found.falls:
+        values = next(
+            (one for one in compared.values() if one.scores is not None), None
+        )
+        if values is None or values.scores is None or self.found.falls:
             return
-        if falling and distinct:
-            self.found.falls = len(scores) > len(starts) - 1  # in a list of two or more
+        if values.falling and values.distinct:
+            # In a list of two or more.
+            self.found.falls = len(values.scores) > len(starts) - 1
             return
-        rises, self.found.falls = steps_of(scores, starts)
+        rises, self.found.falls = steps_of(values.scores, starts)
         self.found.rises += rises
 
     def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
-        if self.rule.order == "given" or "value" not in rows.frame.columns:
+        """Return what rows are ordered by, None where that is their place."""
+        by = {order.by for order in self.orders}
+        if by == {"given"} or "value" not in rows.frame.columns:
             return None
         scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
 
@@ -358,10 +326,9 @@ class _Matcher:
                 f"ranking needs numbers that can be ordered{RANK_LAST}"
             )
             raise DataError(msg)
-        if self.rule.order == "rank_value":
+        if "rank_value" in by:
             check_ranks(rows, scores, query_of)
-            return scores
-        return rounded(scores, self.rule.score_bits)
+        return scores
 
     def _judged(
         self,

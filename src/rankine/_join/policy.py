@@ -43,10 +43,6 @@ class Aligned:
         notes: what was inferred, dropped or changed.
         floored: how many judged items are under the convention's floor of scores.
         repeats: whether an item may stand twice in a list.
-        strict: says whether the scores of every list fall, without a tie.
-        exact: says whether scores that are equal here are equal in full precision.
-        spans: where the lists of a run in memory begin, and the number of the query of
-            each, as far as they are known.
         scored: whether the scores are the user's, and not made from places.
         unsorted: how many lists are not in the order of their scores, where the order
             given is taken.
@@ -70,9 +66,6 @@ class Aligned:
     notes: tuple[str, ...] = ()
     floored: int = 0
     repeats: bool = False
-    strict: Callable[[], bool] = bool
-    exact: Callable[[], bool] = bool
-    spans: tuple[Ints, Ints] | None = None
     scored: bool = True
     unsorted: int = 0
     named: Named | None = None

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _LITTLE = 5000
 """Rows up to which they are sorted, and not joined."""
-FEW = 0.2
-"""The share of lists whose ties are looked at again, where another rule asks."""
 
 
 def before(
