@@ -15,7 +15,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import n_unsorted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Source
+from rankine._io.sources import Dense, Lists, Source, Stream
 from rankine._join.align import match
 from rankine._join.context import Known, Listed, know
 from rankine._join.first import first_of
@@ -61,6 +61,7 @@ def evaluate_source(
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
+    source = _kept(source, plan, keep)
     if truth is not None:
         _refuse_fractions(plan, truth)
     if plan.catalog is not None and plan.judged:
@@ -99,6 +100,16 @@ def evaluate_source(
     unsorted = _unsorted(plan, source, tables)
     doubts = doubts_of(truth, source, plan.thresholds)
     return Evaluation(plan, tuple(found), tuple(tables), name, unsorted, doubts)  # type: ignore[arg-type]
+
+
+def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
+    """Read a stream into memory if it is looked through more than once."""
+    n_lists = sum(group.lists for group in plan.groups)
+    n_judged = len(plan.judged) > 0
+    more = n_judged and (plan.catalog is not None or keep is not None)
+    if isinstance(source, Stream) and n_judged + n_lists + more > 1:
+        return as_rows(source, "run")
+    return source
 
 
 def _with_first(

@@ -16,7 +16,9 @@ from rankine._evaluate.inputs import source_of, train_of, truth_of
 from rankine._evaluate.plan import Plan, check_needs, check_options, plan_of
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
+from rankine._io.mappings import as_rows
 from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import Stream
 from rankine._join.context import Known, catalog_of
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
@@ -176,7 +178,10 @@ class Job:
         check_needs(self.plan, given)
         truth = None if qrels is None else truth_of(qrels, self.of_qrels, part=part)
         _ = self.known  # before the run, which may be large
-        return truth, source_of(run, self.of_run, self.order, part=part)
+        source = source_of(run, self.of_run, self.order, part=part)
+        if part and isinstance(source, Stream):
+            source = as_rows(source, "run")  # to see also who has come in it
+        return truth, source
 
     def evaluate(self, truth: Truth | None, source: Source) -> Evaluation:
         """Evaluate a run against judgements, if there are any."""
