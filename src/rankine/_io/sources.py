@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -120,19 +118,6 @@ class Dense:
     name: str = "matrix"
     notes: tuple[str, ...] = ()
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    def tie_order(self) -> Ints:
-        """Return each column's place when ids are sorted by their text, descending."""
-        if "tie_order" not in self.memo:
-            import polars as pl  # noqa: PLC0415 - polars is imported when it is used
-
-            text = self.items.cast(pl.String)
-            order = text.arg_sort(descending=True).to_numpy()
-            place = np.empty(len(order), dtype=np.int64)
-            place[order] = np.arange(len(order))
-            self.memo["tie_order"] = place
-        found: Ints = self.memo["tie_order"]
-        return found
 
 
 Source: TypeAlias = Rows | Stream | Lists | Dense

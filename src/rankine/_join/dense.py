@@ -8,6 +8,7 @@ import numpy as np
 
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
+from rankine._join.ties import tie_keys
 from rankine._tables.segments import position, runs
 from rankine.errors import DataError
 
@@ -21,11 +22,11 @@ _CHUNK = 1 << 22
 
 def tie_order(run: Dense, tie: str) -> Ints:
     """Return each column's place among equal scores, by the rule for ties."""
-    if tie == "id_asc":
-        return -run.tie_order()
-    if tie in {"input", "input_rev"}:
-        return np.arange(len(run.items)) * (1 if tie == "input" else -1)
-    return run.tie_order()
+    if tie not in run.memo:
+        columns = np.arange(len(run.items))
+        run.memo[tie] = tie_keys(columns, tie, run.items.gather)
+    keys: Ints = run.memo[tie]
+    return keys
 
 
 def smallest_score(run: Dense, scores: Floats) -> float:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._io.mappings import as_rows, listed, packed
-from rankine._io.sources import Dense, Lists
+from rankine._io.sources import Dense
 from rankine._join import dense
 from rankine._join.lists import lists_of
 from rankine._tables.segments import expand, rounded, starts_of
@@ -22,9 +20,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
-    from rankine._io.sources import Rows, Source
-
-_BY_PLACE = frozenset({"input", "input_rev"})
+    from rankine._io.sources import Source
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,45 +69,21 @@ def first_of(
         depth: how many of each list.
         floor: the score at or under which an item does not count, if there is one.
     """
-    if isinstance(source, Lists):
-        data = source.data
-        tops = [_top(query, data[query], rule, depth, floor) for query in data]
-        counts = np.fromiter(map(len, tops), np.int64, count=len(tops))
-        items = [item for top in tops for item in top]
-        return First(list(data), starts_of(counts), items)
     if isinstance(source, Dense):
         return _of_matrix(source, rule, depth, floor)
-    return _of_rows(as_rows(source, role="run"), rule, depth, floor)
-
-
-def _top(
-    query: Any, entry: Any, rule: Convention, depth: int, floor: float | None
-) -> list[Any]:
-    """Return the first items of one list of a mapping."""
-    if not isinstance(entry, Mapping):
-        items = listed(query, entry)
-        if rule.duplicates == "last":
-            items = [*dict.fromkeys(reversed(items))][::-1]
-        return items[:depth]
-    if rule.order == "given":
-        return [*entry][:depth]
-    scores = rounded(packed(entry.values()), rule.score_bits)
-    if floor is not None:
-        scores = np.where(scores > floor, scores, -np.inf)
-    if len(scores) > depth:
-        least = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        chosen = np.flatnonzero(scores >= least).tolist()
-    else:
-        chosen = list(range(len(scores)))
-    items = [*entry]
-    if rule.tie == "input_rev":
-        chosen.reverse()
-    elif rule.tie not in _BY_PLACE:
-        chosen.sort(key=lambda at: str(items[at]), reverse=rule.tie != "id_asc")
-    chosen.sort(key=lambda at: -scores[at])  # which leaves ties as they are
-    if floor is not None:
-        chosen = [at for at in chosen if scores[at] > -np.inf]
-    return [items[at] for at in chosen[:depth]]
+    lists = lists_of(source, rule)
+    if lists.ranks is not None:
+        items, starts, ranks = lists.first(depth)
+        return First(lists.queries, starts, items, ranks)
+    length = np.minimum(np.diff(lists.starts), depth)
+    if floor is not None and lists.scores is not None:
+        number = np.repeat(np.arange(len(length)), np.diff(lists.starts))
+        above = np.bincount(number[lists.scores > floor], minlength=len(length))
+        length = np.minimum(length, above)
+    at, _ = expand(lists.starts[:-1], length)
+    at = at if lists.order is None else lists.order[at]
+    items = lists.ids.series.gather(at)
+    return First(lists.queries, starts_of(length), items)
 
 
 def _of_matrix(run: Dense, rule: Convention, depth: int, floor: float | None) -> First:
@@ -125,25 +97,3 @@ def _of_matrix(run: Dense, rule: Convention, depth: int, floor: float | None) ->
     row, column = row[inside], column[inside]
     starts = starts_of(np.bincount(row, minlength=len(scores)))
     return First(run.queries, starts, run.items.gather(column))
-
-
-def _of_rows(rows: Rows, rule: Convention, depth: int, floor: float | None) -> First:
-    frame = rows.frame
-    if frame.height == 0:
-        none = np.zeros(1, dtype=np.int64)
-        return First(frame["query"], none, frame["item"])
-    # Where all orders of ties are looked at, items stand by their ids.
-    spread = rule.tie not in {*_BY_PLACE, "id_asc", "id_desc"}
-    lists = lists_of(rows, rule.replace(tie="id_desc") if spread else rule)
-    if lists.ranks is not None:
-        items, starts, ranks = lists.first(depth)
-        return First(lists.queries, starts, items, ranks)
-    length = np.minimum(np.diff(lists.starts), depth)
-    if floor is not None and lists.scores is not None:
-        number = np.repeat(np.arange(len(length)), np.diff(lists.starts))
-        above = np.bincount(number[lists.scores > floor], minlength=len(length))
-        length = np.minimum(length, above)
-    at, _ = expand(lists.starts[:-1], length)
-    at = at if lists.order is None else lists.order[at]
-    items = lists.ids.series.gather(at)
-    return First(lists.queries, starts_of(length), items)

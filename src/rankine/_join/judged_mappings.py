@@ -24,7 +24,7 @@ from rankine._io.mappings import (
     refuse_missing,
     refuse_number,
 )
-from rankine._join.tie_rule import before
+from rankine._join.ties import before
 from rankine._tables.judged import Judged
 from rankine._tables.segments import (
     count_above,

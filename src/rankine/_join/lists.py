@@ -24,7 +24,8 @@ from rankine._join.ids import Index
 from rankine._join.judgements import list_starts
 from rankine._join.pieces import last_of_repeats, repeats_left_out, take
 from rankine._join.rank_values import check_ranks, refuse_same_ranks
-from rankine._tables.segments import cut_lists, rounded, runs, starts_of, steps_of
+from rankine._join.ties import sorted_rows
+from rankine._tables.segments import cut_lists, rounded, starts_of, steps_of
 from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 
 _OWN = Convention()
-_BY_ID = frozenset({"id_desc", "id_asc"})
 
 
 class Ids:
@@ -123,6 +123,10 @@ class Lists:
         """The items, list by list, best first."""
         items = self.ids.series
         return items if self.order is None else items.gather(self.order)
+
+    def items_of(self, rows: Ints) -> pl.Series:
+        """Return the items of some rows."""
+        return self.ids.series.gather(rows if self.order is None else self.order[rows])
 
     def first(self, depth: int | None) -> tuple[pl.Series, Ints, Ints | None]:
         """Return the items down to a rank, where each list begins, and the ranks."""
@@ -274,8 +278,7 @@ def _ranked(lists: Lists, rule: Convention, *, falls: bool = False) -> Lists:
     if falls or _all_fall(scores, starts):
         return replace(lists, steps=(0, len(scores) >= len(starts)))
     steps = steps_of(scores, starts) if lists.scored else (0, False)
-    number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    again = _by_score(number, scores, lists, rule.tie)
+    again = sorted_rows(lists.items_of, scores, starts, rule.tie)
     scores = scores[again]
     order = again if lists.order is None else lists.order[again]
     falls = _all_fall(scores, starts)
@@ -297,29 +300,6 @@ def _all_fall(scores: Floats, starts: Ints) -> bool:
     across = np.count_nonzero(scores[edges] < scores[edges - 1])
     alone = np.isnan(scores[first]).any()  # such as the only score of a list
     return bool(sum(n_falls) - across == inside and not alone)
-
-
-def _by_score(number: Ints, scores: Floats, lists: Lists, tie: str) -> Ints:
-    """Order rows by list and score, equal scores by the rule for ties."""
-    order = np.lexsort((-scores, number))
-    sorted_ = scores[order]
-    same = np.zeros(len(scores), dtype=np.bool_)
-    same[1:] = (sorted_[1:] == sorted_[:-1]) & (number[1:] == number[:-1])
-    if same.any() and tie != "input":
-        touched = same.copy()
-        touched[:-1] |= same[1:]
-        at = np.flatnonzero(touched)
-        _, block = runs(number[order[at]], sorted_[at])
-        key: Any = order[at]
-        if tie in _BY_ID:
-            key = lists.items.gather(order[at]).cast(pl.String)
-        need_threads()
-        frame = pl.DataFrame({"block": block, "key": key})
-        again = frame.select(
-            pl.arg_sort_by("block", "key", descending=[False, tie != "id_asc"])
-        ).to_series()
-        order[at] = order[at][again.to_numpy()]
-    return order
 
 
 def _refuse_nan(rows: Rows, scores: Floats) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._join.falling import in_falling, longest_tie, sortedness
-from rankine._join.tie_rule import before
+from rankine._join.ties import before
 from rankine._tables.segments import above_and_tied, rounded, sort_descending
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Who comes first among items with equal scores, for the few that are judged."""
+"""Who comes first among items with equal scores: the only place that says so."""
 
 from __future__ import annotations
 
@@ -15,18 +15,30 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
 
+    Ids = Callable[[Ints], pl.Series]
 
 _LITTLE = 5000
-"""Rows up to which they are sorted, and not joined."""
+"""Rows up to which a sort finds equal scores sooner than a join does."""
+
+
+def tie_keys(rows: Ints, tie: str, ids: Ids) -> Ints:
+    """Return a number for each row; among equals, the smallest comes first.
+
+    Ids are compared by the bytes of their text, so that 10 and "10" are ranked alike.
+
+    Args:
+        rows: the rows, in the order given.
+        tie: the rule: by id, or by the order given, either way round.
+        ids: gives the ids of some rows.
+    """
+    keys = np.arange(len(rows))
+    if tie not in {"input", "input_rev"}:
+        keys[_by_text(ids(rows).cast(pl.String))] = np.arange(len(rows))
+    return keys if tie in {"input", "id_asc"} else len(rows) - 1 - keys
 
 
 def before(
-    ids: Callable[[Ints], pl.Series],
-    scores: Floats,
-    starts: Ints,
-    row: Ints,
-    group: Ints,
-    tie: str,
+    ids: Ids, scores: Floats, starts: Ints, row: Ints, group: Ints, tie: str
 ) -> Ints:
     """Count, for each row, the items of its list and score that the rule puts before.
 
@@ -44,17 +56,37 @@ def before(
     little = len(rows) <= _LITTLE or not has_threads()
     blocks = _few_blocks if little else _blocks
     members, block = blocks(rows, owner, scores, row, lists.searchsorted(group))
-    key = np.arange(len(members))
-    if tie not in {"input", "input_rev"}:
-        # Ids are compared as text, so that 10 and "10" are ranked alike.
-        key[_by_text(ids(members).cast(pl.String))] = np.arange(len(members))
-    if tie not in {"input", "id_asc"}:
-        key = len(members) - 1 - key
-    order = np.argsort(block * len(members) + key)
+    keys = tie_keys(members, tie, ids)
+    order = np.argsort(block * len(members) + keys)
     place = np.empty(len(members), dtype=np.int64)
     place[order] = position(block[order])
-    found: Ints = place[np.searchsorted(members, row)]  # members rise, as rows do
-    return found
+    places: Ints = place[np.searchsorted(members, row)]  # members rise, as rows do
+    return places
+
+
+def sorted_rows(ids: Ids, scores: Floats, starts: Ints, tie: str) -> Ints:
+    """Order all rows by list and score, and equal scores by the rule.
+
+    Args:
+        ids: gives the ids of some rows.
+        scores: of all rows, those of a list together.
+        starts: where each list begins.
+        tie: the rule.
+    """
+    number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((-scores, number))  # which leaves equals as they are given
+    ordered = scores[order]
+    same = np.zeros(len(scores), dtype=np.bool_)
+    same[1:] = (ordered[1:] == ordered[:-1]) & (number[1:] == number[:-1])
+    if tie == "input" or not same.any():
+        return order
+    touched = same.copy()
+    touched[:-1] |= same[1:]
+    at = np.flatnonzero(touched)
+    _, block = runs(number[at], ordered[at])
+    keys = tie_keys(order[at], tie, ids)
+    order[at] = order[at][np.argsort(block * len(at) + keys)]
+    return order
 
 
 def _by_text(texts: pl.Series) -> Ints:
