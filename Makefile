@@ -75,7 +75,7 @@ $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
 		tests/test_forms_agree.py tests/io tests/tables tests/join tests/cli \
-		tests/metrics/test_contract.py tests/metrics/lists tests/metrics/similarity \
+		tests/metrics/contract tests/metrics/lists tests/metrics/similarity \
 		tests/evaluate
 
 .PHONY: lint
