@@ -1,8 +1,8 @@
 """Findings that are not mended yet: what they raise, and where.
 
-A property passes over them, so that it finds others; test_known.py has cases of each,
-which fail as expected. Once one is mended its case passes, which is reported as a
-failure: then take the mark off the case, and the finding out of this table.
+A property passes over them, so that it finds others; the modules known_*.py have cases
+of each, which fail as expected. Once one is mended its case passes, which is reported
+as a failure: then take the mark off the case, and the finding out of this table.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tests.fuzz.command import commanded
 from tests.fuzz.edits import Edit, edited, edits
 from tests.fuzz.effort import cases
 from tests.fuzz.judge import FOLDER, generated, written
-from tests.fuzz.test_text import VALID
+from tests.fuzz.texts import VALID
 
 WORDS = [
     "-m", "P@5", "nDCG(gain=exponential)", "all_trec", "P.1e3", "zz", "", "-q",
