@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import suppress
-from copy import deepcopy
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,21 +12,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import rankine as rk
-from rankine.errors import DataError, FormatError, ParameterError
+from rankine.errors import ParameterError
+from tests.report.results import QRELS, RUN, made
 
-QRELS = {
-    "q1": {"a": 2, "b": 1, "c": 0},
-    "q2": {"d": 1, "e": -1},
-    "none": {"f": 0},
-    "missing": {"g": 1},
-}
-RUN = {
-    "q1": {"x": 0.9, "b": 0.9, "a": 0.1},
-    "q2": {"y": 0.5, "e": 0.4, "d": 0.3},
-    "none": {"f": 1.0},
-    "extra": {"z": 1.0},
-}
-METRICS = ["nDCG@2", "AP", "P(rel=2)@1", "RR", "NumRelRet", "gm_AP", "Bpref"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def far(first: Any, second: Any) -> float:
@@ -68,10 +55,6 @@ def assert_same(found: rk.Evaluation, wanted: rk.Evaluation) -> None:
     ):
         assert getattr(found, drawn)() == getattr(wanted, drawn)(), drawn
     assert found.to_dict() == wanted.to_dict()
-
-
-def made(**options: Any) -> rk.Evaluation:
-    return rk.evaluate(QRELS, RUN, METRICS, **options)
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -273,143 +256,3 @@ def test_only_items_that_can_be_shown_are_saved() -> None:
     # The first three, of which none is relevant, and the two that are.
     assert saved["items"] == [0, 1, 2, 3, 700]
     assert saved["ranks"] == [1, 2, 3, 4, 701]
-
-
-# --- what cannot be loaded
-
-
-def damaged(change: Any) -> str:
-    data = json.loads(made(keep=2).to_json())
-    change(data)
-    return json.dumps(data)
-
-
-def _later(data: dict[str, Any]) -> None:
-    data["format_version"] = 2
-
-
-def _kind(data: dict[str, Any]) -> None:
-    data["kind"] = "comparison"
-
-
-def _short(data: dict[str, Any]) -> None:
-    data["saved"]["metrics"][1]["values"].pop()
-
-
-def _gone(data: dict[str, Any]) -> None:
-    del data["saved"]["groups"][0]["ids"]
-
-
-def _unknown(data: dict[str, Any]) -> None:
-    data["saved"]["metrics"][0]["name"] = "nDGC"
-
-
-def _parameter(data: dict[str, Any]) -> None:
-    data["saved"]["metrics"][0]["bound"]["gain"] = "cubic"
-
-
-def _convention(data: dict[str, Any]) -> None:
-    data["convention"]["tie"] = "coin"
-
-
-def _twice(data: dict[str, Any]) -> None:
-    data["saved"]["groups"][0]["metrics"][1] = 0
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (_later, r"the text: a newer rankine saved this \(format 2"),
-        (_kind, "damaged, kind is 'comparison'; expected one of evaluation"),
-        (_short, r"damaged, saved.metrics\[1\].values has 3 entries, not 4"),
-        (_gone, r"damaged, saved.groups\[0\].ids is missing"),
-        (_unknown, r"damaged, saved.metrics\[0\].name is 'nDGC', which is no metric"),
-        (_parameter, r"damaged, saved.metrics\[0\].bound cannot be of nDCG \(gain"),
-        (_convention, "damaged, convention is none"),
-        (_twice, "damaged, saved.groups do not have every metric once"),
-    ],
-)
-def test_damage_is_told_with_its_place(change: Any, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
-        rk.load(damaged(change))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"format": "rankine"', "this is not JSON, or not all of it"),
-        ('{"q1": {"a": 1}}', "this is JSON, but not what rankine saves"),
-        ("[1, 2]", "this is JSON, but not what rankine saves"),
-        ("", "this is not JSON"),
-        (made().to_json()[:-20], "this is not JSON, or not all of it"),
-    ],
-)
-def test_other_files(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text)
-
-    with pytest.raises(FormatError, match=rf"x\.json: {message}"):
-        rk.load(path)
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00\x01")
-
-    with pytest.raises(FormatError, match=r"no\.json: cannot be read \(No such file"):
-        rk.load(tmp_path / "no.json")
-    with pytest.raises(FormatError, match=r"cannot be read \(Is a directory\)"):
-        rk.load(tmp_path)
-    with pytest.raises(FormatError, match=r"cannot be read \(it is no text\)"):
-        rk.load(tmp_path / "bytes")
-    with pytest.raises(ParameterError, match="load takes the path of a file"):
-        rk.load(3)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=r"cannot be written \(Is a directory\)"):
-        made().save(tmp_path)
-
-
-def _places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every part of a document, lists by their first two entries."""
-    below = (
-        list(data.items())
-        if isinstance(data, dict)
-        else list(enumerate(data))[:2]
-        if isinstance(data, list)
-        else []
-    )
-    return [path, *(way for key, one in below for way in _places(one, (*path, key)))]
-
-
-WRONG: list[Any] = [
-    None,
-    True,
-    -1,
-    10**30,
-    1.5,
-    "x",
-    "inf",
-    [],
-    [[]],
-    {},
-    {"a": 1},
-    [None, "x"],
-]
-
-
-def test_no_damage_goes_further_than_one_sentence() -> None:
-    ev = rk.evaluate(QRELS, RUN, ["P(rel=2)@1", "AP"], keep=2)
-    data = json.loads(ev.to_json())
-    for path in _places(data)[1:]:
-        for wrong in (*WRONG, ...):
-            broken = deepcopy(data)
-            inside = broken
-            for key in path[:-1]:
-                inside = inside[key]
-            if wrong is ...:
-                del inside[path[-1]]
-            else:
-                inside[path[-1]] = wrong
-            with suppress(FormatError):
-                found = rk.load(json.dumps(broken))
-                assert str(found)
-                assert found.to_json()
-                assert found.per_query is not None
