@@ -19,6 +19,7 @@ from rankine.errors import (
     ParameterError,
     RankineError,
 )
+from tests.metrics.lists.mean import one
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,11 +28,6 @@ LISTS = {"u": ["a", "b"], "v": ["a", "c"]}
 TRAIN = {"u": ["c"], "v": ["b", "c"], "w": ["a"]}
 VECTORS = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, 1.0]}
 TOPICS = {"a": ["war"], "b": ["love"], "c": ["war", "love"]}
-
-
-def one(*args: Any, **more: Any) -> float:
-    (value,) = rk.evaluate(*args, **more).mean.values()
-    return value
 
 
 # What a metric needs

@@ -12,6 +12,7 @@ from scipy import sparse
 import rankine as rk
 from rankine.cli import cli
 from rankine.errors import DataError
+from tests.metrics.lists.mean import one
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 # Of four users two had a, two had c and one had b; z is new.
 TRAIN = {"u": ["a"], "v": ["a", "b"], "w": ["c"], "x": ["c"]}
 GROUPS = {"a": "big", "b": "big", "c": "big", "d": "small"}
-
-
-def one(*args: Any, **more: Any) -> float:
-    (value,) = rk.evaluate(*args, **more).mean.values()
-    return value
 
 
 @pytest.mark.parametrize(
