@@ -74,9 +74,9 @@ $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 .PHONY: oldest
 oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
-		tests/test_forms_agree.py tests/io tests/tables tests/join tests/cli \
-		tests/metrics/contract tests/metrics/lists tests/metrics/similarity \
-		tests/evaluate
+		tests/test_forms_agree.py tests/io tests/refused tests/tables tests/join \
+		tests/cli tests/metrics/contract tests/metrics/lists \
+		tests/metrics/similarity tests/evaluate
 
 .PHONY: lint
 lint: $(VENV)/installed-dev

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from rankine.cli import main
+from tests.shell import shell  # noqa: F401 - a fixture
 
 
 class Printed(NamedTuple):

@@ -51,6 +51,11 @@ def test_aliases_are_read_without_regard_to_case(name: str) -> None:
             assert rk.parse(text) == Metric(name), text
 
 
+@pytest.mark.parametrize("name", ["ndcg@10", "NDCG@10", "Ndcg@10", "ndcg_cut.10"])
+def test_64_case_does_not_matter_where_it_is_unique(name: str) -> None:
+    assert rk.parse(name) == rk.nDCG @ 10
+
+
 @every_metric
 def test_an_unknown_parameter_is_an_error(name: str) -> None:
     with pytest.raises(ParameterError, match="has no parameter 'nosuch'"):

@@ -6,6 +6,7 @@ import io
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import rankine as rk
@@ -21,6 +22,13 @@ RUN = (
     "q2 Q0 x 1 0.5 t\nq2 Q0 c 2 0.4 t\n"
 )
 RR = (1 / 1 + 1 / 2) / 2
+TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+LISTS = {"q1": ["x", "a"], "q2": ["c"]}
+ONE_QUERY = {"q": {"a": 1}}
+LINE = b"q Q0 a 1 1.0 t\n"
+ONE = "q 0 a 1\n"
+"""Judgements of one query, where a is relevant."""
+BOM = "\ufeff"
 
 
 def written(folder: Path, name: str, content: str | bytes) -> Path:
@@ -28,6 +36,17 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def some_file(folder: Path, content: str | bytes) -> Path:
+    """Write a file whose name says nothing of its format."""
+    return written(folder, "some.file", content)
+
+
+def scored(text: str) -> str:
+    """Write TREC text from 'item:rank:score ...'."""
+    lines = (entry.split(":") for entry in text.split())
+    return "".join(f"q Q0 {item} {rank} {score} t\n" for item, rank, score in lines)
 
 
 def files(
@@ -80,3 +99,8 @@ def refusal(
     text = refused(kind, qrels, run, metric)
     assert told(kind.exit_code, qrels, run, "-m", metric) == text
     return text
+
+
+def frame(**columns: Any) -> pl.DataFrame:
+    """Make a frame of two rows of queries q1 and q2, items a and c."""
+    return pl.DataFrame({"query": ["q1", "q2"], "item": ["a", "c"], **columns})

@@ -1,0 +1,129 @@
+"""Notes: what was left out, inferred or undefined is told, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+
+
+def test_nothing_to_say_says_nothing() -> None:
+    ev = rk.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}, ["AP"])
+
+    assert ev.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "note"),
+    [
+        (
+            {"q": {"a": 1}, "r": {"a": 0}},
+            {"q": ["a"], "r": ["a"]},
+            "1 query without a relevant item: counted 0",
+        ),
+        (
+            {"q": {"a": 1}, "r": {"a": 1}},
+            {"q": ["a"]},
+            "1 judged query missing from the run (r): counted 0",
+        ),
+        (
+            {f"q{number}": {"a": 1} for number in range(6)},
+            {"q0": ["a"]},
+            "5 judged queries missing from the run (q1, q2, q3, ...): counted 0",
+        ),
+        (
+            {"q": {"a": 1}},
+            {"q": ["a"], "r": ["a"], "s": ["a"]},
+            "2 queries of the run without judgements (r, s): not evaluated",
+        ),
+        (
+            {"q": {"a": 1, "x": 0}},
+            {"q": ["a", "b", "c", "d"]},
+            "50.0% of the items in the top 2 are unjudged: counted not relevant",
+        ),
+        (
+            {"q": {"a": 1, "b": 0, "c": 0}},
+            {"q": {"a": 2.0, "b": 1.0, "c": 1.0}},
+            "1 query with judged items tied across rank 2: the tie rule decides",
+        ),
+        (
+            {"q": {"a": 1, "b": -1}},
+            {"q": ["a", "b"]},
+            "1 negative grade: taken as unjudged, gain 0",
+        ),
+    ],
+    ids=["empty", "missing", "many-missing", "extra", "unjudged", "tied", "negative"],
+)
+def test_notes(qrels: Any, run: Any, note: str) -> None:
+    assert note in rk.evaluate(qrels, run, ["P@2"]).notes
+
+
+def test_a_tie_that_stays_within_the_cutoff_is_no_tie_across_it() -> None:
+    ev = rk.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["P@2"])
+
+    assert ev.notes == ("1 query with judged items in ties",)
+
+
+def test_unjudged_without_a_cutoff_are_counted_in_the_whole_list() -> None:
+    ev = rk.evaluate({"q": {"a": 1, "x": 0}}, {"q": ["a", "b", "c"]}, ["AP"])
+
+    assert ev.notes == (
+        "66.7% of the retrieved items are unjudged: counted not relevant",
+    )
+
+
+def test_queries_without_relevant_items_are_told_apart_by_threshold() -> None:
+    qrels = {"q": {"a": 2}, "r": {"a": 1}}
+
+    ev = rk.evaluate(qrels, {"q": ["a"], "r": ["a"]}, ["AP", "AP(rel=2)", "AP(rel=3)"])
+
+    assert ev.notes == (
+        ev.notes[0],
+        "no grade is at least 3, the largest is 2: nothing is relevant",
+        "1 query without a relevant item: counted 0 (AP(rel=2))",
+        "2 queries without a relevant item: counted 0 (AP(rel=3))",
+    )
+    assert ev.notes[0].startswith("every judged item counts as relevant: the grades")
+
+
+def test_undefined_values_are_told() -> None:
+    ev = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AUC"])
+
+    assert math.isnan(ev["AUC"])
+    assert "AUC is undefined for 1 query: left out" in ev.notes
+
+
+def test_negative_grades_that_count_are_not_told_as_unjudged() -> None:
+    rule = rk.Convention(negative="keep")
+
+    ev = rk.evaluate(
+        {"q": {"a": 1, "b": -1}}, {"q": ["b", "a"]}, "DCG", convention=rule
+    )
+
+    assert ev["DCG"] == pytest.approx(-1 + 1 / math.log2(3))
+    assert not any("gain 0" in note for note in ev.notes)
+
+
+def test_judged_items_below_the_floor_are_not_told_as_unjudged() -> None:
+    rule = rk.Convention(score_floor=0.5)
+
+    ev = rk.evaluate(
+        {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0, "b": 0.5}}, "R", convention=rule
+    )
+
+    assert ev["R"] == 1 / 2
+    assert not any("unjudged" in note for note in ev.notes)
+
+
+def test_what_was_inferred_of_the_columns_is_told_of_both() -> None:
+    qrels = pl.DataFrame({"uid": ["q"], "iid": ["a"]})
+    run = pl.DataFrame({"user": ["q"], "doc": ["a"], "sim": [1.0]})
+
+    notes = " ".join(rk.evaluate(qrels, run, "AP").notes)
+
+    assert "qrels has no grades; every row counts as relevant, grade 1" in notes
+    assert "run: query = user, item = doc, score = sim" in notes

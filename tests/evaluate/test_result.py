@@ -1,0 +1,207 @@
+"""A result as a dict, JSON, Markdown, LaTeX, frames, HTML and text."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from html.parser import HTMLParser
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rankine as rk
+from rankine.errors import ParameterError
+from tests.evaluate.three_queries import AP, evaluate
+
+
+def test_to_dict_holds_numbers_intervals_convention_and_notes() -> None:
+    ev = evaluate(["AP", "NumRet"], name="mine")
+
+    found = ev.to_dict()
+
+    low, high = ev.interval("AP")
+    assert found["run"] == "mine"
+    assert found["queries"] == 3
+    assert found["metrics"]["AP"] == {
+        "value": ev["AP"],
+        "low": low,
+        "high": high,
+        "n": 3,
+        "without_relevant": 0,
+        "undefined": 0,
+    }
+    assert found["metrics"]["NumRet"]["value"] == 11
+    assert found["convention"]["tie"] == "id_desc"
+    assert found["notes"] == list(ev.notes)
+
+
+def no_constants(word: str) -> Any:
+    raise AssertionError(word)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        rk.Convention(empty_truth="skip"),
+        rk.Convention(empty_truth="skip", score_floor=-math.inf),
+        rk.Convention(gain={1: 2.5}),
+        rk.Convention(overrides={"AP": {"divisor": "hits"}}),
+    ],
+    ids=["undefined", "infinite", "table", "overrides"],
+)
+def test_to_json_has_no_nan(rule: rk.Convention) -> None:
+    ev = rk.evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["AP", "nDCG"], convention=rule)
+
+    found = json.loads(ev.to_json(), parse_constant=no_constants)
+
+    assert found["metrics"]["AP"]["low"] is None
+    if rule.empty_truth == "skip":
+        assert found["metrics"]["AP"]["value"] is None
+
+
+def test_to_json_can_be_in_one_line() -> None:
+    assert "\n" not in evaluate().to_json(indent=None)
+    assert json.loads(evaluate().to_json(indent=None)) == json.loads(
+        evaluate().to_json()
+    )
+
+
+def test_to_markdown_is_a_table() -> None:
+    ev = evaluate(["AP", "nDCG(gain={1: 2})@10", "NumRet"])
+
+    lines = ev.to_markdown().splitlines()
+
+    low, high = ev.interval("AP")
+    assert lines[0] == "| metric | value | 95 % interval | queries |"
+    assert lines[2] == f"| AP | {ev['AP']:.4f} | {low:.4f} to {high:.4f} | 3 |"
+    assert lines[4] == "| NumRet | 11 |  | 3 |"
+    assert {line.count("|") for line in lines} == {5}
+
+
+def test_to_latex_escapes_what_latex_would_run() -> None:
+    ev = evaluate(["AP", "P(rel=2)@5", "gm_AP"], name=r"\input{x} a_b & 50% #1 $x^2~")
+
+    text = ev.to_latex()
+
+    assert text.startswith("\\begin{tabular}{lrr}\n\\toprule\n")
+    assert (
+        r"\textbackslash{}input\{x\} a\_b \& 50\% \#1 \$x\textasciicircum{}2"
+        r"\textasciitilde{} & value" in text
+    )
+    assert r"gm\_AP & " in text
+    assert rf"AP & {ev['AP']:.4f} & " in text
+
+
+def test_undefined_is_written_as_a_word() -> None:
+    ev = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AUC"])
+
+    for text in (ev.to_markdown(), ev.to_latex(), str(ev), ev._repr_html_()):
+        assert "undefined" in text
+        assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [("polars", pl.DataFrame), ("pandas", pd.DataFrame), ("arrow", pa.Table)],
+)
+def test_to_frame(library: str, kind: type[Any]) -> None:
+    ev = rk.evaluate(
+        {"q1": {"a": 1}, "q2": {"a": 0}},
+        {"q1": ["a"], "q2": ["a"]},
+        ["AP"],
+        convention=rk.Convention(empty_truth="skip"),
+    )
+
+    frame: Any = ev.to_frame(library)
+
+    assert isinstance(frame, kind)
+    back = pl.DataFrame(frame)
+    assert back.columns == ["query", "AP"]
+    assert back["query"].to_list() == ["q1", "q2"]
+    assert back["AP"].fill_nan(None).to_list() == [1, None]
+
+
+def test_to_frame_of_another_library_is_refused() -> None:
+    with pytest.raises(ParameterError, match="polars, pandas, arrow, got 'dask'"):
+        evaluate().to_frame("dask")
+
+
+class Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "<script>alert(1)</script>",
+        '" onmouseover="alert(1)',
+        "' onmouseover='alert(1)",
+        "</title></table><img src=x onerror=alert(1)>",
+        "<!-- ", "]]>", "&lt;script&gt;", "<a href='javascript:x'>",
+    ],
+)  # fmt: skip
+def test_html_has_only_our_own_elements(payload: str) -> None:
+    ev = rk.evaluate(
+        {"q": {"a": 1}, payload: {"a": 1}}, {"q": ["a"]}, ["AP"], name=payload
+    )
+    reader = Elements()
+
+    reader.feed(ev._repr_html_())
+
+    assert reader.tags <= {"table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert reader.attributes <= {"style"}
+    assert reader.text.count(payload) == 2
+
+
+def test_text_shows_numbers_intervals_and_notes() -> None:
+    ev = evaluate(["AP", "NumRet"], name="mine")
+
+    text = str(ev)
+
+    low, high = ev.interval("AP")
+    assert "mine" in text
+    assert f"{ev['AP']:.4f}" in text
+    assert f"{low:.4f} to {high:.4f}" in text
+    assert "3 queries." in text
+    assert all(note in text for note in ev.notes)
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31mb", "a\rb", "a\u202eb", "a\x9b31mb"])
+def test_text_escapes_control_marks(name: str) -> None:
+    ev = rk.evaluate({"q": {"a": 1}, name: {"a": 1}}, {"q": ["a"]}, ["AP"], name=name)
+
+    for text in (str(ev), ev._repr_html_(), ev.to_latex()):
+        assert name not in text
+        assert name[1] not in text
+
+
+def test_text_does_not_read_markup() -> None:
+    ev = evaluate(["AP"], name="[red]mine[/red]")
+
+    assert "[red]mine[/red]" in str(ev)
+
+
+def test_repr_is_one_line() -> None:
+    assert repr(evaluate(["AP"])) == f"Evaluation(AP={sum(AP) / 3:.4f})"
+
+
+def test_an_evaluation_can_be_pickled() -> None:
+    again = pickle.loads(pickle.dumps(evaluate(["AP", "nDCG@5"])))  # noqa: S301
+
+    assert again.mean == evaluate(["AP", "nDCG@5"]).mean

@@ -1,0 +1,125 @@
+"""Matrices of scores, of grades and of ranked items."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import rankine as rk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GRADES = np.array([[2, 0, 1, 0], [0, 1, 0, 0], [0, 0, 3, 1]], dtype=float)
+SCORES = np.array([[0.1, 0.9, 0.8, 0.2], [0.4, 0.3, 0.2, 0.1], [0.3, 0.1, 0.2, 0.9]])
+BY_HAND = ((1 / 2 + 2 / 4) / 2 + 1 / 2 + (1 / 1 + 2 / 3) / 2) / 3
+
+
+def lists_of(matrix: Any) -> dict[int, dict[int, float]]:
+    return {
+        row: {column: float(value) for column, value in enumerate(values)}
+        for row, values in enumerate(matrix)
+    }
+
+
+MATRICES: dict[str, Callable[[Any], Any]] = {
+    "dict": lists_of,
+    "scores": rk.from_scores,
+    "list": lambda matrix: rk.from_scores(matrix.tolist()),
+    "float32": lambda matrix: rk.from_scores(matrix.astype(np.float32)),
+    "fortran": lambda matrix: rk.from_scores(np.asfortranarray(matrix)),
+    "csr": sparse.csr_matrix,
+    "coo": sparse.coo_matrix,
+    "csc": sparse.csc_matrix,
+    "csr-array": sparse.csr_array,
+    "coo-array": sparse.coo_array,
+}
+
+
+@pytest.mark.parametrize("run_form", MATRICES)
+@pytest.mark.parametrize("qrels_form", MATRICES)
+def test_matrices_give_the_same_numbers(qrels_form: str, run_form: str) -> None:
+    qrels, run = MATRICES[qrels_form](GRADES), MATRICES[run_form](SCORES)
+    metrics = ["AP", "nDCG@2", "P@3", "RR", "NumRet"]
+
+    ev = rk.evaluate(qrels, run, metrics)
+
+    expected = rk.evaluate(lists_of(GRADES), lists_of(SCORES), metrics)
+    assert ev.mean == expected.mean
+    assert ev.per_query.equals(expected.per_query)
+    assert ev["AP"] == pytest.approx(BY_HAND)
+
+
+def test_ties_in_a_matrix_fall_as_in_a_dict() -> None:
+    grades = np.eye(12)[[3, 10, 2]]
+    scores = np.ones((3, 12))
+
+    dense = rk.evaluate(rk.from_scores(grades), rk.from_scores(scores), ["RR", "P@5"])
+    mixed = rk.evaluate(lists_of(grades), rk.from_scores(scores), ["RR", "P@5"])
+    plain = rk.evaluate(lists_of(grades), lists_of(scores), ["RR", "P@5"])
+
+    # Ids are compared as text, descending: 9 8 7 6 5 4 3 2 11 10 1 0.
+    assert plain.per_query["RR"].to_list() == pytest.approx([1 / 7, 1 / 10, 1 / 8])
+    assert dense.per_query.equals(plain.per_query)
+    assert mixed.per_query.equals(plain.per_query)
+
+
+def test_stored_zeros_of_a_sparse_matrix_count() -> None:
+    entry = (np.array([0.0, 0.0]), np.array([0, 1]), np.array([0, 2]))
+    run = sparse.csr_matrix(entry, shape=(1, 5))
+
+    ev = rk.evaluate({0: {1: 1}}, run, ["RR", "NumRet"])
+
+    assert ev.mean == {"RR": 1, "NumRet": 2}
+
+
+def test_ids_of_a_matrix_can_be_given() -> None:
+    run = rk.from_scores(SCORES, queries=["q1", "q2", "q3"], items=["a", "b", "c", "d"])
+    qrels = {"q2": {"b": 1}, "q3": {"c": 3, "d": 1}, "q1": {"a": 2, "c": 1}}
+
+    ev = rk.evaluate(qrels, run, ["AP"])
+
+    assert ev.per_query["query"].to_list() == ["q2", "q3", "q1"]
+    assert ev["AP"] == pytest.approx(BY_HAND)
+
+
+def test_minus_infinity_is_not_retrieved_and_nan_not_judged() -> None:
+    grades = rk.from_scores([[1.0, math.nan, 0.0]])
+    scores = rk.from_scores([[0.5, 0.9, -math.inf]])
+
+    ev = rk.evaluate(grades, scores, ["RR", "NumRet", "Unjudged@2", "NumRel"])
+
+    assert ev.mean == {"RR": 1 / 2, "NumRet": 2, "Unjudged@2": 1 / 2, "NumRel": 1}
+
+
+@pytest.mark.parametrize(
+    ("matrix", "pad", "truth"),
+    [
+        (np.array([[7, 8, 9], [8, 9, -1]]), -1, {0: {8}, 1: {8}}),
+        ([[7, 8, 9], [8, 9, -1]], -1, {0: {8}, 1: {8}}),
+        (np.array([[7, 8], [8, 0]], dtype=np.uint32), 0, {0: {8}, 1: {8}}),
+        ([["g", "h", "i"], ["h", "i", "-"]], "-", {0: {"h"}, 1: {"h"}}),
+        ([["g", "h", "i"], ["h", "i", ""]], "", {0: {"h"}, 1: {"h"}}),
+        (np.array([[7, 8, 9], [8, 9, np.nan]]), np.nan, {0: {8}, 1: {8}}),
+    ],
+    ids=["array", "lists", "unsigned", "text", "empty-text", "nan"],
+)
+def test_ranked_items_with_pad(matrix: Any, pad: Any, truth: Any) -> None:
+    run = rk.from_ranked(matrix, pad=pad)
+
+    ev = rk.evaluate(truth, run, ["RR", "NumRet"])
+
+    width = np.asarray(matrix).shape[1]
+    assert ev.mean == {"RR": (1 / 2 + 1) / 2, "NumRet": 2 * width - 1}
+
+
+def test_ranked_items_with_ids_of_queries() -> None:
+    run = rk.from_ranked([["a", "b"], ["b", "a"]], queries=["u1", "u2"])
+
+    ev = rk.evaluate({"u1": {"b"}, "u2": {"b"}}, run, ["RR"])
+
+    assert ev.per_query.rows() == [("u1", 1 / 2), ("u2", 1)]

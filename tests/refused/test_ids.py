@@ -1,0 +1,208 @@
+"""Ids of several types: ints, text, floats, and numbers beyond 64 bits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine import errors
+from rankine.errors import DataError, FormatError
+from tests.refused.refusals import files, refusal, refused, some_file
+from tests.refused.rows import FORMS, Row, Write, complaint, in_form
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+# --- ints, text and floats
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("part", ["query", "item"])
+def test_27_int_and_text_ids_are_compared_when_all_are_plain_ints(
+    form: str, part: str, write: Write
+) -> None:
+    if part == "query":
+        qrels: Any = {1: {"a": 1}, 2: {"b": 1}}
+        rows: list[Row] = [("1", "a", 2.0), ("1", "x", 1.0), ("2", "y", 1.0)]
+    else:
+        qrels = {"q1": {1: 1}, "q2": {2: 1}}
+        rows = [("q1", "1", 2.0), ("q1", "8", 1.0), ("q2", "9", 1.0)]
+
+    ev = rk.evaluate(qrels, in_form(form, "run", rows, write), ["RR"])
+
+    assert ev["RR"] == (1 + 0) / 2
+    assert ev.per_query["query"].to_list() == list(qrels)
+    assert any("text" in note for note in ev.notes)
+
+
+def test_27_ints_and_text_are_compared_by_text_if_all_are_plain(tmp_path: Path) -> None:
+    ints = pl.DataFrame({"query": [1, 2], "item": [10, 20], "grade": [1, 1]})
+    _, run = files(tmp_path, run="1 Q0 10 1 1 t\n2 Q0 20 1 1 t\n")
+
+    found = rk.evaluate(ints, run, "RR")
+
+    assert found.per_query.rows() == [(1, 1), (2, 1)]
+    assert any("compared by their text" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_27_int_and_text_ids_that_are_no_plain_ints_are_refused(
+    form: str, write: Write
+) -> None:
+    run = in_form(form, "run", [("q", "007", 2.0), ("q", "8", 1.0)], write)
+
+    text = complaint(errors.DataError, {"q": {7: 1}}, run)
+
+    assert "'007'" in text
+    assert "text" in text
+    assert "ints" in text
+
+
+def test_27_text_that_is_no_plain_int_is_not_compared_with_ints(tmp_path: Path) -> None:
+    qrels, run = files(
+        tmp_path, "007 0 a 1\n", '{"query": 7, "item": "a", "score": 1}\n'
+    )
+
+    assert refusal(DataError, qrels, run) == (
+        f"query ids are text in {qrels} and ints in {run}, and 1 of the texts are no "
+        "plain ints, such as '007'; give both the same type"
+    )
+
+
+def test_27_mixed_ids_in_a_dict_do_not_pass_silently() -> None:
+    qrels = {1: {"a": 1}, "2": {"b": 1}}
+
+    text = complaint(errors.DataError, qrels, {"1": ["a"], "2": ["b"]})
+
+    assert "int" in text
+    assert "str" in text
+
+
+def test_28_whole_floats_are_ints_and_others_are_refused() -> None:
+    whole = pd.DataFrame({"query": ["q"], "item": [7.0], "score": [1.0]})
+    odd = pd.DataFrame({"query": ["q"], "item": [1.5], "score": [1.0]})
+
+    ev = rk.evaluate({"q": {7: 1}}, whole, ["AP"])
+
+    assert ev["AP"] == 1
+    assert any("whole floats" in note for note in ev.notes)
+    assert "1.5" in complaint(errors.DataError, {"q": {1: 1}}, odd)
+
+
+def test_28_whole_floats_are_ints_with_a_note() -> None:
+    qrels = pd.DataFrame({"query": [1.0, 2.0], "item": [7.0, 8.0], "grade": [1, 1]})
+
+    found = rk.evaluate(qrels, {1: [7], 2: [9]}, "RR")
+
+    assert found.per_query.rows() == [(1, 1), (2, 0)]
+    assert "qrels: query ids are whole floats, read as ints" in found.notes
+
+
+def test_28_floats_with_fractions_are_no_ids() -> None:
+    qrels = pd.DataFrame({"query": [1.5, 2.0], "item": [7.0, 8.0], "grade": [1, 1]})
+
+    text = refused(DataError, qrels, {1: [7]})
+
+    assert text == "qrels: query ids are floats, such as 1.5"
+
+
+def test_28_floats_in_a_file_are_text_and_not_in_common(tmp_path: Path) -> None:
+    qrels, run = files(
+        tmp_path, "user,item,grade\n1.0,7,1\n", "user,item,score\n1,7,1\n"
+    )
+
+    assert refusal(DataError, qrels, run) == (
+        "0 of 1 judged queries are in the run; the judgements have '1.0', the run has "
+        "'1'"
+    )
+
+
+def test_28_check_tells_floats_from_ints(tmp_path: Path) -> None:
+    qrels, run = files(
+        tmp_path, "user,item,grade\n1,7.0,1\n", "user,item,score\n1,7,1\n"
+    )
+
+    found = rk.check(qrels, run)
+
+    assert any("('7.0' and '7')" in finding.what for finding in found.findings)
+
+
+@pytest.mark.parametrize("form", ["trec", "csv", "json"])
+def test_29_leading_zeros_are_kept(form: str, tmp_path: Path) -> None:
+    content = {
+        "trec": "007 Q0 7 1 2 t\n007 Q0 07 1 1 t\n",
+        "csv": "query,item,score\n007,7,2\n007,07,1\n",
+        "json": '{"007": {"7": 2, "07": 1}}',
+    }
+    qrels, run = files(tmp_path, "007 0 07 1\n", content[form])
+
+    assert rk.evaluate(qrels, run, "RR").per_query.rows() == [("007", 1 / 2)]
+
+
+def test_29_with_and_without_leading_zeros_are_not_in_common(tmp_path: Path) -> None:
+    qrels, run = files(
+        tmp_path, "query,item,grade\n007,a,1\n", "query,item,score\n7,a,1\n"
+    )
+
+    assert refusal(DataError, qrels, run) == (
+        "0 of 1 judged queries are in the run; the judgements have '007', the run has "
+        "'7'"
+    )
+
+
+# --- large ids
+
+BIG = 2**63 + 1
+HUGE = 2**70
+
+
+def test_30_large_ids_are_exact(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"query": [BIG], "item": [2**64 - 1]}, schema_overrides={"item": pl.UInt64}
+    ).cast(pl.UInt64)
+    near = {BIG: {2**64 - 2: 2.0, 2**64 - 1: 1.0}}
+    qrels, run = files(tmp_path, f"{HUGE} 0 a 1\n", f"{HUGE} Q0 a 1 1 t\n")
+
+    found = rk.evaluate(frame, near, "RR")
+
+    assert found.per_query.rows() == [(BIG, 1 / 2)]
+    assert rk.evaluate({HUGE: {HUGE + 1}}, {HUGE: [HUGE, HUGE + 1]}, "RR")["RR"] == 0.5
+    assert rk.evaluate(qrels, run, "RR").queries == [str(HUGE)]
+
+
+@pytest.mark.parametrize("form", ["pandas", "ndjson", "ndjson-64"])
+def test_30_ids_beyond_64_bits_are_kept(form: str, tmp_path: Path) -> None:
+    query = BIG if form == "ndjson-64" else HUGE
+    line = f'{{"query": {query}, "item": "a", "score": 1}}\n'
+    qrels, path = files(tmp_path, f"{query} 0 a 1\n", line)
+    run: Any = path
+    if form == "pandas":
+        ids = pd.Series([query], dtype=object)
+        run = pd.DataFrame({"query": ids, "item": ["a"], "score": [1.0]})
+
+    assert rk.evaluate(qrels, run, "RR")["RR"] == 1
+
+
+@pytest.mark.parametrize("number", [2**63 + 1, 2**70])
+def test_large_ids_stay_exact(number: int, tmp_path: Path) -> None:
+    qrels = {"q": {str(number): 1, str(number - 1): 0}}
+    text = f'{{"qid": "q", "doc_id": {number}, "score": 1}}\n'
+    frame = pd.DataFrame({"query": ["q"], "item": [number], "score": [1.0]})
+
+    assert rk.evaluate(qrels, some_file(tmp_path, text), "RR")["RR"] == 1
+    assert rk.evaluate(qrels, frame, "RR")["RR"] == 1
+
+
+def test_30_decimals_are_no_ids() -> None:
+    frame = pl.DataFrame({"query": [Decimal(1)], "item": ["a"], "grade": [1]})
+
+    text = refused(FormatError, frame, {"q1": ["a"]})
+
+    assert text.startswith("qrels: query ids are of type Decimal")
+    assert text.endswith("expected text or ints")
