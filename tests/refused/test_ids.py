@@ -70,8 +70,8 @@ def test_27_text_that_is_no_plain_int_is_not_compared_with_ints(tmp_path: Path) 
     )
 
     assert refusal(DataError, qrels, run) == (
-        f"query ids are text in {qrels} and ints in {run}, and 1 of the texts are no "
-        "plain ints, such as '007'; give both the same type"
+        f"query ids are text in {qrels} and ints in {run}, and 1 of the texts is not "
+        "a plain int, such as '007'; give both the same type"
     )
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.text import count
+from rankine._io import repeats
 from rankine._io.frames import ids
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, numbered
@@ -286,11 +287,10 @@ def _once(
         refuse_twice(lists)
     user = np.repeat(np.arange(n), np.diff(starts))
     pairs = pl.DataFrame({"user": user, "item": item})
-    kept = pairs.select(pl.struct("user", "item").is_first_distinct())["user"]
-    first = kept.to_numpy()
-    if first.all():
+    again = repeats.marked(pairs, keep="first")
+    if again is None:
         return item, starts, rank
-    n_again = int(np.count_nonzero(~first))
+    n_again, first = int(np.count_nonzero(again)), ~again
     notes.append(f"{count(n_again, 'row')} of the run repeating an item: left out")
     if rank is None:
         rank = position(user) + 1

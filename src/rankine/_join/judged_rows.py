@@ -13,9 +13,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, RANK_LAST, count
+from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows, Stream
 from rankine._join.ids import Index, item_keys
 from rankine._join.judgements import Judgements, list_starts
@@ -40,10 +42,9 @@ from rankine.errors import DataError, DuplicateItemError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import Bools, Floats, Ints
+    from rankine._base.arrays import Floats, Ints
     from rankine._tables.order import Order
 
 
@@ -253,7 +254,7 @@ class _Matcher:
         if doubled is None:
             return [*plain, *careful]
         if any(order.duplicates == "error" for order in careful):
-            raise self._duplicate(rows, starts, number, doubled)
+            raise self._duplicate(rows, starts, number)
         for order in careful:
             self.found.by_order[order].n_dropped += int(doubled.sum())
         kept = np.flatnonzero(~doubled)
@@ -365,18 +366,13 @@ class _Matcher:
             return row, pair, group
         return row[same], pair[same], group[same]
 
-    def _duplicate(
-        self, rows: Rows, starts: Ints, number: Ints, doubled: Bools
-    ) -> DuplicateItemError:
-        # `doubled` marks every row that comes again later: find the later one.
-        items = rows.frame["item"]
-        first = int(np.flatnonzero(doubled)[0])
-        group = int(np.searchsorted(starts, first, side="right")) - 1
-        rest = items.slice(first + 1, int(starts[group + 1]) - first - 1)
-        again = first + 1 + int((rest == items[first]).arg_true()[0])
+    def _duplicate(self, rows: Rows, starts: Ints, number: Ints) -> DuplicateItemError:
+        items, lengths = rows.frame["item"], np.diff(starts)
+        pairs = pl.DataFrame({"query": np.repeat(number, lengths), "item": items})
+        first, again = first_repeat(pairs) or (0, 0)
         msg = (
             f"item {items[first]!r} appears twice for query "
-            f"{self._id(number[group])!r} in {rows.name} "
+            f"{self._id(pairs['query'][first])!r} in {rows.name} "
             f"({rows.place(first)} and {rows.place(again)}){KEEP_BEST}"
         )
         return DuplicateItemError(msg)

@@ -11,6 +11,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.text import KEEP_LARGEST
+from rankine._io.repeats import first_repeat
 from rankine._join.ids import Index, item_keys
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
@@ -107,17 +108,13 @@ def _refuse_twice(
 ) -> None:
     """Raise if an item is judged twice for one query."""
     number = np.repeat(np.arange(len(ids)), lengths)
-    pairs = pl.DataFrame({"number": number, "item": items})
-    again = pairs.select(pl.struct("number", "item").is_duplicated().alias("again"))
-    twice = again["again"].arg_true()
-    if len(twice) == 0:
+    repeat = first_repeat(pl.DataFrame({"number": number, "item": items}))
+    if repeat is None:
         return
-    first = int(twice[0])
-    same = (pairs["number"] == number[first]) & (pairs["item"] == items[first])
-    at = same.arg_true().to_numpy()
-    a, b = sorted((at if by_query is None else by_query[at])[:2])
+    given = np.array(repeat) if by_query is None else by_query[[*repeat]]
+    places = " and ".join(rows.place(row) for row in sorted(given.tolist()))
     msg = (
-        f"item {items[first]!r} is judged twice for query {ids[int(number[first])]!r} "
-        f"in {rows.name} ({rows.place(int(a))} and {rows.place(int(b))}){KEEP_LARGEST}"
+        f"item {items[repeat[0]]!r} is judged twice for query "
+        f"{ids[int(number[repeat[0]])]!r} in {rows.name} ({places}){KEEP_LARGEST}"
     )
     raise DuplicateItemError(msg)

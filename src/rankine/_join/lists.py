@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_blocks
-from rankine._base.forks import need_threads
 from rankine._base.text import KEEP_BEST, RANK_LAST, count
 from rankine._conventions.convention import Convention
 from rankine._io.mappings import as_rows
+from rankine._io.repeats import first_repeat
 from rankine._io.sources import Lists as Mappings
 from rankine._join.ids import Index
 from rankine._join.judgements import list_starts
@@ -316,21 +316,16 @@ def _refuse_nan(rows: Rows, scores: Floats) -> None:
 
 
 def refuse_twice(lists: Lists) -> None:
-    """Raise if an item stands twice in a list."""
+    """Raise if an item is repeated in a list."""
     number = np.repeat(np.arange(len(lists.queries)), np.diff(lists.starts))
-    items = lists.items
-    need_threads()
-    pairs = pl.DataFrame({"number": number, "item": items})
-    twice = pairs.is_duplicated().arg_true()
-    if len(twice) == 0:
+    repeat = first_repeat(pl.DataFrame({"number": number, "item": lists.items}))
+    if repeat is None:
         return
-    at = int(twice[0])
-    same = (pairs["number"] == number[at]) & (pairs["item"] == items[at])
-    rows = same.arg_true().to_numpy()[:2]
-    rows = rows if lists.order is None else lists.order[rows]
-    places = " and ".join(lists.ids.place(int(row)) for row in sorted(rows))
+    rows = np.array(repeat) if lists.order is None else lists.order[[*repeat]]
+    places = " and ".join(lists.ids.place(row) for row in sorted(rows.tolist()))
     msg = (
-        f"item {items[at]!r} appears twice for query "
-        f"{lists.queries[int(number[at])]!r} in {lists.name} ({places}){KEEP_BEST}"
+        f"item {lists.items[repeat[0]]!r} appears twice for query "
+        f"{lists.queries[int(number[repeat[0]])]!r} in {lists.name} ({places})"
+        f"{KEEP_BEST}"
     )
     raise DuplicateItemError(msg)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
+from rankine._io import repeats
 from rankine._io.sources import Rows
 from rankine._join.ids import item_keys
 from rankine._tables.keys import may_repeat, with_query
@@ -174,17 +175,11 @@ def repeats_of(
 
     Keys that agree by chance are told apart by comparing the ids.
     """
-    frame = pl.DataFrame({"number": number, "item": items, "key": keys})
     suspect = pl.Series(keys).is_duplicated().arg_true().to_numpy()
-    again = (
-        frame[suspect]
-        .select(pl.struct("number", "item").is_last_distinct().not_().alias("again"))[
-            "again"
-        ]
-        .to_numpy()
-    )
-    if not again.any():
+    pairs = pl.DataFrame({"number": number[suspect], "item": items.gather(suspect)})
+    again = repeats.marked(pairs, keep="last")
+    if again is None:
         return None
-    marked = np.zeros(len(number), dtype=np.bool_)
-    marked[suspect] = again
-    return marked
+    doubled = np.zeros(len(number), dtype=np.bool_)
+    doubled[suspect] = again
+    return doubled

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count, plural
+from rankine._io.repeats import first_repeat
 from rankine._join.codes import coded, matched
 from rankine._join.ids import one_type
 from rankine.errors import DataError
@@ -268,7 +269,7 @@ def _check_probabilities(
 
 
 def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataError:
-    twice = offered.select(pair).is_duplicated()
-    row = offered.row(int(twice.arg_true()[0]), named=True)
+    first, _ = first_repeat(offered.select(pair)) or (0, 0)
+    row = offered.row(first, named=True)
     who = ", ".join(f"{part} {row[part]!r}" for part in pair)
     return DataError(f"{recommended.origin.name} has {who} twice")

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings
+from rankine._io.repeats import first_repeat
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._join.judgements import Judgements
 from rankine._join.named import Named
@@ -33,11 +34,10 @@ def _of_items(rows: Rows) -> Rows:
     if "subtopic" not in frame.columns:
         return rows
     triple = frame.select("query", "item", "subtopic")
-    at = triple.is_duplicated().arg_true()
-    if len(at):
-        query, item, subtopic = row = triple.row(int(at[0]))
-        same = [one for one in at.to_list() if triple.row(one) == row][:2]
-        places = " and ".join(rows.place(one) for one in same)
+    repeat = first_repeat(triple)
+    if repeat is not None:
+        query, item, subtopic = triple.row(repeat[0])
+        places = " and ".join(map(rows.place, repeat))
         msg = (
             f"item {item!r} is judged twice for subtopic {subtopic!r} of query "
             f"{query!r} in {rows.name} ({places}){KEEP_LARGEST}"
