@@ -168,12 +168,12 @@ def test_what_cannot_be_pooled_is_refused() -> None:
             {"q": {"a"}},
             {"q": ["a"]},
             "AP",
-            convention=rk.Convention(aggregate="micro"),
+            convention=rk.Convention(aggregate="ratio_of_sums"),
         )
 
 
 def test_a_pooled_interval_leaves_empty_samples_out() -> None:
-    micro = rk.Convention(aggregate="micro")
+    micro = rk.Convention(aggregate="ratio_of_sums")
     ev = rk.evaluate(
         {"q": {"a": 1}, "z": {"a": 0}}, {"q": ["a"]}, "R", convention=micro
     )

@@ -94,9 +94,9 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "ndcgAt (graded, labels sorted desc)": ("nDCG", {}),
     "map_at_k": ("AP", {}), "ndcg_at_k": ("nDCG", {}), "precision_at_k": ("P", {}),
     "recall_at_k": ("R", {}), "r_precision_at_k": ("Rprec", {}),
-    "ndcg_at_k exp,log2": ("nDCG", {"gain": "exp2"}),
+    "ndcg_at_k exp,log2": ("nDCG", {"gain": "exponential"}),
     "NDCG(gain=rating)": ("nDCG", {"gain": "linear"}),
-    "NDCG(offset=1)": ("nDCG", {"discount": "log2(r+1)"}),
+    "NDCG(offset=1)": ("nDCG", {"discount": "log2"}),
     "RecipRank mean (RunAnalysis)": ("RR", {}),
     "AveragePrecision(user 2)": ("AP", ONE_USER), "NDCG(user 2)": ("nDCG", ONE_USER),
     "Precision(user 2)": ("P", ONE_USER), "Recall(user 2)": ("R", ONE_USER),
@@ -118,7 +118,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 # The same word for different things.
 BY_TOOL = {
     ("Spark MLlib RankingMetrics (Scala)", "ndcgAt (graded)"): (
-        "nDCG", {"gain": "exp2", "ideal": "given_order@k"},
+        "nDCG", {"gain": "exponential", "ideal": "given@k"},
     ),
     ("Spark MLlib RankingMetrics", "ndcgAt (graded)"): ("nDCG", {}),
     # Unless it is called with make_comparable.

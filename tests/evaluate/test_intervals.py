@@ -112,7 +112,7 @@ def test_an_interval_is_one_of_the_number_that_is_shown(
 
 
 def test_t_interval_of_a_pooled_number_is_not_that_of_the_mean() -> None:
-    rule = rk.Convention(aggregate="micro")
+    rule = rk.Convention(aggregate="ratio_of_sums")
     qrels = {f"q{at}": {"a"} for at in range(20)}
     qrels["big"] = {f"b{at}" for at in range(1000)}
     run = {query: ["a"] for query in qrels}

@@ -26,7 +26,7 @@ FILMS = {
 }
 PREFERRED = {user: preferred for user, (preferred, _) in FILMS.items()}
 RECOMMENDED = {user: recommended for user, (_, recommended) in FILMS.items()}
-MICRO = rk.Convention(aggregate="micro")
+MICRO = rk.Convention(aggregate="ratio_of_sums")
 # Eight users get what they like. Of u4's first four films three are recommended (3, 9,
 # 5) and of u8's two (2, 0).
 HITS = 8 * 4 + 3 + 2

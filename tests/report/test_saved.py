@@ -130,7 +130,7 @@ def test_every_metric_of_judged_items(name: str) -> None:
 
 
 def test_pooled_means_and_means_over_pairs_of_lists() -> None:
-    rule = rk.Convention(aggregate="micro")
+    rule = rk.Convention(aggregate="ratio_of_sums")
     ev = rk.evaluate(QRELS, RUN, ["P@2", "R@2"], convention=rule)
     lists = rk.evaluate(None, RUN, ["InterListDiversity@2", "Coverage"], catalog=9)
     mixed = rk.evaluate(QRELS, RUN, ["AP", "Coverage@1", "P@1"], catalog=9)

@@ -9,18 +9,18 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from rankine._base.frozen import Frozen, freeze
+from rankine._conventions.spellings import SPELLINGS, canonical
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     import os
 
 WITH_CUTOFF = "@k"
-_PARAMETERS = {
-    "HitCount": frozenset({"aggregate"}),
-    "Judged": frozenset({"negative"}),
-    **{name: frozenset({"gain"}) for name in ("RBP", "G", "Rndcg", "nDCGrel")},
-}
-"""Metrics with a parameter that is named like a field, and does not follow it."""
+SHARED = frozenset({"aggregate", "gain", "negative"})
+"""Fields with the name of a parameter that some metrics have for themselves.
+
+Which of the two an override means is known with its metric.
+"""
 BY_RANK = frozenset({"rank", "rank_value"})
 """Orders that are read from a rank column."""
 Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "worst"]
@@ -32,7 +32,9 @@ class Convention:
 
     The defaults are rankine's own, which are those of trec_eval 10 with ``-c``.
     Fields say what holds for all metrics; `overrides` says, per metric, what is
-    different there: a field of this class or a parameter of the metric.
+    different there: a field of this class or a parameter of the metric. Fields have the
+    words of the parameters that follow them; older words, such as ``exp2`` for
+    ``exponential``, are read and replaced.
 
     Attributes:
         order: where the ranking comes from: the score; the order given; a rank column,
@@ -66,7 +68,8 @@ class Convention:
             makes the mean undefined, or is an error.
         empty_list: a query of the run whose list is empty is measured like any other,
             or is left out.
-        aggregate: mean over queries, or pooled numerators over pooled denominators.
+        aggregate: mean over queries, or pooled numerators over pooled denominators;
+            metrics with such a parameter of their own are asked by it.
         nothing: the result when no query is left.
         decimals: decimals to which the tool rounds its result.
         overrides: metric name -> {field or parameter: value}; a name like ``RR@k``
@@ -76,6 +79,8 @@ class Convention:
     'min_k_R'
     >>> Convention(ap_den="R").replace(tie="average").tie
     'average'
+    >>> Convention(gain="exp2") == Convention(gain="exponential")
+    True
     """
 
     order: Literal["score", "given", "rank", "rank_value"] = "score"
@@ -90,24 +95,27 @@ class Convention:
     r_den: Literal["R", "min_k_R"] = "R"
     ap_den: Literal["R", "min_k_R", "min_R_list", "hits", "k", "none"] = "R"
     ap_terms: Literal["hits", "all_ranks"] = "hits"
-    gain: Literal["binary", "linear", "exp2", "exp2_thr"] | Mapping[float, float] = (
-        "linear"
-    )
+    gain: (
+        Literal["binary", "linear", "exponential", "exponential_rel"]
+        | Mapping[float, float]
+    ) = "linear"
     gain_below_threshold: bool = True
     negative: Literal["zero", "error", "keep"] = "zero"
-    discount: Literal["log2(r+1)", "log2(max(r,b))"] = "log2(r+1)"
-    ideal: Literal["judged@k", "judged_all", "k_ones", "given_order@k"] = "judged@k"
+    discount: Literal["log2", "jk"] = "log2"
+    ideal: Literal["judged@k", "judged", "k_ones", "given@k"] = "judged@k"
     queries: Literal["qrels", "run", "both"] = "qrels"
     missing_run: Literal["zero", "error"] = "zero"
     empty_truth: Literal["zero", "skip", "one", "nan", "error"] = "zero"
     empty_list: Literal["keep", "skip"] = "keep"
-    aggregate: Literal["macro", "micro"] = "macro"
+    aggregate: Literal["mean_of_ratios", "ratio_of_sums"] = "mean_of_ratios"
     nothing: Literal["nan", "zero", "none", "error"] = "nan"
     decimals: int | None = None
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=Frozen)
 
     def __post_init__(self) -> None:
         """Refuse values outside the choices, and make the mappings hashable."""
+        for name in SPELLINGS:
+            object.__setattr__(self, name, canonical(name, getattr(self, name)))
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if name == "gain" and isinstance(value, Mapping):
@@ -119,7 +127,7 @@ class Convention:
                 raise ParameterError(msg)
         self._check_numbers()
         object.__setattr__(self, "gain", freeze(self.gain))
-        object.__setattr__(self, "overrides", freeze(self.overrides))
+        object.__setattr__(self, "overrides", freeze(_worded(self.overrides)))
 
     def _check_numbers(self) -> None:
         for name in ("threshold", "score_floor"):
@@ -144,7 +152,10 @@ class Convention:
             self._check_override(name, own)
 
     def _check_override(self, name: str, own: Mapping[str, Any]) -> None:
-        """Refuse values that a field cannot have, before a metric is asked for."""
+        """Refuse values that a field cannot have, before a metric is asked for.
+
+        Those of a shared name are checked when the metric is known.
+        """
         if "overrides" in own:
             msg = f"the overrides of {name} cannot hold overrides"
             raise ParameterError(msg)
@@ -153,9 +164,9 @@ class Convention:
         except TypeError:
             msg = f"the overrides of {name} hold what is no choice: {dict(own)!r}"
             raise ParameterError(msg) from None
-        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
-        if fields_:
-            Convention(**fields_)
+        certain = {key: own[key] for key in own if key in FIELDS and key not in SHARED}
+        if certain:
+            Convention(**certain)
 
     def replace(self, **changes: Any) -> Convention:
         """Return a copy with some fields changed; unknown fields are an error."""
@@ -208,13 +219,13 @@ class Convention:
             found |= self.overrides.get(name + WITH_CUTOFF, {})
         return found
 
-    def for_metric(self, name: str, *, cut: bool = False) -> Convention:
-        """Return the convention as it holds for one metric: its overrides applied."""
-        if not self.overrides:
-            return self
-        own = self.own(name, cut=cut)
-        fields_ = {key: value for key, value in own.items() if is_field(key, name)}
-        return replace(self, **fields_) if fields_ else self
+
+def _worded(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return overrides with the words that are used now."""
+    return {
+        name: {key: canonical(key, value) for key, value in own.items()}
+        for name, own in overrides.items()
+    }
 
 
 def _is_same(old: Any, new: Any) -> bool:
@@ -252,16 +263,6 @@ def _number(text: Any) -> Any:
 
 
 FIELDS = tuple(item.name for item in fields(Convention))
-
-
-def is_field(key: str, metric: str) -> bool:
-    """Say whether a choice for a metric is a field, and no parameter of the metric.
-
-    >>> is_field("gain", "nDCG"), is_field("gain", "RBP"), is_field("p", "RBP")
-    (True, False, False)
-    """
-    own = _PARAMETERS.get(metric.removesuffix(WITH_CUTOFF), frozenset())
-    return key in FIELDS and key not in own
 
 
 def _choices() -> dict[str, tuple[object, ...]]:

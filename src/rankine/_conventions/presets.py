@@ -34,7 +34,7 @@ _OF_RANKSYS: dict[str, Any] = {
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
 _RANKSYS = Convention(
     **_BY_ORDER,
-    gain="exp2_thr",
+    gain="exponential_rel",
     gain_below_threshold=False,
     ap_den="min_k_R",
     overrides=_OF_RANKSYS,
@@ -98,7 +98,7 @@ PRESETS: dict[str, Convention] = {
         p_den="list",
         ap_den="min_k_R",
         gain="binary",
-        ideal="judged_all",
+        ideal="judged",
         empty_truth="skip",
         nothing="none",
         overrides={
@@ -132,7 +132,7 @@ PRESETS: dict[str, Convention] = {
             "Rprec": {"misses": "undefined", "nothing": "nan"},
             "AUC": {**_POOLED_AUC, "nothing": "nan"},
             "Coverage": {"outside": "counted"},
-            "Novelty": {"by": "records", "cold": "zero", "aggregate": "micro"},
+            "Novelty": {"by": "records", "cold": "zero", "aggregate": "ratio_of_sums"},
             "ILD": {"by": "users"},
             "Serendipity": {"method": "users", "queries": "run", "nothing": "nan"},
             "Unexpectedness": {"nothing": "nan"},
@@ -177,7 +177,7 @@ PRESETS: dict[str, Convention] = {
         r_den="min_k_R",
         ap_den="min_R_list",
         gain="binary",
-        discount="log2(max(r,b))",
+        discount="jk",
         queries="run",
         empty_truth="skip",
         overrides={
@@ -254,7 +254,7 @@ PRESETS: dict[str, Convention] = {
         empty_truth="skip",
         nothing="error",
         overrides={
-            "P": {"p_den": "min_k_R", "aggregate": "micro"},
+            "P": {"p_den": "min_k_R", "aggregate": "ratio_of_sums"},
             "AUC": {"universe": "catalogue", "tied": "order"},
         },
     ),
@@ -285,8 +285,8 @@ PRESETS: dict[str, Convention] = {
     "notebook": Convention(
         ap_den="none",
         overrides={
-            "P": {"aggregate": "micro", "decimals": 4},
-            "R": {"aggregate": "micro", "decimals": 4},
+            "P": {"aggregate": "ratio_of_sums", "decimals": 4},
+            "R": {"aggregate": "ratio_of_sums", "decimals": 4},
             "RR": {"variant": "sum"},
         },
     ),

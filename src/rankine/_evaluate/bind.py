@@ -5,50 +5,36 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rankine._conventions.convention import is_field
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._metrics.metric import Metric
 
-# metric -> its parameter -> the field of the convention that decides it
-_FIELD: dict[str, dict[str, str]] = {
-    "P": {"divisor": "p_den"},
-    "R": {"divisor": "r_den"},
-    "F": {"divisor": "p_den"},
-    "AP": {"divisor": "ap_den", "terms": "ap_terms"},
-    "CG": {"gain": "gain"},
-    "NCG": {"gain": "gain"},
-    "DCG": {"gain": "gain", "discount": "discount"},
-    "nDCG": {"gain": "gain", "discount": "discount", "ideal": "ideal"},
-}
-# the words of a convention -> those of a parameter, where they differ
-_WORD: dict[Any, str] = {
-    "exp2": "exponential",
-    "exp2_thr": "exponential_rel",
-    "log2(r+1)": "log2",
-    "log2(max(r,b))": "jk",
-    "judged_all": "judged",
-    "given_order@k": "given@k",
-}
 _BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
 _SPREAD = frozenset({"average", "best", "worst"})
+
+
+def rule_for(metric: Metric, rule: Convention) -> Convention:
+    """Return a convention as it holds for one metric: its overrides applied."""
+    if not rule.overrides:
+        return rule
+    own = rule.own(metric.name, cut=metric.depth is not None)
+    return rule.replace(**{key: own[key] for key in own if metric.fact.is_field(key)})
 
 
 @lru_cache(maxsize=4096)
 def bind(metric: Metric, rule: Convention) -> Metric:
     """Fill the parameters that were not given with what the convention says."""
-    cut = metric.depth is not None
-    own = rule.for_metric(metric.name, cut=cut)
-    filled: dict[str, Any] = {}
-    for parameter, field in _FIELD.get(metric.name, {}).items():
-        value = getattr(own, field)
-        filled[parameter] = _WORD.get(value, value) if isinstance(value, str) else value
+    own = rule_for(metric, rule)
+    filled: dict[str, Any] = {
+        parameter: getattr(own, field)
+        for parameter, field in metric.fact.follows.items()
+    }
     filled |= {
         key: value
-        for key, value in rule.own(metric.name, cut=cut).items()
-        if not is_field(key, metric.name)
+        for key, value in rule.own(metric.name, cut=metric.depth is not None).items()
+        if not metric.fact.is_field(key)
     }
     if metric.takes("rel") and "rel" not in filled:
         graded = metric.takes("gain") and metric.get("rel") is None

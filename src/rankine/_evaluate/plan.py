@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_choice, check_count, check_number
-from rankine._conventions.convention import BY_RANK, WITH_CUTOFF
+from rankine._conventions.convention import BY_RANK, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.bind import bind
+from rankine._evaluate.bind import bind, rule_for
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
@@ -18,8 +18,6 @@ from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
-
-    from rankine._conventions.convention import Convention
 
 # Fields that decide the table; metrics for which they agree share one.
 _OF_LISTS = ("order", "tie", "score_bits", "duplicates")
@@ -122,7 +120,7 @@ def plan_of(
     )
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
-        own = rule.for_metric(metric.name, cut=metric.depth is not None)
+        own = rule_for(metric, rule)
         key = tuple(getattr(own, field) for field in _OF_TABLE)
         if isinstance(metric, ListMetric):
             judged = own.queries if "judgements" in metric.needs else None
@@ -171,21 +169,25 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
     """Refuse what a convention asks for and nobody can do."""
     for name, own in rule.overrides.items():
         plain = name.removesuffix(WITH_CUTOFF)
-        if plain not in REGISTRY and plain not in LISTED:
+        fact = REGISTRY.get(plain) or LISTED.get(plain)
+        if fact is None:
             msg = (
                 f"the convention overrides {name!r}, which is no metric"
                 f"{nearest(name, [*REGISTRY, *LISTED])}"
             )
             raise ParameterError(msg)
+        Convention(**{key: own[key] for key in own if fact.is_field(key)})
         by_rank = own.get("order", rule.order) in BY_RANK
         if by_rank != (rule.order in BY_RANK):
             msg = f"{name} alone cannot be read by its rank column, or not by it"
             raise ParameterError(msg)
     for metric in metrics:
-        for_it = rule.for_metric(metric.name, cut=metric.depth is not None)
-        pooled = for_it.aggregate == "micro"
+        pooled = rule_for(metric, rule).aggregate == "ratio_of_sums"
         if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
-            msg = f"{metric} cannot be pooled over queries, as aggregate='micro' asks"
+            msg = (
+                f"{metric} cannot be pooled over queries, as "
+                "aggregate='ratio_of_sums' asks"
+            )
             raise ParameterError(msg)
 
 
@@ -204,7 +206,7 @@ def _check_ties(rule: Convention, metrics: tuple[Metric, ...]) -> None:
     """Refuse to look at all orders of tied items for metrics of lists."""
     for metric in metrics:
         if isinstance(metric, ListMetric):
-            tie = rule.for_metric(metric.name, cut=metric.depth is not None).tie
+            tie = rule_for(metric, rule).tie
             if tie in SPREAD:
                 msg = f"{metric} cannot be computed with tie={tie!r}"
                 raise ParameterError(msg)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankine._conventions.convention import BY_RANK, FIELDS, Convention, is_field
+from rankine._conventions.convention import BY_RANK, FIELDS, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
+from rankine._evaluate.bind import rule_for
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.inputs import source_of, truth_of
 from rankine._evaluate.plan import check_options, plan_of
@@ -461,11 +462,11 @@ def _value_of(found: Evaluation | None, metric: Metric) -> float | None:
 def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
     """Return all that a convention says of a metric: fields, and parameters."""
     cut = metric.depth is not None
-    own = rule.for_metric(metric.name, cut=cut)
+    own = rule_for(metric, rule)
     made = {
         field: getattr(own, field)
         for field in FIELDS
-        if field != "overrides" and is_field(field, metric.name)
+        if field != "overrides" and metric.fact.is_field(field)
     }
     for name, preset in PRESETS.items():
         del name
@@ -477,12 +478,12 @@ def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
 
 
 def _rule(choices: Mapping[str, Any], metric: Metric) -> Convention:
-    name = metric.name
-    fields = {key: value for key, value in choices.items() if is_field(key, name)}
+    fact = metric.fact
+    fields = {key: value for key, value in choices.items() if fact.is_field(key)}
     own = {
         key: value
         for key, value in choices.items()
-        if not is_field(key, name) and value != metric.fact.parameters[key]
+        if not fact.is_field(key) and value != fact.parameters[key]
     }
     return Convention(**fields, overrides={metric.name: own} if own else {})
 

@@ -106,7 +106,7 @@ def summarize(
     parts = None
     if fact.pairs is not None:
         value = fact.pairs(table, **dict(metric.params))
-    pooled = rule.aggregate == "micro" or metric.get("aggregate") == "ratio_of_sums"
+    pooled = "ratio_of_sums" in (rule.aggregate, metric.get("aggregate"))
     if n and pooled and fact.parts is not None:
         parts = _parts(fact.parts, metric, table, values)
         value = _ratio(*parts)

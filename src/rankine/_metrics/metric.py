@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from rankine._base.frozen import freeze
+from rankine._conventions.convention import FIELDS
+from rankine._conventions.spellings import canonical
 from rankine._tables.judged import Judged
 from rankine.errors import ParameterError, nearest
 
@@ -55,6 +57,8 @@ class Fact:
         ordered: whether the order of tied items can matter.
         matters: parameter -> another one and its values with which alone the first
             has an effect; no values are all but None.
+        follows: parameter -> the field of a convention that decides it where it is not
+            given.
     """
 
     name: str
@@ -72,6 +76,17 @@ class Fact:
     binary: bool = True
     ordered: bool = True
     matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    follows: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def apart(self) -> frozenset[str]:
+        """The parameters with the name of a field that they do not follow."""
+        alike = self.parameters.keys() & set(FIELDS)
+        return frozenset(key for key in alike if self.follows.get(key) != key)
+
+    def is_field(self, key: str) -> bool:
+        """Say whether a choice for the metric is a field of a convention."""
+        return key in FIELDS and key not in self.apart
 
     def idle(self, given: Mapping[str, Any]) -> Iterator[str]:
         """Go through the parameters that are given and have no effect."""
@@ -120,7 +135,7 @@ class Metric:
     def __post_init__(self) -> None:
         """Check the parameters by running the kernel on an empty table."""
         known = self.fact.parameters
-        bound = dict(self.params)
+        bound = {key: canonical(key, value) for key, value in self.params}
         for key in bound:
             if key not in known:
                 takes = ", ".join(known) if known else "none"

@@ -194,6 +194,7 @@ AP = register(
     "AP",
     average_precision,
     aliases=("MAP", "AveragePrecision", "average_precision", "mean_average_precision"),
+    follows={"divisor": "ap_den", "terms": "ap_terms"},
 )
 
 

@@ -158,7 +158,13 @@ def precision(
     return value
 
 
-P = register("P", precision, aliases=("Precision",), parts=precision_parts)
+P = register(
+    "P",
+    precision,
+    aliases=("Precision",),
+    parts=precision_parts,
+    follows={"divisor": "p_den"},
+)
 
 
 def recall_parts(
@@ -233,7 +239,13 @@ def recall(
     return value
 
 
-R = register("R", recall, aliases=("Recall",), parts=recall_parts)
+R = register(
+    "R",
+    recall,
+    aliases=("Recall",),
+    parts=recall_parts,
+    follows={"divisor": "r_den"},
+)
 
 
 def f_parts(
@@ -308,7 +320,13 @@ def f_measure(
     return value
 
 
-F = register("F", f_measure, aliases=("F1", "FMeasure"), parts=f_parts)
+F = register(
+    "F",
+    f_measure,
+    aliases=("F1", "FMeasure"),
+    parts=f_parts,
+    follows={"divisor": "p_den"},
+)
 
 
 def success_parts(

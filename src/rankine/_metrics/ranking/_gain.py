@@ -239,7 +239,13 @@ def cumulative_gain(
     return dcg_sum(table, k, gain, rel, "none", 2, ties)
 
 
-CG = register("CG", cumulative_gain, aliases=("CumulativeGain",), bounds=(0, np.inf))
+CG = register(
+    "CG",
+    cumulative_gain,
+    aliases=("CumulativeGain",),
+    bounds=(0, np.inf),
+    follows={"gain": "gain"},
+)
 
 
 def normalized_cumulative_gain(
@@ -281,7 +287,9 @@ def normalized_cumulative_gain(
     return ratio(got, ideal_sum(table, k, gain, rel, "none", 2, "judged@k"))
 
 
-NCG = register("NCG", normalized_cumulative_gain, aliases=("nCG",))
+NCG = register(
+    "NCG", normalized_cumulative_gain, aliases=("nCG",), follows={"gain": "gain"}
+)
 
 
 def dcg(
@@ -344,7 +352,13 @@ def dcg(
 
 # In nDCG the base cancels where the discount is "log"; it is fine to give it there.
 _WITH_BASE = {"base": ("discount", ("log", "jk"))}
-DCG = register("DCG", dcg, bounds=(0, np.inf), matters=_WITH_BASE)
+DCG = register(
+    "DCG",
+    dcg,
+    bounds=(0, np.inf),
+    matters=_WITH_BASE,
+    follows={"gain": "gain", "discount": "discount"},
+)
 
 
 def ndcg(
@@ -424,5 +438,9 @@ def ndcg(
 
 
 nDCG = register(  # noqa: N816 - the name papers use
-    "nDCG", ndcg, aliases=("NDCG", "normalized_dcg"), matters=_WITH_BASE
+    "nDCG",
+    ndcg,
+    aliases=("NDCG", "normalized_dcg"),
+    matters=_WITH_BASE,
+    follows={"gain": "gain", "discount": "discount", "ideal": "ideal"},
 )
