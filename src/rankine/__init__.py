@@ -26,7 +26,7 @@ _HOMES = {
     "_evaluate.check": "Check check",
     "_evaluate.evaluate": "evaluate",
     "_evaluate.logs.ctr": "ctr",
-    "_evaluate.logs.estimate": "Estimate",
+    "_evaluate.logs.estimate": "Estimate Estimates",
     "_evaluate.predictions": (
         "CalibrationError Loss brier cross_entropy expected_calibration_error mae "
         "normalized_cross_entropy normalized_entropy rmse"

@@ -7,7 +7,7 @@ from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
 from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.logs.ctr import ctr
-from rankine._evaluate.logs.estimate import Estimate
+from rankine._evaluate.logs.estimate import Estimate, Estimates
 from rankine._evaluate.predictions import (
     CalibrationError,
     Loss,
@@ -163,6 +163,7 @@ __all__ = [
     "ElevenPoint",
     "Entropy",
     "Estimate",
+    "Estimates",
     "Evaluation",
     "Explanation",
     "F",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._join import Judged
     from rankine._metrics.metric import Metric, Parts
+    from rankine._tables.tallies import Exposure
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
 _BY_RULE = frozenset({"convention", "gaps"})
@@ -39,6 +40,10 @@ class Summary:
         n_undefined: how many queries were left out because there is no value.
         gaps: where the metric itself has no value, None if it has one everywhere.
         parts: numerator and denominator per query, where these are pooled.
+        metric: what was computed.
+        table: what it was computed from, None if that was not kept.
+        known_empty: which queries have nothing to find, if there is no table to find
+            that out from.
     """
 
     value: float
@@ -49,10 +54,13 @@ class Summary:
     parts: tuple[Floats, Floats] | None
     metric: Metric
     table: Judged | None
+    known_empty: Bools | None = None
 
     @cached_property
     def empty(self) -> Bools:
         """Which queries have nothing to find or to gain, if that matters here."""
+        if self.known_empty is not None:
+            return self.known_empty
         if self.table is None or not _needs_relevant(self.metric):
             return np.zeros(len(self.values), dtype=np.bool_)
         return _empty(self.metric, self.table, self.gaps)
@@ -82,9 +90,9 @@ def summarize(
     The ids of the queries are for messages only.
     """
     fact = metric.fact
-    values = metric.values(table)
     if fact.summary == "run":
-        return of_run(float(values[0]), metric, table, rule)
+        return of_all(metric, table, rule)  # type: ignore[arg-type]
+    values = metric.values(table)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     value = reduce(values, metric.summary)
@@ -134,9 +142,7 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
         parts, value = (up, down), _ratio(up, down)
     value = _told(value if n else _nothing(metric, rule), rule)
     empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
-    made = Summary(value, values, n, len(values) - n, None, parts, metric, None)
-    made.__dict__["empty"] = empty  # which has no table to be found from
-    return made
+    return Summary(value, values, n, len(values) - n, None, parts, metric, None, empty)
 
 
 def _no_parts(n: int) -> tuple[Floats, Floats]:
@@ -150,13 +156,17 @@ def _told(value: float, rule: Convention) -> float:
     return value
 
 
-def of_run(value: float, metric: Metric, table: Judged, rule: Convention) -> Summary:
-    """Return a number that all lists have together, and none has alone."""
-    if metric.fact.pairs is not None and math.isnan(value):
-        value = _nothing(metric, rule)
-    n = table.n_queries
+def of_all(metric: Metric, shown: Exposure, rule: Convention) -> Summary:
+    """Return a number that all lists have together, from what they show."""
+    pairs = metric.fact.pairs
+    if pairs is None:
+        value = float(metric.values(shown)[0])
+    else:
+        value = pairs(shown, **dict(metric.params))
+        value = _nothing(metric, rule) if math.isnan(value) else value
+    n = shown.n_queries
     none = np.full(n, np.nan)
-    return Summary(_told(value, rule), none, n, 0, None, None, metric, table)
+    return Summary(_told(value, rule), none, n, 0, None, None, metric, None)
 
 
 def _needs_relevant(metric: Metric) -> bool:

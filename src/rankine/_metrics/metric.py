@@ -44,8 +44,8 @@ class Fact:
             their geometric mean, or pooled numerators over pooled denominators; or
             ``run``, where the kernel gives one number for all of them.
         parts: numerator and denominator per query, for metrics that can be pooled.
-        pairs: the number itself, where it is a mean over pairs of queries, and the
-            kernel gives each query's part in it.
+        pairs: the number itself, from what all lists show, where it is a mean over
+            pairs of queries, and the kernel gives each query's part in it.
         empty: what a query without relevant items is worth to the summary: what the
             convention says; the same only where the metric has no value (``gaps``);
             nothing, where there is no value (``skip``); or its own value, which does
@@ -57,6 +57,8 @@ class Fact:
         ordered: whether the order of tied items can matter.
         matters: parameter -> another one and its values with which alone the first
             has an effect; no values are all but None.
+        counts: what a number of all lists is made of: how often each item is shown, or
+            how many lists there are of each length.
         follows: parameter -> the field of a convention that decides it where it is not
             given.
     """
@@ -76,7 +78,13 @@ class Fact:
     binary: bool = True
     ordered: bool = True
     matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def of_all(self) -> bool:
+        """Whether the number is one of all lists together, made of their tallies."""
+        return self.summary == "run" or self.pairs is not None
 
     @cached_property
     def apart(self) -> frozenset[str]:

@@ -276,7 +276,9 @@ def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
     if node["parts"].value is not None:
         up, down = (part.numbers(n_queries) for part in node["parts"].parts(2))
         parts = up, down
-    found = Summary(
+    empty = np.zeros(n_queries, dtype=np.bool_)
+    empty[node["empty"].counts(below=n_queries)] = True
+    return Summary(
         node["value"].number(),
         node["values"].numbers(n_queries),
         node["n"].count(),
@@ -285,11 +287,8 @@ def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
         parts,
         metric,
         None,
+        empty,
     )
-    empty = np.zeros(n_queries, dtype=np.bool_)
-    empty[node["empty"].counts(below=n_queries)] = True
-    found.__dict__["empty"] = empty  # which has no table to be found from
-    return found
 
 
 def _table(node: _Node) -> Stored:

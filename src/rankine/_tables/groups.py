@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ class Train:
         n_lists: how many lists there are.
         sort: sorts whole numbers; who has polars gives its own, which uses all cores
             (2.7 million pairs in 0.04 s instead of 0.2).
+        profiles: the items of each user who has a list, if these are known already.
     """
 
     users_of_rows: Ints
@@ -66,6 +67,7 @@ class Train:
     list_of: Ints
     n_lists: int
     sort: Callable[[Ints], Ints] = np.sort
+    profiles: Groups | None = None
 
     @property
     def n_records(self) -> int:
@@ -111,12 +113,20 @@ class Train:
     @cached_property
     def profile(self) -> Groups:
         """The items of each user who has a list, each once."""
+        if self.profiles is not None:
+            return self.profiles
         owner = self.list_of[self.user]
         mine = np.flatnonzero(owner >= 0)
         if (owner[mine][1:] < owner[mine][:-1]).any():
             mine = mine[np.argsort(owner[mine], kind="stable")]
         starts = starts_of(np.bincount(owner[mine], minlength=self.n_lists))
         return Groups(starts, self.item[mine], np.ones(len(mine)))
+
+    def part(self, begin: int, end: int) -> Train:
+        """Return the same with the profiles of some lists alone."""
+        none = np.zeros(0, dtype=np.int64)
+        some = self.profile.part(begin, end)
+        return replace(self, list_of=none, n_lists=0, profiles=some)
 
 
 @dataclass(frozen=True, eq=False)

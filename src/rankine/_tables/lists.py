@@ -16,6 +16,7 @@ from rankine._base.blocks import by_blocks, by_halves
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable
 from rankine._tables.segments import cut_lists, position, starts_of
+from rankine._tables.tallies import Lengths, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,42 +109,6 @@ class Hits:
     user: Ints
     grade: Floats
     place: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """How often items are shown, in whole numbers, by the length of the lists.
-
-    Attributes:
-        by_length: length of lists -> how often each item is in lists of it.
-        lists: how many lists there are of each length, from 0; empty ones not counted.
-    """
-
-    by_length: dict[int, Ints]
-    lists: Ints
-
-    @property
-    def n_lists(self) -> int:
-        """How many lists have an item."""
-        return int(self.lists.sum())
-
-    @cached_property
-    def rows(self) -> Ints:
-        """How often each item is shown."""
-        if not self.by_length:
-            return np.zeros(0, dtype=np.int64)
-        total: Ints = np.sum(list(self.by_length.values()), axis=0)
-        return total
-
-    def weighed(self, weight: Callable[[int], float]) -> Floats:
-        """Add up what every list gives to each of its items, by its length.
-
-        From the shortest lists to the longest, so that their order does not matter.
-        """
-        made = np.zeros(len(self.rows))
-        for n, shown in sorted(self.by_length.items()):
-            made += shown * weight(n)
-        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,14 +248,13 @@ class Recommended:
         found: Tally = self.memo["tally", k, once]
         return found
 
-    def n_served(self, k: int | None, least: int, *, awaited: bool) -> int:
-        """Count the lists with so many items, of all users or of those awaited."""
-        if ("served", k, least, awaited) in self.memo:
-            return int(self.memo["served", k, least, awaited])
-        enough = self.top(k).length >= least
-        if awaited and self.covered is not None:
-            enough = enough & self.covered
-        return int(np.count_nonzero(enough))
+    def lengths(self, k: int | None) -> Lengths:
+        """Return how many lists there are of each length, cut at k."""
+        length = self.top(k).length
+        every = np.bincount(length, minlength=1)
+        if self.covered is None:
+            return Lengths(every, every)
+        return Lengths(every, np.bincount(length[self.covered], minlength=1))
 
     def parts(self, n_users: int) -> Iterator[Recommended]:
         """Return tables of so many lists each, for values that lists have alone."""
@@ -301,9 +265,7 @@ class Recommended:
                 own = judged.starts[[begin, end]].tolist()
                 aspects = aspects.part(*own)
             if train is not None:
-                whole = train
-                train = replace(whole, list_of=np.zeros(0, dtype=np.int64), n_lists=0)
-                train.__dict__["profile"] = whole.profile.part(begin, end)
+                train = train.part(begin, end)
             yield replace(
                 self,
                 starts=self.starts[begin : end + 1] - self.starts[begin],

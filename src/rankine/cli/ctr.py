@@ -72,19 +72,17 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._evaluate.logs.ctr import ctr  # noqa: PLC0415 - --help stays fast
 
-    found = list(
-        ctr(
-            logged, recommended, estimators or ("matching",), k=k, clip=clip,
-            threshold=threshold, shrinkage=shrinkage, convention=convention,
-            n=over, missing_propensity=missing_propensity, any_reward=any_reward,
-            columns=columns, confidence=confidence, method=method, seed=seed,
-        ).values()
+    found = ctr(
+        logged, recommended, estimators or ("matching",), k=k, clip=clip,
+        threshold=threshold, shrinkage=shrinkage, convention=convention, n=over,
+        missing_propensity=missing_propensity, any_reward=any_reward, columns=columns,
+        confidence=confidence, method=method, seed=seed,
     )  # fmt: skip
     if as_json:
-        print_json([one.to_dict() for one in found])
+        print_json([*found.to_dict().values()])
     else:
-        click.echo("\n\n".join(_fitted(str(one)) for one in found))
-    if any(math.isnan(one.value) for one in found):
+        click.echo("\n\n".join(_fitted(str(own)) for own in found.values()))
+    if any(math.isnan(own.value) for own in found.values()):
         context.exit(1)
 
 

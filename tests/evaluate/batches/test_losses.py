@@ -51,7 +51,8 @@ def test_rows_may_be_cut_anywhere(name: str, seed: int) -> None:
 
 
 def test_several_at_once_and_their_options() -> None:
-    total = rk.Accumulator(["cross_entropy", rk.brier, "normalized_entropy"], eps=0.1)
+    mixed: Any = ["cross_entropy", rk.brier, "normalized_entropy"]
+    total: rk.Accumulator[Any] = rk.Accumulator(mixed, eps=0.1)
     total.update([1, 0], [0.0, 0.4]).update(([1], [0.7]))
     y, p = [1, 0, 1], [0.0, 0.4, 0.7]
     assert total.result() == {

@@ -77,7 +77,7 @@ class World:
         ]
 
 
-def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
+def same(found: rk.Estimates, wanted: rk.Estimates) -> None:
     assert list(found) == list(wanted)
     for name, one in wanted.items():
         assert found[name].to_dict() == one.to_dict()
@@ -156,7 +156,7 @@ def test_batches_must_be_of_one_kind() -> None:
     with pytest.raises(ParameterError, match="the two have other options"):
         total.merge(rk.Accumulator("ctr", estimator="ips"))
     with pytest.raises(ParameterError, match="the two have other metrics"):
-        total.merge(rk.Accumulator("RR"))
+        total.merge(rk.Accumulator("RR"))  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="two tables"):
         total.update(world.log)
     with pytest.raises(DataError, match="there are no rounds"):

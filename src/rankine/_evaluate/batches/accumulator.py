@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 from rankine._evaluate import predictions as probability
 from rankine._evaluate.batches.evaluations import Evaluations
@@ -12,6 +12,22 @@ from rankine._evaluate.batches.rates import Rates
 from rankine._evaluate.evaluate import DEFAULT
 from rankine._evaluate.logs.ctr import ctr
 from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rankine._evaluate.batches.evaluations import Accumulated
+    from rankine._evaluate.logs.estimate import Estimate, Estimates
+    from rankine._evaluate.predictions import CalibrationError, Loss
+    from rankine._metrics.metric import Metric
+
+LossName = Literal[
+    "brier", "cross_entropy", "mae", "normalized_cross_entropy", "normalized_entropy",
+    "rmse",
+]  # fmt: skip
+BinsName = Literal["expected_calibration_error"]
+L = TypeVar("L", bound=float)
+R = TypeVar("R")
 
 
 class Total(Protocol):
@@ -31,7 +47,7 @@ class Total(Protocol):
         """How much has come, in words."""
 
 
-class Accumulator:
+class Accumulator(Generic[R]):
     """Takes data batch by batch; what comes out is as if all had come at once.
 
     Sums are exact, so that neither the order of batches nor how they are cut changes a
@@ -40,9 +56,10 @@ class Accumulator:
     - Of metrics, a batch has some queries with all of their judgements and their whole
       lists; the result is an `Evaluation`. Values per query are kept, data are not.
     - Of `ctr`, a batch has some logged rounds and what is recommended to their users;
-      the result is an `Estimate`, or several by name.
+      the result is an `Estimate`, or `Estimates` if estimators are given as a list.
     - Of `cross_entropy` and the other functions of predictions, a batch has two
-      columns; the result is a number as theirs, or several by name.
+      columns; the result is a number as theirs, or a dict of them by name if the
+      functions are given as a list.
 
     >>> import rankine as rk
     >>> total = rk.Accumulator(["RR", "Coverage"], catalog=4)
@@ -56,7 +73,63 @@ class Accumulator:
     >>> total = rk.Accumulator(rk.mae)
     >>> total.update([3, 5], [4, 3]).update([1], [1]).result()
     1.0
+    >>> rk.Accumulator([rk.mae]).update([3, 5], [4, 3]).result()
+    {'mae': 1.5}
     """
+
+    @overload
+    def __init__(
+        self: Accumulator[Estimate],
+        metrics: Callable[..., Estimate] | Literal["ctr"],
+        *,
+        estimator: str = ...,
+        **options: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[Estimates],
+        metrics: Callable[..., Estimate] | Literal["ctr"],
+        *,
+        estimator: list[str] | tuple[str, ...],
+        **options: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[L], metrics: Callable[[Any, Any], L], **options: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[Loss], metrics: LossName, **options: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[CalibrationError], metrics: BinsName, **options: Any
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[dict[str, L]],
+        metrics: Sequence[Callable[[Any, Any], L]],
+        **options: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[dict[str, Loss | CalibrationError]],
+        metrics: Sequence[LossName | BinsName],
+        **options: Any,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Accumulator[Accumulated],
+        metrics: str | Metric | Iterable[str | Metric] = ...,
+        **options: Any,
+    ) -> None: ...
 
     def __init__(self, metrics: Any = DEFAULT, **options: Any) -> None:
         """Check the metrics and options, before there are data.
@@ -68,7 +141,7 @@ class Accumulator:
         """
         self._total = _total(metrics, options)
 
-    def update(self, *batch: Any) -> Accumulator:
+    def update(self, *batch: Any) -> Accumulator[R]:
         """Add a batch.
 
         Args:
@@ -87,7 +160,7 @@ class Accumulator:
         self._total.update(*batch)
         return self
 
-    def merge(self, other: Accumulator) -> Accumulator:
+    def merge(self, other: Accumulator[R]) -> Accumulator[R]:
         """Add what another accumulator of the same metrics has; it stays as it is."""
         if type(other) is not Accumulator:
             msg = f"an Accumulator merges with another one, got {other!r}"
@@ -101,11 +174,12 @@ class Accumulator:
         self._total.merge(other._total)
         return self
 
-    def result(self) -> Any:
+    def result(self) -> R:
         """Return what comes out of all batches so far."""
-        return self._total.result()
+        made: R = self._total.result()
+        return made
 
-    def __copy__(self) -> Accumulator:
+    def __copy__(self) -> Accumulator[R]:
         """Return another one, which goes its own way from here."""
         return deepcopy(self)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.batches.options import check_options
 from rankine._evaluate.batches.seen import Came, came_in
-from rankine._evaluate.batches.tallies import Shown, is_tallied, shown_in, table_of
+from rankine._evaluate.batches.tallies import Shown, shown_in
 from rankine._evaluate.doubts import Doubts
 from rankine._evaluate.evaluate import Job, prepare
 from rankine._evaluate.notes import undefined
 from rankine._evaluate.plan import check_needs
 from rankine._evaluate.result import Evaluation
-from rankine._evaluate.summary import of_run, summarize, together
+from rankine._evaluate.summary import of_all, summarize, together
 from rankine._evaluate.warnings import Caution, added
 from rankine._io.sources import is_empty, no_judgements, no_rows
 from rankine._join.context import Listed, known_by
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.summary import Summary
     from rankine._metrics.metric import Metric
-    from rankine._tables.lists import Recommended
+    from rankine._tables.tallies import Tallies
 
 _OPTIONS = set(signature(prepare).parameters) - {"metrics", "keep"}
 _JUDGEMENTS = "qrels"
@@ -192,8 +192,9 @@ class Evaluations:
         found: list[Summary | None] = [None] * len(plan.asked)
         for at, group in enumerate(plan.groups):
             for number, metric, own in group.members:
-                if group.lists and is_tallied(metric):
-                    found[number] = _whole(metric, own, table_of(self._shown[at], job))
+                if metric.fact.of_all:
+                    tallies = self._shown[at].tallies(job.known)
+                    found[number] = _whole(metric, own, tallies)
                 elif self._tables[at] and _needs_all(metric):
                     table = Judged.concatenated(self._tables[at])
                     found[number] = summarize(metric, table, own, self._ids[at])
@@ -274,20 +275,13 @@ def _needs_all(metric: Metric) -> bool:
     return metric.name == "ERR" and metric.get("max_grade") is None
 
 
-def _whole(metric: Metric, rule: Convention, table: Any) -> Summary:
+def _whole(metric: Metric, rule: Convention, tallies: Tallies) -> Summary:
     """Return a number of all lists together, from their tallies."""
-    _refuse_sample(metric, table)
-    if metric.fact.pairs is None:
-        return summarize(metric, table, rule)
-    value = metric.fact.pairs(table, **dict(metric.params))
-    return of_run(value, metric, table, rule)
-
-
-def _refuse_sample(metric: Metric, table: Recommended) -> None:
     sample = metric.get("sample")
-    if sample is not None and table.n_queries > sample:
+    if sample is not None and tallies.n_queries > sample:
         msg = f"{metric} draws from all lists, of which batches keep none"
         raise ParameterError(msg)
+    return of_all(metric, tallies, rule)
 
 
 def _open(plan: Plan) -> Plan:
@@ -307,6 +301,4 @@ def _open(plan: Plan) -> Plan:
 
 def _without_table(summary: Summary) -> Summary:
     """Keep the values of a batch, and let go of its data."""
-    kept = replace(summary, table=None)
-    kept.__dict__["empty"] = summary.empty
-    return kept
+    return replace(summary, table=None, known_empty=summary.empty)

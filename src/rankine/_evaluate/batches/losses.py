@@ -13,6 +13,11 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from rankine._evaluate.predictions import CalibrationError, Loss
+
+    Result: TypeAlias = Loss | CalibrationError
 
 _COLUMNS = 2
 """What happened, and what was predicted."""
@@ -62,7 +67,7 @@ class Losses:
         self._sums = {name: own + found[name] for name, own in self._sums.items()}
         self._n += n
 
-    def result(self) -> Any:
+    def result(self) -> Result | dict[str, Result]:
         """Return the losses of all rows so far."""
         made = {
             name: probability.LOSSES[name].made(self._sums[name], own)

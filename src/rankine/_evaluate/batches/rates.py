@@ -11,12 +11,13 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._evaluate.batches.options import check_options
-from rankine._evaluate.logs.estimate import estimates
+from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import question
 from rankine._join.rounds import Rounds, join, share_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from rankine._evaluate.logs.estimate import Estimate, Estimates
     from rankine._join.rounds import Joined
 
 _TABLES = 2
@@ -89,7 +90,7 @@ class Rates:
         self._part = part
         self._n += n
 
-    def result(self) -> Any:
+    def result(self) -> Estimate | Estimates:
         """Return the estimates from all rounds so far."""
         part = self._part
         if part is None:
@@ -106,8 +107,7 @@ class Rates:
         rounds = replace(
             part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)
         )
-        made = estimates(rounds, self._asked)
-        return made if self._asked.several else made[self._asked.estimators[0]]
+        return answer(rounds, self._asked)
 
     @property
     def size(self) -> str:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from rankine._join.context import counted
-from rankine._metrics.lists.kind import ListMetric
-from rankine._tables.lists import Recommended, Tally
+from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._evaluate.evaluate import Job
+    from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
-    from rankine._join.context import Listed
-    from rankine._metrics.metric import Metric
+    from rankine._join.context import Known, Listed
+    from rankine._tables.tallies import Lengths
 
-_Key: TypeAlias = tuple[int | None, bool]
+_Cut: TypeAlias = tuple[int | None, bool]
 _FRAMES = 5
 """Frames of counts that are kept before they are added up."""
 
@@ -29,37 +28,57 @@ _FRAMES = 5
 class Shown:
     """What all lists of a group show, in whole numbers.
 
+    Items have ids here, since each batch numbers its own.
+
     Attributes:
-        tallies: cutoff, and whether items that repeat count once -> frames of item,
+        rows: cutoff, and whether items that repeat count once -> frames of item,
             length of the list, and how often.
-        lists: the same -> how many lists there are of each length.
-        served: how many lists are long enough, by cutoff, length and whose they are.
+        lists: the same -> how many lists there are of each length; empty ones not
+            counted.
+        lengths: cutoff -> how many lists there are of each length, and whose.
         n_lists: how many lists there are.
         judged: how many users have judgements, if any has.
         trained: how many users the training data have.
     """
 
-    tallies: dict[_Key, list[pl.DataFrame]] = field(default_factory=dict)
-    lists: dict[_Key, list[Any]] = field(default_factory=dict)
-    served: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
+    lists: dict[_Cut, Ints] = field(default_factory=dict)
+    lengths: dict[int | None, Lengths] = field(default_factory=dict)
     n_lists: int = 0
     judged: int | None = None
     trained: int | None = None
 
     def add(self, other: Shown) -> None:
         """Add what other lists show."""
-        for k, frames in other.tallies.items():
-            self.tallies.setdefault(k, []).extend(frames)
-            if len(self.tallies[k]) > _FRAMES:
-                self.tallies[k] = [_added(self.tallies[k])]
-        for k, lists in other.lists.items():
-            self.lists.setdefault(k, []).extend(lists)
-        for key, n in other.served.items():
-            self.served[key] = self.served.get(key, 0) + n
+        for cut, frames in other.rows.items():
+            self.rows[cut] = [*self.rows.get(cut, ()), *frames]
+            if len(self.rows[cut]) > _FRAMES:
+                self.rows[cut] = [_added(self.rows[cut])]
+        for cut, lists in other.lists.items():
+            self.lists[cut] = sum_of_counts(self.lists.get(cut, NOTHING.lists), lists)
+        for k, lengths in other.lengths.items():
+            self.lengths[k] = self.lengths.get(k, NO_LENGTHS) + lengths
         self.n_lists += other.n_lists
         if other.judged is not None:
             self.judged = (self.judged or 0) + other.judged
         self.trained = other.trained or self.trained
+
+    def tallies(self, known: Known) -> Tallies:
+        """Number the items, and return what metrics read."""
+        frames = {cut: _added(own) for cut, own in self.rows.items() if own}
+        ids = [frame["item"] for frame in frames.values()]
+        codes, n_items, catalogue = counted(ids, known)
+        by_cut = {cut: Tally({}, lists) for cut, lists in self.lists.items()}
+        for (cut, frame), code in zip(frames.items(), codes, strict=True):
+            by_cut[cut] = Tally(_by_length(frame, code, n_items), self.lists[cut])
+        return Tallies(
+            self.n_lists,
+            by_cut,
+            self.lengths,
+            awaited=self.trained if self.judged is None else self.judged,
+            repeats=any(once for _, once in self.lists),
+            **catalogue,
+        )
 
 
 def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -70,9 +89,16 @@ def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
 
 
-def is_tallied(metric: Metric) -> bool:
-    """Say whether a metric is a number of all lists together."""
-    return metric.fact.summary == "run" or metric.fact.pairs is not None
+def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]:
+    """Return how often each number of an item is in lists of each length."""
+    length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
+    by_length: dict[int, Ints] = {}
+    for own in np.unique(length):
+        rows = length == own
+        counts = np.zeros(n_items, dtype=np.int64)
+        counts[code[rows]] = n[rows]
+        by_length[int(own)] = counts
+    return by_length
 
 
 def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
@@ -86,66 +112,29 @@ def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
     if items is None:
         return made
     for _, metric, _ in group.members:
-        if not isinstance(metric, ListMetric) or not is_tallied(metric):
-            continue
         k = metric.depth
-        if metric.takes("least"):
-            least = metric.get("least") or k or 1
-            for awaited in (True, False):
-                n = table.n_served(k, least, awaited=awaited)
-                made.served["served", k, least, awaited] = n
+        if not metric.fact.of_all:
+            continue
+        if metric.fact.counts == "lists":
+            made.lengths[k] = table.lengths(k)
             continue
         once = metric.fact.pairs is not None and table.repeats
-        if (k, once) not in made.tallies:
+        if (k, once) not in made.lists:
             tally = table.tally(k, once=once)
-            made.lists[k, once] = [tally.lists]
-            made.tallies[k, once] = [
-                pl.DataFrame(
-                    {
-                        "item": items.gather(at := np.flatnonzero(own)).alias("item"),
-                        "length": np.full(len(at), length),
-                        "n": own[at],
-                    }
-                )
-                for length, own in tally.by_length.items()
+            made.lists[k, once] = tally.lists
+            made.rows[k, once] = [
+                _frame(items, counts, length)
+                for length, counts in tally.by_length.items()
             ]
     return made
 
 
-def table_of(shown: Shown, job: Job) -> Recommended:
-    """Return a table of lists of which only the tallies are known."""
-    starts = np.zeros(shown.n_lists + 1, dtype=np.int64)
-    none = np.zeros(0, dtype=np.int64)
-    memo: dict[Any, Any] = dict(shown.served)
-    frames = {k: _added(own) for k, own in shown.tallies.items() if own}
-    ids = [frame["item"] for frame in frames.values()]
-    codes, n_items, catalogue = counted(ids, job.known)
-    for (key, frame), code in zip(frames.items(), codes, strict=True):
-        length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
-        by_length: dict[int, Any] = {}
-        for own in np.unique(length):
-            made = np.zeros(n_items, dtype=np.int64)
-            rows = length == own
-            made[code[rows]] = n[rows]
-            by_length[int(own)] = made
-        memo["tally", *key] = Tally(by_length, _sum(shown.lists[key]))
-    for key, lists in shown.lists.items():
-        memo.setdefault(("tally", *key), Tally({}, _sum(lists)))
-    awaited = shown.trained if shown.judged is None else shown.judged
-    return Recommended(
-        starts,
-        none,
-        none,
-        n_items,
-        awaited=awaited,
-        repeats=any(once for _, once in shown.tallies),
-        memo=memo,
-        **catalogue,
+def _frame(items: pl.Series, counts: Ints, length: int) -> pl.DataFrame:
+    shown = np.flatnonzero(counts)
+    return pl.DataFrame(
+        {
+            "item": items.gather(shown).alias("item"),
+            "length": np.full(len(shown), length),
+            "n": counts[shown],
+        }
     )
-
-
-def _sum(lists: Sequence[Any]) -> Any:
-    made = np.zeros(max(map(len, lists)), dtype=np.int64)
-    for own in lists:
-        made[: len(own)] += own
-    return made

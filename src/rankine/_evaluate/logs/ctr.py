@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from rankine._evaluate.logs.estimate import estimates
+from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import question
 from rankine._join.rounds import join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+
+    from rankine._evaluate.logs.estimate import Estimate, Estimates
+
+
+class Options(TypedDict, total=False):
+    """The arguments of `ctr` that are given by name."""
+
+    k: int | None
+    clip: float | None
+    threshold: float
+    shrinkage: float
+    convention: str
+    n: Literal["logged", "recommended"] | None
+    missing_propensity: Literal["error", "items"] | None
+    any_reward: bool
+    columns: Mapping[str, str] | None
+    confidence: float
+    method: str
+    seed: int
+
+
+@overload
+def ctr(
+    logged: Any,
+    recommended: Any,
+    estimator: str = "matching",
+    **options: Unpack[Options],
+) -> Estimate: ...
+
+
+@overload
+def ctr(
+    logged: Any,
+    recommended: Any,
+    estimator: list[str] | tuple[str, ...],
+    **options: Unpack[Options],
+) -> Estimates: ...
 
 
 def ctr(
     logged: Any,
     recommended: Any,
-    estimator: str | Sequence[str] = "matching",
+    estimator: str | list[str] | tuple[str, ...] = "matching",
     *,
     k: int | None = None,
     clip: float | None = None,
@@ -29,7 +66,7 @@ def ctr(
     confidence: float = 0.95,
     method: str = "t",
     seed: int = 0,
-) -> Any:
+) -> Estimate | Estimates:
     """Estimate the click-through rate of recommendations from a log of another policy.
 
     Formula:
@@ -53,8 +90,8 @@ def ctr(
         recommended: a frame or path with item_id, user_id, and, as needed, predicted
             (the reward model's value), probability (of the policy), position. Without
             user_id, the same is recommended to all.
-        estimator: one of the above; or several, for which the tables are read and
-            joined once.
+        estimator: one of the above; or a list or tuple of them, for which the tables
+            are read and joined once.
         k: take the first k items of each list, the best predicted first.
         clip: the largest 1/p; larger ones are cut to it, which trades variance for
             bias.
@@ -75,8 +112,8 @@ def ctr(
 
     Returns:
         The estimate with its interval, the effective number of rounds, the largest
-        weight, and warnings in words; nan if nothing matches, and the reason. Of
-        several estimators, one by each name.
+        weight, and warnings in words; nan if nothing matches, and the reason. For a
+        list of estimators, even of one, `Estimates`: an estimate by each name.
 
     Raises:
         ParameterError: an option is not right.
@@ -105,6 +142,8 @@ def ctr(
         ... )
         >>> ctr(logged, recommended, "ips").value, (1 / 0.5) / 4
         (0.5, 0.5)
+        >>> ctr(logged, recommended, ["ips", "snips"])
+        Estimates(ips=0.5000, snips=0.2000)
     """
     asked = question(
         estimator, k=k, clip=clip, threshold=threshold, shrinkage=shrinkage,
@@ -113,5 +152,4 @@ def ctr(
         seed=seed,
     )  # fmt: skip
     joined = join(*asked.read(logged, recommended), asked.k, over=asked.over)
-    made = estimates(joined.rounds, asked)
-    return made if asked.several else made[asked.estimators[0]]
+    return answer(joined.rounds, asked)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +86,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         from rankine._report.estimate import to_html  # noqa: PLC0415
 
-        return to_html(self)
+        return to_html((self,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; what is undefined is None."""
@@ -99,8 +101,86 @@ class Estimate:
         found["warnings"], found["notes"] = list(self.warnings), list(self.notes)
         return found
 
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as JSON; what is undefined is null."""
+        return _json(self.to_dict(), indent)
 
-def estimates(rounds: Rounds, asked: Question) -> dict[str, Estimate]:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Mapping[str, Estimate]):
+    """What several estimators say of one log, by their names.
+
+    ``found["ips"]`` is an `Estimate`; it is read like a dict, and cannot be changed.
+
+    Attributes:
+        estimates: all of them, in the order asked.
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> logged = pl.DataFrame({"item_id": ["a"], "click": [1], "propensity": [0.5]})
+    >>> found = rk.ctr(logged, pl.DataFrame({"item_id": ["a"]}), ["ips", "snips"])
+    >>> found
+    Estimates(ips=2.0000, snips=1.0000)
+    >>> found["ips"].value
+    2.0
+    """
+
+    estimates: tuple[Estimate, ...]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return an estimate by the name of its estimator."""
+        for own in self.estimates:
+            if own.estimator == name:
+                return own
+        msg = f"{name} was not asked for; there are {', '.join(self)}"
+        raise KeyError(msg)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the estimators."""
+        return (own.estimator for own in self.estimates)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.estimates)
+
+    def __hash__(self) -> int:
+        """Hash by the estimates."""
+        return hash(self.estimates)
+
+    def __str__(self) -> str:
+        """Return the text of each."""
+        return "\n\n".join(map(str, self.estimates))
+
+    def __repr__(self) -> str:
+        """Return the numbers in one line."""
+        inside = ", ".join(f"{name}={own.value:.4f}" for name, own in self.items())
+        return f"Estimates({inside})"
+
+    def _repr_html_(self) -> str:
+        from rankine._report.estimate import to_html  # noqa: PLC0415
+
+        return to_html(self.estimates)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return everything by name, ready for JSON; what is undefined is None."""
+        return {name: own.to_dict() for name, own in self.items()}
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as JSON, by name; what is undefined is null."""
+        return _json(self.to_dict(), indent)
+
+
+def _json(data: dict[str, Any], indent: int | None) -> str:
+    return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def answer(rounds: Rounds, asked: Question) -> Estimate | Estimates:
+    """Return an estimate if a name was given, and estimates if a list was."""
+    found = estimates(rounds, asked)
+    return found if asked.several else found.estimates[0]
+
+
+def estimates(rounds: Rounds, asked: Question) -> Estimates:
     """Return what is estimated from rounds, by the names of the estimators.
 
     All sums are exact, so that it does not matter in which order rounds come.
@@ -110,8 +190,8 @@ def estimates(rounds: Rounds, asked: Question) -> dict[str, Estimate]:
         inverse, clipped = _inverse(rounds, asked)
         weights = weights * inverse
     options = {"threshold": asked.threshold, "shrinkage": asked.shrinkage}
-    made = {}
-    for name in asked.estimators:
+    made = []
+    for name in dict.fromkeys(asked.estimators):
         with np.errstate(over="ignore", invalid="ignore"):
             own = weights if name in NEED_PROPENSITY else rounds.chosen
             found = ESTIMATORS[name](rounds, own, **options)
@@ -127,20 +207,22 @@ def estimates(rounds: Rounds, asked: Question) -> dict[str, Estimate]:
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
             bounds = _interval(rounds, found, name, asked)
-        made[name] = Estimate(
-            value,
-            bounds,
-            rounds.n,
-            rounds.matched,
-            ess,
-            most,
-            clipped if name in NEED_PROPENSITY else 0,
-            name,
-            asked.confidence,
-            warnings,
-            rounds.notes,
+        made.append(
+            Estimate(
+                value,
+                bounds,
+                rounds.n,
+                rounds.matched,
+                ess,
+                most,
+                clipped if name in NEED_PROPENSITY else 0,
+                name,
+                asked.confidence,
+                warnings,
+                rounds.notes,
+            )
         )
-    return made
+    return Estimates(tuple(made))
 
 
 def _interval(rounds: Rounds, found: Found, name: str, asked: Question) -> Interval:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._tables.lists import Recommended, Tally
+    from rankine._tables.lists import Recommended
+    from rankine._tables.tallies import Tally
 
 Distance = Literal[
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",

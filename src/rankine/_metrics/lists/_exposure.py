@@ -1,4 +1,8 @@
-"""What is shown at all, and how evenly: coverage, Gini, entropy."""
+"""What is shown at all, and how evenly: coverage, Gini, entropy.
+
+These are numbers of whole runs: functions of what lists show together (`Exposure`), of
+which tallies add up.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
-    from rankine._tables.lists import Recommended
+    from rankine._tables.tallies import Exposure
 
 Outside = Literal["left_out", "counted"]
 Divisor = Literal["n-1", "n"]
@@ -28,21 +32,21 @@ Scale = Literal["none", "items", "max"]
 _OUTSIDE = ("left_out", "counted")
 
 
-def _offered(table: Recommended, shown: AnyArray, outside: str) -> Any:
+def _offered(table: Exposure, shown: AnyArray, outside: str) -> Any:
     """Leave out the items that the catalogue does not have."""
     if outside == "left_out" and table.offered is not None and len(shown):
         return shown[table.offered]
     return shown
 
 
-def _shown(table: Recommended, k: int | None, outside: str) -> Ints:
+def _shown(table: Exposure, k: int | None, outside: str) -> Ints:
     """Return how often each item is shown."""
     found: Ints = _offered(table, table.tally(k).rows, outside)
     return found
 
 
 def coverage(
-    table: Recommended,
+    table: Exposure,
     *,
     k: int | None = None,
     share: bool = True,
@@ -121,7 +125,7 @@ Coverage = listed(
 
 
 def user_coverage(
-    table: Recommended,
+    table: Exposure,
     *,
     k: int | None = None,
     least: int | None = None,
@@ -162,7 +166,7 @@ def user_coverage(
         if k is not None and least > k:
             msg = f"a list cut at {k} never has {least} items, as least asks"
             raise ParameterError(msg)
-    found = table.n_served(k, least or k or 1, awaited=share)
+    found = table.lengths(k).at_least(least or k or 1, awaited=share)
     if not share:
         return one(float(found))
     return one(found / table.awaited if table.awaited else math.nan)
@@ -176,11 +180,12 @@ UserCoverage = listed(
     summary="run",
     needs=("users:share=True",),
     ordered=False,
+    counts="lists",
 )
 
 
 def gini(
-    table: Recommended,
+    table: Exposure,
     *,
     k: int | None = None,
     complement: bool = False,
@@ -248,7 +253,7 @@ Gini = listed(
 
 
 def _shares(
-    table: Recommended, k: int | None, weight: str, outside: str
+    table: Exposure, k: int | None, weight: str, outside: str
 ) -> tuple[Floats, Floats]:
     """Return the share of each item in all that is shown, and what it weighs.
 
@@ -267,7 +272,7 @@ def _shares(
 
 
 def entropy(
-    table: Recommended,
+    table: Exposure,
     *,
     k: int | None = None,
     base: float = 2,
@@ -336,7 +341,7 @@ Entropy = listed(
 
 
 def gini_simpson(
-    table: Recommended,
+    table: Exposure,
     *,
     k: int | None = None,
     weight: Weight = "row",
