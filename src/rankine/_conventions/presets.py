@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from rankine._conventions.convention import Convention
 from rankine._conventions.tools import TOOLS, Tool
@@ -289,6 +290,30 @@ PRESETS: dict[str, Convention] = {
             "R": {"aggregate": "ratio_of_sums", "decimals": 4},
             "RR": {"variant": "sum"},
         },
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConvention:
+    """What a tool does with a log of another policy, where `ctr` leaves a choice.
+
+    Attributes:
+        n: the mean is over logged rounds, or over recommended pairs.
+        missing_propensity: without propensities, an error, or one over the number of
+            items.
+        unmatched: where no round matches there is nothing, or what the formula gives.
+    """
+
+    n: Literal["logged", "recommended"] = "logged"
+    missing_propensity: Literal["error", "items"] = "error"
+    unmatched: Literal["nothing", "formula"] = "nothing"
+
+
+LOGS: dict[str, LogConvention] = {
+    "rankine": LogConvention(),
+    "jurity": LogConvention(
+        n="recommended", missing_propensity="items", unmatched="formula"
     ),
 }
 

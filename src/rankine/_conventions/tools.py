@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,8 @@ class Tool:
             equal scores open; None if it never does.
         over_train: our metrics of which it takes the mean over the users of the
             training data, 1 for those without a list.
+        trec_version: the version of trec_eval whose layout its numbers are printed in,
+            where they are printed as trec_eval does.
     """
 
     title: str
@@ -35,6 +37,7 @@ class Tool:
     uncut: frozenset[str] = frozenset()
     open_ties: int | None = None
     over_train: frozenset[str] = frozenset()
+    trec_version: Literal[9, 10] = 10
 
     def has(self, metric: str, *, cut: bool = False) -> bool:
         """Say whether the tool has a metric of ours, with a cutoff or without."""
@@ -78,6 +81,7 @@ TOOLS: dict[str, Tool] = {
         does="Called with -c; scores are 32-bit floats, so that close ones tie.",
         checked="9.0.8",
         calls=_OF_TREC,
+        trec_version=9,
     ),
     "pytrec_eval": Tool(
         title="pytrec_eval",

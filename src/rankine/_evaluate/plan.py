@@ -227,7 +227,7 @@ def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
         for _, metric, _ in members
     ]
     needs_scores = any(
-        "scores" in metric.fact.needs or metric.get("min_score") is not None
+        "scores" in metric.needs or metric.get("min_score") is not None
         for _, metric, _ in members
     )
     deepest = None if None in depths else max(depth for depth in depths if depth)
@@ -246,10 +246,7 @@ def _with_catalog(bound: Metric, asked: Metric, catalog: int | None) -> Metric:
         return bound
     if catalog is not None:
         return bound(catalog=catalog)
-    optional = bound.name == "Utility" or (
-        bound.takes("universe") and bound.get("universe") != "catalogue"
-    )
-    if not optional:
+    if "catalog" in bound.needs:
         msg = (
             f"{asked} needs the size of the catalogue; give catalog=, or "
             f"write {asked(catalog=1000)}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._metrics import losses as rows
+from rankine._metrics.metric import Across
 from rankine._stats.exact import root, to_float
 from rankine.errors import DataError, ParameterError
 
@@ -76,7 +77,7 @@ def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
         >>> round(-(math.log(0.8) + math.log(1 - 0.4)) / 2, 4)
         0.367
     """
-    found: Loss = _at_once(LOSSES["cross_entropy"], y, p, {"eps": eps})
+    found: Loss = _at_once(_CROSS_ENTROPY, y, p, {"eps": eps})
     return found
 
 
@@ -107,7 +108,7 @@ def normalized_entropy(
         0.5295
     """
     options = {"baseline": baseline, "eps": eps}
-    found: Loss = _at_once(LOSSES["normalized_entropy"], y, p, options)
+    found: Loss = _at_once(_NORMALIZED, y, p, options)
     return found
 
 
@@ -136,7 +137,7 @@ def normalized_cross_entropy(
         True
     """
     options = {"baseline": baseline, "eps": eps}
-    found: Loss = _at_once(LOSSES["normalized_cross_entropy"], y, p, options)
+    found: Loss = _at_once(_GAINED, y, p, options)
     return found
 
 
@@ -163,7 +164,7 @@ def brier(y: Any, p: Any) -> Loss:
         >>> round(brier([1, 0], [0.8, 0.4]), 4), round((0.2**2 + 0.4**2) / 2, 4)
         (0.1, 0.1)
     """
-    found: Loss = _at_once(LOSSES["brier"], y, p, {})
+    found: Loss = _at_once(_BRIER, y, p, {})
     return found
 
 
@@ -221,9 +222,7 @@ def expected_calibration_error(
         (0.225, [2, 2])
     """
     options = {"bins": bins, "by": by}
-    found: CalibrationError = _at_once(
-        LOSSES["expected_calibration_error"], y, p, options
-    )
+    found: CalibrationError = _at_once(_CALIBRATION, y, p, options)
     return found
 
 
@@ -244,7 +243,7 @@ def rmse(y: Any, predicted: Any) -> Loss:
         >>> rmse([3, 5], [4, 4])
         1.0
     """
-    found: Loss = _at_once(LOSSES["rmse"], y, predicted, {})
+    found: Loss = _at_once(_RMSE, y, predicted, {})
     return found
 
 
@@ -265,23 +264,33 @@ def mae(y: Any, predicted: Any) -> Loss:
         >>> mae([3, 5], [4, 3])
         1.5
     """
-    found: Loss = _at_once(LOSSES["mae"], y, predicted, {})
+    found: Loss = _at_once(_MAE, y, predicted, {})
     return found
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a loss is made.
+class Kind:
+    """What is declared about a loss, and how it is made.
 
     Attributes:
+        name: of its function.
         check: refuses options that are not right.
         gather: turns rows and options into sums.
         finish: turns sums and options into the loss.
+        bounds: the smallest and the largest value, of a single column of predictions.
+        higher_is_better: the direction.
+        undefined: where it is nan, in words; empty if it never is.
+        across: the choices that need all rows at once.
     """
 
+    name: str
     check: Callable[..., None]
     gather: Callable[..., Sums]
     finish: Callable[..., Any]
+    bounds: tuple[float, float] = (0, math.inf)
+    higher_is_better: bool = False
+    undefined: str = ""
+    across: tuple[Across, ...] = ()
 
     def made(self, sums: Sums, options: dict[str, Any]) -> Any:
         """Return the loss of rows, of which there must be one."""
@@ -291,9 +300,13 @@ class Way:
         return self.finish(sums, **options)
 
 
-def _at_once(way: Way, y: Any, p: Any, options: dict[str, Any]) -> Any:
-    way.check(**options)
-    return way.made(way.gather(y, p, **options), options)
+LOSSES: dict[str, Kind] = {}
+"""The losses by the names of their functions."""
+
+
+def _at_once(kind: Kind, y: Any, p: Any, options: dict[str, Any]) -> Any:
+    kind.check(**options)
+    return kind.made(kind.gather(y, p, **options), options)
 
 
 def _check_eps(*, eps: float = _EPS, baseline: float | None = None) -> None:
@@ -356,17 +369,44 @@ def _calibration(sums: Sums, **_: object) -> CalibrationError:
     return CalibrationError(math.fsum(shares), sums.n, frame, max(gap))
 
 
-LOSSES = {
-    "cross_entropy": Way(_check_eps, rows.entropies, _mean),
-    "normalized_entropy": Way(_check_eps, rows.entropies_and_hits, _normalized),
-    "normalized_cross_entropy": Way(_check_eps, rows.entropies_and_hits, _gained),
-    "brier": Way(_check_nothing, rows.squares_of_chances, _mean),
-    "expected_calibration_error": Way(_check_bins, rows.binned, _calibration),
-    "rmse": Way(
-        _check_nothing,
-        rows.squares_of_gaps,
-        lambda sums: Loss(root(sums.total / sums.n), sums.n),
-    ),
-    "mae": Way(_check_nothing, rows.gaps, _mean),
-}
-"""The losses by their names."""
+def _register(name: str, check: Any, gather: Any, finish: Any, **facts: Any) -> Kind:
+    """Say how a loss is made, under the name of its function."""
+    LOSSES[name] = Kind(name, check, gather, finish, **facts)
+    return LOSSES[name]
+
+
+_CROSS_ENTROPY = _register("cross_entropy", _check_eps, rows.entropies, _mean)
+_NORMALIZED = _register(
+    "normalized_entropy",
+    _check_eps,
+    rows.entropies_and_hits,
+    _normalized,
+    undefined="a baseline that is never wrong",
+)
+_GAINED = _register(
+    "normalized_cross_entropy",
+    _check_eps,
+    rows.entropies_and_hits,
+    _gained,
+    bounds=(-math.inf, 1),
+    higher_is_better=True,
+    undefined="a baseline that is never wrong",
+)
+_BRIER = _register(
+    "brier", _check_nothing, rows.squares_of_chances, _mean, bounds=(0, 1)
+)
+_CALIBRATION = _register(
+    "expected_calibration_error",
+    _check_bins,
+    rows.binned,
+    _calibration,
+    bounds=(0, 1),
+    across=(Across("by", ("count",), "makes bins of all rows", instead="width"),),
+)
+_RMSE = _register(
+    "rmse",
+    _check_nothing,
+    rows.squares_of_gaps,
+    lambda sums: Loss(root(sums.total / sums.n), sums.n),
+)
+_MAE = _register("mae", _check_nothing, rows.gaps, _mean)

@@ -144,7 +144,8 @@ def plan_of(measures: Any) -> Plan:
 
 def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Similarity:
     """Compare two runs that have been read, by a plan that has been checked."""
-    joined = join(first, second, scored=any(one.name == "r" for one in plan.bound))
+    scored = any("scores" in measure.needs for measure in plan.bound)
+    joined = join(first, second, scored=scored)
     found = tuple(
         summarize(metric, joined.matched, plan.rule, joined.ids)  # type: ignore[arg-type]
         for metric in plan.bound

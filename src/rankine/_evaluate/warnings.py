@@ -55,10 +55,6 @@ def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
     return tuple(replace(one, n=n) for one, n in totals.items())
 
 
-_BY_SET = frozenset({"P", "R", "F", "Success"})
-"""Metrics that do not ask where above the cutoff an item stands."""
-
-
 def cautions_of(
     tool: Tool,
     asked: Iterable[tuple[Metric, Metric, Judged | Recommended]],
@@ -147,8 +143,8 @@ def _n_open(metric: Metric, table: Judged | Recommended, shortest: int) -> int:
     open_ = (table.tied > 1) & (table.n_retrieved[table.query] >= shortest)
     if k is not None:
         open_ &= table.above < k
-        if metric.name in _BY_SET:
+        if metric.fact.by_set:
             open_ &= table.above + table.tied > k
-    elif metric.name in _BY_SET:
+    elif metric.fact.by_set:
         return 0
     return len(np.unique(table.query[open_]))

@@ -7,16 +7,18 @@ predicted reward of what the new policy shows.
 
 from __future__ import annotations
 
+import inspect
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._stats.exact import added, exact_sum, to_float
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rankine._base.arrays import Floats, Ints
     from rankine._join.rounds import Rounds
@@ -40,6 +42,63 @@ class Found:
     others: Floats
     count: Ints
     weights: Floats
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """What is declared about an estimator, once, for all who need to know.
+
+    Attributes:
+        name: under which it is asked for.
+        function: from rounds and their weights to what is found.
+        weighs: whether it weighs rounds by their propensities.
+        models: whether it starts from predicted rewards.
+        is_ratio: whether it divides by what is matched.
+        is_even: whether it is fair only if what was shown was drawn evenly.
+        needs_match: whether there is no estimate where no round matches.
+        bounds: the smallest and the largest value, if rewards and their predictions are
+            from 0 to 1.
+    """
+
+    name: str
+    function: Callable[..., Found]
+    weighs: bool = False
+    models: bool = False
+    is_ratio: bool = False
+    is_even: bool = False
+    needs_match: bool = True
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    @cached_property
+    def options(self) -> frozenset[str]:
+        """The options that the function itself takes."""
+        return frozenset(
+            parameter.name
+            for parameter in inspect.signature(self.function).parameters.values()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        )
+
+    def reads(self, option: str) -> bool:
+        """Say whether an option of `ctr` has an effect on the estimator.
+
+        >>> ESTIMATORS["dros"].reads("shrinkage"), ESTIMATORS["dm"].reads("clip")
+        (True, False)
+        """
+        return option in self.options or (self.weighs and option in _OF_WEIGHTS)
+
+    def found(self, rounds: Rounds, w: Floats, options: Mapping[str, Any]) -> Found:
+        """Compute it, with those of the options that it reads."""
+        own = {key: options[key] for key in options if key in self.options}
+        return self.function(rounds, w, **own)
+
+
+ESTIMATORS: dict[str, Estimator] = {}
+_OF_WEIGHTS = frozenset({"clip", "missing_propensity"})
+"""Options that decide the weights."""
+
+
+def _register(name: str, function: Callable[..., Found], **facts: Any) -> None:
+    ESTIMATORS[name] = Estimator(name, function, **facts)
 
 
 def _mean(
@@ -67,33 +126,33 @@ def _ratio(rounds: Rounds, up: Floats, down: Floats) -> Found:
     return Found(value, moved, nothing, count, down)
 
 
-def matching(rounds: Rounds, w: Floats, **_: float) -> Found:
+def matching(rounds: Rounds, w: Floats) -> Found:
     """Mean reward of the rounds in which both policies show the same."""
     return _ratio(rounds, rounds.reward, np.ones(len(w)))
 
 
-def ips(rounds: Rounds, w: Floats, **_: float) -> Found:
+def ips(rounds: Rounds, w: Floats) -> Found:
     """1/n sum w r."""
     return _mean(rounds, w * rounds.reward, w)
 
 
-def snips(rounds: Rounds, w: Floats, **_: float) -> Found:
+def snips(rounds: Rounds, w: Floats) -> Found:
     """Sum w r / sum w."""
     return _ratio(rounds, w * rounds.reward, w)
 
 
-def dm(rounds: Rounds, w: Floats, **_: float) -> Found:
+def dm(rounds: Rounds, w: Floats) -> Found:
     """1/n sum q."""
     return _mean(rounds, rounds.direct, w, rounds.other)
 
 
-def dr(rounds: Rounds, w: Floats, **_: float) -> Found:
+def dr(rounds: Rounds, w: Floats) -> Found:
     """1/n sum [q + w (r - r')]."""
     values = rounds.direct + w * (rounds.reward - rounds.predicted)
     return _mean(rounds, values, w, rounds.other)
 
 
-def sndr(rounds: Rounds, w: Floats, **_: float) -> Found:
+def sndr(rounds: Rounds, w: Floats) -> Found:
     """1/n sum q + sum w (r - r') / sum w."""
     direct = dm(rounds, w)
     rest = _ratio(rounds, w * (rounds.reward - rounds.predicted), w)
@@ -102,29 +161,23 @@ def sndr(rounds: Rounds, w: Floats, **_: float) -> Found:
     return Found(value, moved, direct.others, direct.count, w)
 
 
-def switch_dr(rounds: Rounds, w: Floats, *, threshold: float, **_: float) -> Found:
+def switch_dr(rounds: Rounds, w: Floats, *, threshold: float) -> Found:
     """As dr, with weights above a threshold set to 0."""
     return dr(rounds, np.where(w > threshold, 0.0, w))
 
 
-def dros(rounds: Rounds, w: Floats, *, shrinkage: float, **_: float) -> Found:
+def dros(rounds: Rounds, w: Floats, *, shrinkage: float) -> Found:
     """As dr, with weights s w / (w^2 + s)."""
     # Divided by w, so that no square of it is needed.
     part = np.divide(shrinkage, w, out=np.full(len(w), np.inf), where=w > 0)
     return dr(rounds, shrinkage / (w + part))
 
 
-ESTIMATORS: dict[str, Callable[..., Found]] = {
-    "matching": matching,
-    "ips": ips,
-    "snips": snips,
-    "dm": dm,
-    "dr": dr,
-    "sndr": sndr,
-    "switch-dr": switch_dr,
-    "dros": dros,
-}
-NEED_PREDICTED = frozenset({"dm", "dr", "sndr", "switch-dr", "dros"})
-NEED_PROPENSITY = frozenset(ESTIMATORS) - {"matching", "dm"}
-RATIOS = frozenset({"matching", "snips", "sndr"})
-"""Estimators that divide by what is matched."""
+_register("matching", matching, is_ratio=True, is_even=True, bounds=(0, 1))
+_register("ips", ips, weighs=True, bounds=(0, math.inf))
+_register("snips", snips, weighs=True, is_ratio=True, bounds=(0, 1))
+_register("dm", dm, models=True, needs_match=False, bounds=(0, 1))
+_register("dr", dr, weighs=True, models=True)
+_register("sndr", sndr, weighs=True, models=True, is_ratio=True, bounds=(-1, 2))
+_register("switch-dr", switch_dr, weighs=True, models=True)
+_register("dros", dros, weighs=True, models=True)

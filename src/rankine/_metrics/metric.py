@@ -30,6 +30,31 @@ Summary = Literal["mean", "sum", "geometric", "ratio", "run"]
 
 
 @dataclass(frozen=True)
+class Across:
+    """A choice with which the value of a query depends on the data of all queries.
+
+    Attributes:
+        parameter: which decides it.
+        values: its values with which it is so.
+        reads: what is done with all data, in words.
+        instead: a value for which a query's own data are enough; None if there is none.
+        given: the argument that tells what is needed beforehand, if one does.
+    """
+
+    parameter: str
+    values: tuple[Any, ...]
+    reads: str
+    instead: Any = None
+    given: str | None = None
+
+
+HIGHEST_GRADE = Across(
+    "max_grade", (None,), "takes the highest grade of all judgements", instead=4
+)
+"""Without a scale, it is that of the highest grade of all judgements."""
+
+
+@dataclass(frozen=True)
 class Fact:
     """What is declared about a metric, once, for all who need to know.
 
@@ -51,10 +76,17 @@ class Fact:
             nothing, where there is no value (``skip``); or its own value, which does
             not need relevant items (``keep``).
         lacks: what queries do not have on which the convention decides, in words.
-        needs: what else must be in the table: "scores" of all retrieved items; for
-            lists, "judgements", "train", "catalog", "vectors" or "topics".
+        needs: what must be known besides judged items and their ranks: "scores" of all
+            retrieved items, the size of the "catalog"; for lists, "judgements",
+            "train", "users", "vectors", "topics" or "subtopics". A need such as
+            ``vectors:method=distance`` holds for that value of a parameter, one such as
+            ``judgements:rel`` if the parameter has any.
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
+        by_set: whether it does not matter where above the cutoff an item stands.
+        symmetric: whether it does not matter which of two runs comes first.
+        directed: parameter -> its values with which it matters nevertheless.
+        across: the choices with which the value of a query depends on other queries.
         matters: parameter -> another one and its values with which alone the first
             has an effect; no values are all but None.
         counts: what a number of all lists is made of: how often each item is shown, or
@@ -77,6 +109,10 @@ class Fact:
     needs: frozenset[str] = frozenset()
     binary: bool = True
     ordered: bool = True
+    by_set: bool = False
+    symmetric: bool = True
+    directed: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    across: tuple[Across, ...] = ()
     matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
@@ -187,6 +223,38 @@ class Metric:
         """The rank below which nothing matters, None if every rank does."""
         k = self.get("k")
         return None if k is None else int(k)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must be known, by the parameters, besides judged items and their ranks.
+
+        >>> Metric("AUC").needs, sorted(Metric("AUC")(universe="catalogue").needs)
+        (frozenset({'scores'}), ['catalog', 'scores'])
+        """
+        asked = set()
+        for need in self.fact.needs:
+            what, _, condition = need.partition(":")
+            parameter, _, value = condition.partition("=")
+            own = self.get(parameter)
+            if str(own) == value if value else not condition or own is not None:
+                asked.add(what)
+        return frozenset(asked)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it does not matter which of two runs comes first."""
+        directed = self.fact.directed.items()
+        return self.fact.symmetric and not any(
+            self.get(parameter) in values for parameter, values in directed
+        )
+
+    @property
+    def across(self) -> Across | None:
+        """The choice with which the value of a query depends on others, if any is."""
+        for choice in self.fact.across:
+            if self.get(choice.parameter) in choice.values:
+                return choice
+        return None
 
     @property
     def summary(self) -> Summary:

@@ -144,16 +144,17 @@ def command(
         msg = "--json, --csv and --style exclude each other"
         raise click.UsageError(msg)
     limits = _limits(floors)
-    version = 9 if convention.endswith("-9") else 10
-    lines = []
+    version, lines = 10, []
     asked: list[Any] = [*(metrics or (() if style else _DEFAULT)), *limits]
     if style == "trec_eval":
+        from rankine._conventions.tools import TOOLS  # noqa: PLC0415
         from rankine._report.trec import (  # noqa: PLC0415
             lines_of,
             metrics_of,
             trec_text,
         )
 
+        version = TOOLS[convention].trec_version if convention in TOOLS else version
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     plan = plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)

@@ -27,7 +27,7 @@ def test_values_per_user(metric: str, seed: int) -> None:
     found = dict(ev.per_query.iter_rows())
     # Where relevance counts, a user without a list counts, and one without judgements
     # does not.
-    judged = "judgements" in rk.parse(metric).needs  # type: ignore[attr-defined]
+    judged = "judgements" in rk.parse(metric).needs
     assert list(found) == list(w.truth if judged else w.lists)
     for user, value in found.items():
         wanted = twin(w, user, w.lists.get(user, [])[:5])

@@ -127,7 +127,7 @@ class Evaluations:
             ids = list(table.ids)
             self._ids[at] += ids
             self._seen[at].update(map(str, ids))
-            if any(_needs_all(metric) for _, metric, _ in group.members):
+            if not group.lists and any(one.across for _, one, _ in group.members):
                 self._tables[at].append(replace(table.table, memo={}))
             if isinstance(table, Listed):
                 shown = shown_in(group, table, judged=qrels is not None)
@@ -195,7 +195,7 @@ class Evaluations:
                 if metric.fact.of_all:
                     tallies = self._shown[at].tallies(job.known)
                     found[number] = _whole(metric, own, tallies)
-                elif self._tables[at] and _needs_all(metric):
+                elif self._tables[at] and metric.across:
                     table = Judged.concatenated(self._tables[at])
                     found[number] = summarize(metric, table, own, self._ids[at])
                 else:
@@ -240,21 +240,16 @@ def _reads_judged_queries(group: Group) -> bool:
 
 def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     """Refuse metrics of lists that need all judgements at once."""
-    every = bound.name == "SubtopicRecall" and bound.get("of") == "all"
-    features = job.known.features if every else None
-    if every and (features is None or features.topic is None):
-        msg = (
-            f"{metric} divides by all subtopics, which a batch does not know; give "
-            f"topics as items=, or write {bound(of='wanted')}"
-        )
-        raise ParameterError(msg)
-    listed = isinstance(bound, ListMetric) and bound.takes("max_grade")
-    if listed and bound.get("max_grade") is None:
-        msg = (
-            f"{metric} takes the highest grade of all judgements, which a batch does "
-            f"not know; write {bound(max_grade=4)}"
-        )
-        raise ParameterError(msg)
+    across = bound.across
+    if across is None or not isinstance(bound, ListMetric):
+        return
+    features = job.known.features
+    if across.given and features is not None and features.topic is not None:
+        return
+    give = f"give {across.given}, or " if across.given else ""
+    own = bound(**{across.parameter: across.instead})
+    msg = f"{metric} {across.reads}, which a batch does not know; {give}write {own}"
+    raise ParameterError(msg)
 
 
 def _told(job: Job) -> tuple[Any, ...]:
@@ -263,16 +258,6 @@ def _told(job: Job) -> tuple[Any, ...]:
         job.plan, job.depth, job.order, job.of_qrels, job.of_run, job.columns,
         *known_by(job.known),
     )  # fmt: skip
-
-
-def _needs_all(metric: Metric) -> bool:
-    """Say whether the value of a query depends on the others."""
-    if metric.get("scope") in {"pooled", "weighted"}:
-        return True
-    if metric.get("weighing") == "users":
-        return True
-    # Without a scale, it is that of the highest grade of all judgements.
-    return metric.name == "ERR" and metric.get("max_grade") is None
 
 
 def _whole(metric: Metric, rule: Convention, tallies: Tallies) -> Summary:

@@ -36,12 +36,15 @@ class Losses:
         check_options(", ".join(names), options, known)
         for name, own in self._own.items():
             probability.LOSSES[name].check(**own)
-            if own.get("by") == "count":
-                msg = (
-                    f"{name} with by='count' makes bins of all rows, which a batch "
-                    "does not know; by='width' needs none"
-                )
-                raise ParameterError(msg)
+            for across in probability.LOSSES[name].across:
+                value = own[across.parameter]
+                if value in across.values:
+                    msg = (
+                        f"{name} with {across.parameter}={value!r} {across.reads}, "
+                        "which a batch does not know; "
+                        f"{across.parameter}={across.instead!r} needs none"
+                    )
+                    raise ParameterError(msg)
         self._sums = dict.fromkeys(self._own, Sums())
         self._n = 0
 

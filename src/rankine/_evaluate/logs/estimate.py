@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
-from rankine._metrics.estimators import ESTIMATORS, NEED_PROPENSITY, RATIOS
+from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.exact import added, exact_sum, to_float
 from rankine._stats.intervals import Interval, Sample, intervals
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._evaluate.logs.question import Question
     from rankine._join.rounds import Rounds
-    from rankine._metrics.estimators import Found
+    from rankine._metrics.estimators import Estimator, Found
 
 _FEW = 10
 """An effective number of rounds below which an estimate is a guess."""
@@ -193,20 +193,21 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
     made = []
     for name in dict.fromkeys(asked.estimators):
         with np.errstate(over="ignore", invalid="ignore"):
-            own = weights if name in NEED_PROPENSITY else rounds.chosen
-            found = ESTIMATORS[name](rounds, own, **options)
+            estimator = ESTIMATORS[name]
+            own = weights if estimator.weighs else rounds.chosen
+            found = estimator.found(rounds, own, options)
             ess, total = _effective(found.weights)
         most = float(found.weights.max(initial=0))
-        value, warnings = found.value, _warnings(rounds, name, ess, most, total)
-        by_formula = asked.unmatched == "formula" and name not in RATIOS
-        if not rounds.matched and name != "dm" and not by_formula:
+        value, warnings = found.value, _warnings(rounds, estimator, ess, most, total)
+        by_formula = asked.unmatched == "formula" and not estimator.is_ratio
+        if not rounds.matched and estimator.needs_match and not by_formula:
             value = math.nan
             warnings = (
                 "no round shows what is recommended, so that there is no estimate",
             )
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
-            bounds = _interval(rounds, found, name, asked)
+            bounds = _interval(rounds, found, estimator, asked)
         made.append(
             Estimate(
                 value,
@@ -215,7 +216,7 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
                 rounds.matched,
                 ess,
                 most,
-                clipped if name in NEED_PROPENSITY else 0,
+                clipped if estimator.weighs else 0,
                 name,
                 asked.confidence,
                 warnings,
@@ -225,11 +226,13 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
     return Estimates(tuple(made))
 
 
-def _interval(rounds: Rounds, found: Found, name: str, asked: Question) -> Interval:
+def _interval(
+    rounds: Rounds, found: Found, estimator: Estimator, asked: Question
+) -> Interval:
     """Return the interval of an estimate, from what each round moves it by."""
     n = rounds.n
     # One round has no spread, and where only rounds that match count, no one of them.
-    counted = rounds.matched if name in RATIOS else n
+    counted = rounds.matched if estimator.is_ratio else n
     if counted < 2:  # noqa: PLR2004
         return Interval(math.nan, math.nan)
     if asked.method == "bootstrap":
@@ -278,18 +281,18 @@ def _effective(weights: Floats) -> tuple[float, float]:
 
 
 def _warnings(
-    rounds: Rounds, estimator: str, ess: float, most: float, total: float
+    rounds: Rounds, estimator: Estimator, ess: float, most: float, total: float
 ) -> tuple[str, ...]:
     """Say in words what makes an estimate doubtful."""
     found = []
-    if estimator == "matching":
+    if estimator.is_even:
         low, high = rounds.spread or (0.0, 1.0)
         if low != high:
             found.append(
-                "matching is biased unless what was shown was drawn evenly: rounds in "
-                "which both agree are not a fair sample"
+                f"{estimator.name} is biased unless what was shown was drawn evenly: "
+                "rounds in which both agree are not a fair sample"
             )
-    if estimator != "dm":
+    if estimator.needs_match:
         if rounds.matched and total == 0:
             found.append("no weight is left, so that the model alone decides")
         elif rounds.matched and ess < _FEW:

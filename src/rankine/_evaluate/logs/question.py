@@ -16,8 +16,9 @@ from rankine._base.checks import (
     check_number,
 )
 from rankine._base.text import count
+from rankine._conventions.presets import LOGS
 from rankine._io.logs import check_columns, open_table, read_log, same_units
-from rankine._metrics.estimators import ESTIMATORS, NEED_PREDICTED, NEED_PROPENSITY
+from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError
 
@@ -26,22 +27,13 @@ if TYPE_CHECKING:
 
     from rankine._io.logs import Log
 
-CONVENTIONS: dict[str, dict[str, Any]] = {
-    "rankine": {"n": "logged", "missing_propensity": "error", "unmatched": "nothing"},
-    "jurity": {
-        "n": "recommended",
-        "missing_propensity": "items",
-        "unmatched": "formula",
-    },
+_USUAL: dict[str, float | None] = {
+    "threshold": 10.0,
+    "shrinkage": 10.0,
+    "clip": None,
+    "missing_propensity": None,
 }
-"""What is meant where nothing is said, by the names of those who mean it."""
-_READ_BY: dict[str, tuple[float | None, frozenset[str]]] = {
-    "threshold": (10.0, frozenset({"switch-dr"})),
-    "shrinkage": (10.0, frozenset({"dros"})),
-    "clip": (None, NEED_PROPENSITY),
-    "missing_propensity": (None, NEED_PROPENSITY),
-}
-"""Arguments that only some estimators read: what they are if not given, and which."""
+"""Arguments that only some estimators read, and what they are if not given."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +66,12 @@ class Question:
     @property
     def weighing(self) -> list[str]:
         """The estimators that need propensities."""
-        return [name for name in self.estimators if name in NEED_PROPENSITY]
+        return [name for name in self.estimators if ESTIMATORS[name].weighs]
 
     @property
     def predicting(self) -> list[str]:
         """The estimators that need predicted rewards."""
-        return [name for name in self.estimators if name in NEED_PREDICTED]
+        return [name for name in self.estimators if ESTIMATORS[name].models]
 
     def read(self, logged: Any, recommended: Any) -> tuple[Log, Log]:
         """Read a log and recommendations, and check what is in them."""
@@ -140,12 +132,12 @@ def question(
     check_flag("any_reward", any_reward)
     check_count("seed", seed, least=0)
     check_k(k)
-    check_choice("convention", convention, list(CONVENTIONS))
-    rule = CONVENTIONS[convention]
-    over = rule["n"] if n is None else n
+    check_choice("convention", convention, list(LOGS))
+    rule = LOGS[convention]
+    over = rule.n if n is None else n
     check_choice("n", over, ("logged", "recommended"))
-    fallback = rule["missing_propensity"]
-    fallback = fallback if missing_propensity is None else missing_propensity
+    given = missing_propensity
+    fallback = rule.missing_propensity if given is None else given
     check_choice("missing_propensity", fallback, ("error", "items"))
     if clip is not None:
         check_number("clip", clip, above=0)
@@ -164,16 +156,18 @@ def question(
         _own(dict(own), title)
     return Question(
         tuple(asked), several, k, clip, float(threshold), float(shrinkage), over,
-        fallback, rule["unmatched"], any_reward, own, float(confidence), method, seed,
+        fallback, rule.unmatched, any_reward, own, float(confidence), method, seed,
     )  # fmt: skip
 
 
 def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
     """Refuse what none of the estimators looks at."""
     for name, value in given.items():
-        usual, readers = _READ_BY[name]
-        if value != usual and not readers & set(asked):
-            needed = ", ".join(one for one in ESTIMATORS if one in readers)
+        if value == _USUAL[name]:
+            continue
+        readers = [own.name for own in ESTIMATORS.values() if own.reads(name)]
+        if not set(readers) & set(asked):
+            needed = ", ".join(readers)
             msg = (
                 f"{name}={value!r} has no effect on {', '.join(asked)}; it is for "
                 f"{needed}"

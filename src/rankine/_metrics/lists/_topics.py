@@ -14,6 +14,7 @@ from rankine._base.checks import (
     check_number,
 )
 from rankine._metrics.lists.kind import by_parts, listed, share
+from rankine._metrics.metric import HIGHEST_GRADE, Across
 from rankine._tables.segments import position, running_sum, runs
 from rankine.errors import DataError
 
@@ -166,6 +167,15 @@ SubtopicRecall = listed(
     needs=("subtopics:judged=True", "topics:judged=False", "judgements:judged=True"),
     binary=True,
     ordered=False,
+    across=(
+        Across(
+            "of",
+            ("all",),
+            "divides by all subtopics",
+            instead="wanted",
+            given="topics as items=",
+        ),
+    ),
     matters=dict.fromkeys(("rel", "of", "without"), ("judged", (True,))),
 )
 
@@ -418,4 +428,5 @@ ERR_IA = listed(
         "judgements",
     ),
     binary=True,
+    across=(HIGHEST_GRADE,),
 )

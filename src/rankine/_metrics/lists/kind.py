@@ -44,25 +44,9 @@ class ListMetric(Metric):
     facts: ClassVar[dict[str, Fact]] = LISTED
     blank: ClassVar[Callable[[], Any]] = Recommended.empty
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """What must be known besides the lists."""
-        asked = set()
-        for need in self.fact.needs:
-            what, _, condition = need.partition(":")
-            parameter, _, value = condition.partition("=")
-            own = self.get(parameter)
-            if str(own) == value if value else not condition or own is not None:
-                asked.add(what)
-        return frozenset(asked)
-
 
 def listed(name: str, kernel: Kernel, **facts: Any) -> ListMetric:
-    """Register a metric of lists.
-
-    A need such as ``vectors:method=distance`` holds for that value of a parameter, one
-    such as ``judgements:rel`` if the parameter has any.
-    """
+    """Register a metric of lists."""
     facts.setdefault("empty", "keep")
     facts.setdefault("binary", False)
     return register(name, kernel, kind=ListMetric, **facts)  # type: ignore[return-value]

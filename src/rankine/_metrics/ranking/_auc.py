@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankine._base.checks import check_choice, check_count, check_k, check_number
-from rankine._metrics.metric import register
+from rankine._metrics.metric import Across, register
 from rankine._metrics.ranking._confusion import check_catalog_holds
 from rankine._metrics.ranking._cutoff import ratio
 from rankine._tables.segments import position, runs
@@ -232,7 +232,8 @@ AUC = register(
     auc,
     aliases=("ROC_AUC", "roc_auc", "AUROC"),
     empty="gaps",
-    needs=("scores",),
+    needs=("scores", "catalog:universe=catalogue"),
+    across=(Across("scope", ("pooled", "weighted"), "compares or weighs all queries"),),
     ordered=False,
     matters={"single": ("scope", ("query", "weighted"))},
 )
@@ -278,4 +279,6 @@ def limited_auc(
     return _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))
 
 
-LAUC = register("LAUC", limited_auc, aliases=("LimitedAUC",), empty="skip")
+LAUC = register(
+    "LAUC", limited_auc, aliases=("LimitedAUC",), empty="skip", needs=("catalog",)
+)

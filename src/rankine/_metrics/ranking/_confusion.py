@@ -118,6 +118,8 @@ FallOut = register(
     higher_is_better=False,
     empty="gaps",
     lacks="an item that is not relevant",
+    needs=("catalog:universe=catalogue",),
+    by_set=True,
 )
 
 
@@ -170,7 +172,7 @@ def accuracy(
     return ratio(hit + rest, hit + false + missed + rest)
 
 
-Accuracy = register("Accuracy", accuracy)
+Accuracy = register("Accuracy", accuracy, needs=("catalog",), by_set=True)
 
 
 def mcc(
@@ -218,4 +220,4 @@ def mcc(
     return value
 
 
-MCC = register("MCC", mcc, bounds=(-1, 1))
+MCC = register("MCC", mcc, bounds=(-1, 1), needs=("catalog",), by_set=True)

@@ -244,7 +244,7 @@ def _known_within(table: Judged, k: int | None, least: float = 0) -> Floats:
     return table.per_query(table.query[known])
 
 
-Judged_ = register("Judged", judged_share, empty="keep")
+Judged_ = register("Judged", judged_share, empty="keep", by_set=True)
 
 
 def unjudged_share(table: Judged, *, k: int | None = None) -> Floats:
@@ -282,5 +282,10 @@ def unjudged_share(table: Judged, *, k: int | None = None) -> Floats:
 
 
 Unjudged = register(
-    "Unjudged", unjudged_share, aliases=("unj",), empty="keep", higher_is_better=False
+    "Unjudged",
+    unjudged_share,
+    aliases=("unj",),
+    empty="keep",
+    higher_is_better=False,
+    by_set=True,
 )

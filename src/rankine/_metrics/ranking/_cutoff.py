@@ -163,6 +163,7 @@ P = register(
     precision,
     aliases=("Precision",),
     parts=precision_parts,
+    by_set=True,
     follows={"divisor": "p_den"},
 )
 
@@ -244,6 +245,7 @@ R = register(
     recall,
     aliases=("Recall",),
     parts=recall_parts,
+    by_set=True,
     follows={"divisor": "r_den"},
 )
 
@@ -325,6 +327,7 @@ F = register(
     f_measure,
     aliases=("F1", "FMeasure"),
     parts=f_parts,
+    by_set=True,
     follows={"divisor": "p_den"},
 )
 
@@ -384,6 +387,7 @@ Success = register(
     success,
     aliases=("HitRate", "hit_rate", "HR", "Hit", "TopKAccuracy", "top_k_accuracy"),
     parts=success_parts,
+    by_set=True,
 )
 
 
@@ -425,5 +429,10 @@ def hit_count(
 
 
 HitCount = register(
-    "HitCount", hit_count, aliases=("hits",), bounds=(0, np.inf), summary="sum"
+    "HitCount",
+    hit_count,
+    aliases=("hits",),
+    bounds=(0, np.inf),
+    summary="sum",
+    by_set=True,
 )

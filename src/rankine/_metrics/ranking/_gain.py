@@ -240,12 +240,9 @@ def cumulative_gain(
 
 
 CG = register(
-    "CG",
-    cumulative_gain,
-    aliases=("CumulativeGain",),
-    bounds=(0, np.inf),
+    "CG", cumulative_gain, aliases=("CumulativeGain",), bounds=(0, np.inf), by_set=True,
     follows={"gain": "gain"},
-)
+)  # fmt: skip
 
 
 def normalized_cumulative_gain(
@@ -288,8 +285,9 @@ def normalized_cumulative_gain(
 
 
 NCG = register(
-    "NCG", normalized_cumulative_gain, aliases=("nCG",), follows={"gain": "gain"}
-)
+    "NCG", normalized_cumulative_gain, aliases=("nCG",), by_set=True,
+    follows={"gain": "gain"},
+)  # fmt: skip
 
 
 def dcg(
@@ -353,12 +351,9 @@ def dcg(
 # In nDCG the base cancels where the discount is "log"; it is fine to give it there.
 _WITH_BASE = {"base": ("discount", ("log", "jk"))}
 DCG = register(
-    "DCG",
-    dcg,
-    bounds=(0, np.inf),
-    matters=_WITH_BASE,
+    "DCG", dcg, bounds=(0, np.inf), matters=_WITH_BASE,
     follows={"gain": "gain", "discount": "discount"},
-)
+)  # fmt: skip
 
 
 def ndcg(

@@ -222,4 +222,4 @@ def relative_precision(
     return value
 
 
-RelP = register("RelP", relative_precision, aliases=("relative_P",))
+RelP = register("RelP", relative_precision, aliases=("relative_P",), by_set=True)

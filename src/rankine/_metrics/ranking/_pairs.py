@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankine._base.checks import check_choice
-from rankine._metrics.metric import register
+from rankine._metrics.metric import Across, register
 from rankine._metrics.ranking._cutoff import ratio
 from rankine._tables.inversions import Pairs, pair_counts
 from rankine._tables.judged import with_the_rest
@@ -96,9 +96,15 @@ def fcp(
 
 
 FCP = register(
-    "FCP", fcp, aliases=("fcp",), parts=fcp_parts, empty="skip", binary=False,
+    "FCP",
+    fcp,
+    aliases=("fcp",),
+    parts=fcp_parts,
+    empty="skip",
+    binary=False,
     ordered=False,
-)  # fmt: skip
+    across=(Across("weighing", ("users",), "counts the users that have a pair"),),
+)
 
 
 def ndpm_parts(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from rankine._base.checks import check_choice, check_k, check_number
-from rankine._metrics.metric import register
+from rankine._metrics.metric import HIGHEST_GRADE, register
 from rankine._metrics.ranking._cutoff import check_binary, ratio
 from rankine._metrics.ranking.expected import mean_weight
 from rankine._tables.segments import position
@@ -91,7 +91,11 @@ def _running_product(factor: Floats, query: Ints) -> Floats:
     return product
 
 
-ERR = register("ERR", expected_reciprocal_rank)
+ERR = register(
+    "ERR",
+    expected_reciprocal_rank,
+    across=(HIGHEST_GRADE,),
+)
 
 
 def _worth(table: Judged, gain: str, rel: float | None) -> Floats:

@@ -61,11 +61,6 @@ class Measure(Metric):
     facts: ClassVar[dict[str, Fact]] = MEASURES
     blank: ClassVar[Callable[[], Any]] = Matched.empty
 
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether it does not matter which run comes first."""
-        return self.name not in {"LIP", "NDPM", "FCP"} and self.get("variant") != "ap"
-
 
 def parse_measures(text: object) -> tuple[Measure, ...]:
     """Read one measure of similarity or, with several cutoffs, several.
@@ -381,9 +376,18 @@ _measure("RBO", rbo_kernel, "rank_biased_overlap")
 _measure("AO", average_overlap_kernel, "average_overlap")
 _measure("Overlap", overlap_kernel, "agreement")
 _measure("Jaccard", jaccard_kernel)
-_measure("LIP", promoted_kernel, "least_item_promoted", bounds=(0, np.inf))
-_measure("tau", tau_kernel, "kendall", "kendall_tau", bounds=(-1, 1))
+_measure(
+    "LIP", promoted_kernel, "least_item_promoted", bounds=(0, np.inf), symmetric=False
+)
+_measure(
+    "tau",
+    tau_kernel,
+    "kendall",
+    "kendall_tau",
+    bounds=(-1, 1),
+    directed={"variant": ("ap",)},
+)
 _measure("rho", rho_kernel, "spearman", bounds=(-1, 1))
-_measure("r", pearson_kernel, "pearson", bounds=(-1, 1))
-_measure("NDPM", ndpm_kernel)
-_measure("FCP", fcp_kernel, parts=fcp_parts)
+_measure("r", pearson_kernel, "pearson", bounds=(-1, 1), needs=("scores",))
+_measure("NDPM", ndpm_kernel, symmetric=False)
+_measure("FCP", fcp_kernel, parts=fcp_parts, symmetric=False)
