@@ -54,8 +54,8 @@ def hints(fact: Fact) -> dict[str, Any]:
     kernel = getattr(fact.kernel, "__wrapped__", fact.kernel)
     known = vars(sys.modules[kernel.__module__])
     only_typed: dict[str, Any] = {
-        "Floats": Any, "Judged": Any, "Recommended": Any, "Matched": Any, "Ties": Ties,
-        "Mapping": Mapping, "Callable": Callable,
+        "Floats": Any, "Judged": Any, "Recommended": Any, "Matched": Any,
+        "Exposure": Any, "Ties": Ties, "Mapping": Mapping, "Callable": Callable,
     }  # fmt: skip
     return get_type_hints(kernel, {**only_typed, **known})
 

@@ -143,8 +143,8 @@ def user_coverage(
         share: divide by the number of users; otherwise a count.
 
     Returns:
-        One value for all lists, 0 to 1 as a share. The users are those with
-        judgements; without judgements those of the training data.
+        One value for all lists, 0 to 1 as a share; nan without users. The users are
+        those with judgements; without judgements those of the training data.
 
     References:
         As RecTools' CoveredUsers without a cutoff, which asks for one item also with
@@ -294,7 +294,8 @@ def entropy(
             at its items, by their share in all rows, is averaged.
         scale: divide by nothing, by the number of items that are shown, or by the
             logarithm of their number in the catalogue, the most there can be.
-        outside: items that are not in the catalogue are counted, or left out.
+        outside: items that are not in the catalogue are counted, or left out
+            (``left_out``).
 
     Returns:
         One value for all lists, from 0; nan if nothing is shown.
@@ -358,7 +359,8 @@ def gini_simpson(
         k: cutoff.
         weight: every row counts the same; or every list does, and lists are taken to
             have k items, as RankSys does.
-        outside: items that are not in the catalogue are counted, or left out.
+        outside: items that are not in the catalogue are counted, or left out
+            (``left_out``).
 
     Returns:
         One value for all lists, 0 to 1; nan if nothing is shown.

@@ -390,4 +390,4 @@ _measure(
 _measure("rho", rho_kernel, "spearman", bounds=(-1, 1))
 _measure("r", pearson_kernel, "pearson", bounds=(-1, 1), needs=("scores",))
 _measure("NDPM", ndpm_kernel, symmetric=False)
-_measure("FCP", fcp_kernel, parts=fcp_parts, symmetric=False)
+_measure("FCP", fcp_kernel, parts=fcp_parts, directed={"tied": ("discordant", "half")})
