@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from rankine._io.sources import Dense
+from rankine._io.mappings import listed, packed
+from rankine._io.sources import Dense, Lists
 from rankine._join import dense
 from rankine._join.lists import lists_of
+from rankine._join.ties import sorted_rows
 from rankine._tables.segments import expand, rounded, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
@@ -71,6 +73,8 @@ def first_of(
     """
     if isinstance(source, Dense):
         return _of_matrix(source, rule, depth, floor)
+    if isinstance(source, Lists):
+        return _of_mappings(source.data, rule, depth, floor)
     lists = lists_of(source, rule)
     if lists.ranks is not None:
         items, starts, ranks = lists.first(depth)
@@ -84,6 +88,44 @@ def first_of(
     at = at if lists.order is None else lists.order[at]
     items = lists.ids.series.gather(at)
     return First(lists.queries, starts_of(length), items)
+
+
+def _of_mappings(
+    data: Mapping[Any, Any], rule: Convention, depth: int, floor: float | None
+) -> First:
+    """Take the first items of mappings, whose ids may be anything."""
+    scored = rule.order != "given"
+    lists = [_items(query, entry, rule.duplicates) for query, entry in data.items()]
+    scores = [
+        rounded(packed(entry.values()), rule.score_bits)
+        if scored and isinstance(entry, Mapping)
+        else -np.arange(len(items), dtype=np.float64)
+        for entry, items in zip(data.values(), lists, strict=True)
+    ]
+    starts = starts_of(np.array([len(items) for items in lists], dtype=np.int64))
+    every = [item for items in lists for item in items]
+    values = np.concatenate([np.zeros(0), *scores])
+
+    def ids(rows: Ints) -> pl.Series:
+        return pl.Series([str(every[row]) for row in rows.tolist()], dtype=pl.String)
+
+    order = sorted_rows(ids, values, starts, rule.tie)
+    length = np.diff(starts)
+    if floor is not None:
+        number = np.repeat(np.arange(len(length)), length)
+        length = np.bincount(number[values > floor], minlength=len(length))
+    length = np.minimum(length, depth)
+    rows, _ = expand(starts[:-1], length)
+    first = [every[row] for row in order[rows].tolist()]
+    return First(list(data), starts_of(length), first)
+
+
+def _items(query: Any, entry: Any, duplicates: str) -> list[Any]:
+    """Return the items of a list; of repeated ones, the last where that counts."""
+    if isinstance(entry, Mapping):
+        return [*entry]
+    items = listed(query, entry)
+    return [*dict.fromkeys(reversed(items))][::-1] if duplicates == "last" else items
 
 
 def _of_matrix(run: Dense, rule: Convention, depth: int, floor: float | None) -> First:
