@@ -42,7 +42,7 @@ _HOMES = {
     ),
     "_evaluate.worst": "MissedItem TopItem Worst WorstQuery",
     "_io": "read_qrels read_run",
-    "_io.mappings": "from_ranked from_scores",
+    "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
         "AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson ILD "
         "InterListDiversity LongTail Novelty Popularity Serendipity SubtopicRecall "

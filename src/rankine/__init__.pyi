@@ -42,7 +42,7 @@ from rankine._evaluate.similarity import (
 )
 from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 from rankine._io import read_qrels, read_run
-from rankine._io.mappings import from_ranked, from_scores
+from rankine._io.matrices import from_ranked, from_scores
 from rankine._metrics.lists import (
     AWRF,
     EE,

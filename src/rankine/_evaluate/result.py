@@ -14,7 +14,7 @@ from rankine._evaluate.doubts import Doubts, with_steps
 from rankine._evaluate.means import Means
 from rankine._evaluate.notes import notes_of, undefined, without_effect
 from rankine._evaluate.warnings import Caution, cautions_of
-from rankine._io.mappings import NO_COLUMN
+from rankine._io.values import NO_COLUMN
 from rankine._join.context import Listed
 from rankine._join.policy import Aligned
 from rankine._join.trail import Stored, trail_of

@@ -73,7 +73,7 @@ def _is_sparse(data: Any) -> bool:
 def _read_table(data: Any, role: Role, how: Reading) -> Source:
     """Read a frame or a sparse matrix; say what else there is."""
     from rankine._io.frames import from_frame, is_frame  # noqa: PLC0415
-    from rankine._io.mappings import from_sparse, is_sparse  # noqa: PLC0415
+    from rankine._io.matrices import from_sparse, is_sparse  # noqa: PLC0415
 
     if is_frame(data):
         return from_frame(data, role, how)

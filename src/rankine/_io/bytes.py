@@ -6,61 +6,41 @@ beyond a bound. Nothing of a file that ends too early is used.
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import difflib
 import io
-import lzma
 import os
 import re
 import stat
-import struct
 import sys
 import warnings
-import zipfile
-import zlib
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from rankine.errors import FormatError, MissingExtraError, ParameterError
+from rankine._io.unpack import archive_of, damage, packing_of, unpacked
+from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
     from pathlib import Path
 
     from rankine._io.options import Reading
+    from rankine._io.unpack import Readable
 
 STDIN = "-"
 _HEAD = 1 << 10
 _SOME = 1 << 16
 """Bytes that are looked at to tell the format, or more if they hold no row."""
 _BLOCK = 1 << 20
-_PACKED = 1 << 16
-"""Packed bytes that are read at once: what they become stays in the cache."""
-_STEP = 1 << 12
-"""Bytes that are unpacked at once where what they become cannot be bounded."""
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _LONGEST = 1 << 24
 """Bytes that a line may have."""
 _BOM = codecs.BOM_UTF8
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"\x28\xb5\x2f\xfd": "zstandard",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",
-}
-_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7-Zip", b"Rar!": "RAR", b"\x04\x22\x4d\x18": "lz4"}
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
 """Beginnings of text that polars would unpack behind our back, beyond all bounds."""
-_TAR_AT = 257
-_UNPACKERS = {"zstandard", "compression", "isal", "igzip_lib"}
-"""Packages whose errors mean that the data are damaged."""
-_BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def _has_row(blocks: list[bytes]) -> bool:
@@ -70,14 +50,6 @@ def _has_row(blocks: list[bytes]) -> bool:
         return True
     lines = head.split(b"\n")[:-1]
     return sum(bool(line.strip()) and line[:1] != b"#" for line in lines) > 1
-
-
-def _by_magic(head: bytes, words: dict[bytes, str]) -> str | None:
-    return next((word for magic, word in words.items() if head.startswith(magic)), None)
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 class Opened:
@@ -108,13 +80,13 @@ class Opened:
         except ValueError as error:
             msg = f"{str(place)!r} cannot be a path ({error})"
             raise FormatError(msg) from None
-        self.packing = _by_magic(first, _MAGIC)
+        self.packing = packing_of(first)
         self._encoding = None if _is_utf8(how.encoding) else how.encoding
         self._refuse_archive(first)
         self.head = self._first()
         if self.packing:
             self._refuse_archive(self.head)
-            again = _by_magic(self.head, _MAGIC)
+            again = packing_of(self.head)
             if again:
                 msg = f"{self.name}: is packed twice ({self.packing}, {again})"
                 raise FormatError(msg)
@@ -184,7 +156,7 @@ class Opened:
             decode = codecs.getincrementaldecoder(self._encoding)()
         first = True
         with self._raw() as raw:
-            stream = self._unpacked(raw)
+            stream = unpacked(raw, self.packing, self.name)
             while True:
                 block = self._next(stream, size)
                 total += len(block)
@@ -258,53 +230,16 @@ class Opened:
             return io.BytesIO(self._held)
         return self._place.open("rb", buffering=0)
 
-    def _unpacked(self, raw: BinaryIO) -> _Readable:
-        if self.packing is None:
-            return raw
-        if self.packing == "gzip":
-            return _Unpacked(raw, _gunzip())
-        if self.packing == "bzip2":
-            return _Unpacked(raw, bz2.BZ2Decompressor)
-        if self.packing == "xz":
-            return _Unpacked(raw, lzma.LZMADecompressor)
-        if self.packing == "zstandard":
-            return _zstandard(raw, self.name)
-        return self._only_member(raw)
-
-    def _only_member(self, raw: BinaryIO) -> _Readable:
-        try:
-            archive = zipfile.ZipFile(raw)
-            members = [one for one in archive.infolist() if _is_member(one)]
-            if len(members) == 1:
-                return archive.open(members[0])
-        except _BAD_ZIP as error:
-            msg = f"{self.name}: the zip archive cannot be read ({error})"
-            raise FormatError(msg) from None
-        names = ", ".join(repr(one.filename) for one in members[:3])
-        more = ", ..." if len(members) > 3 else ""  # noqa: PLR2004 - as many as fit
-        msg = (
-            f"{self.name}: is a zip archive of {len(members)} files ({names}{more}); "
-            "expected one"
-        )
-        raise FormatError(msg)
-
-    def _next(self, stream: _Readable, size: int) -> bytes:
+    def _next(self, stream: Readable, size: int) -> bytes:
         try:
             return stream.read(size)
-        except _BROKEN as error:
-            ended = isinstance(error, EOFError) or "end" in str(error).casefold()
-            word = "ends too early" if ended else f"is damaged ({error})"
-            raise self._damaged(word) from None
-        except OSError as error:
-            if self.packing:
-                msg = f"is damaged ({error})"
-                raise self._damaged(msg) from None
-            raise cannot(self._place, error) from None
         except Exception as error:
-            if type(error).__module__.split(".")[0] not in _UNPACKERS:
-                raise
-            msg = f"is damaged ({error})"
-            raise self._damaged(msg) from None
+            word = damage(error, self.packing)
+            if word is not None:
+                raise self._damaged(word) from None
+            if isinstance(error, OSError):
+                raise cannot(self._place, error) from None
+            raise
 
     def _damaged(self, word: str) -> FormatError:
         return FormatError(f"{self.name}: the compressed data ({self.packing}) {word}")
@@ -322,9 +257,7 @@ class Opened:
             raise FormatError(msg) from None
 
     def _refuse_archive(self, head: bytes) -> None:
-        word = _by_magic(head, _ARCHIVES)
-        if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
-            word = "tar"
+        word = archive_of(head)
         if word:
             msg = (
                 f"{self.name}: is a {word} archive, which is not read; unpack it, or "
@@ -364,107 +297,6 @@ class Opened:
     def _long_line(self) -> FormatError:
         msg = f"{self.name}: has a line of more than {_LONGEST:,} bytes"
         return FormatError(msg)
-
-
-class _Unpacked:
-    """Reads packed data, of one or several members, in bounded blocks.
-
-    Whatever follows a member is another one, or the data are damaged.
-    """
-
-    def __init__(
-        self, raw: BinaryIO, start: Callable[[], Any], *, bounded: bool = True
-    ) -> None:
-        self.raw = raw
-        self.start = start
-        self.bounded = bounded
-        self.unpack = start()
-        self.rest = b""
-        self.ready = b""
-
-    def read(self, size: int) -> bytes:
-        made, total = [self.ready], len(self.ready)
-        while total < size:
-            if self.unpack.eof:
-                self.rest = self._behind()
-                if not self.rest:
-                    break
-                self.unpack = self.start()
-            elif not self.rest and getattr(self.unpack, "needs_input", True):
-                self.rest = self._raw()
-                if not self.rest:
-                    last = self._more(size)
-                    if not last and not self.unpack.eof:
-                        raise EOFError
-                    made.append(last)
-                    total += len(last)
-                    continue
-            made.append(self._more(size - total))
-            total += len(made[-1])
-        last = made.pop() if total > size else b""
-        keep = len(last) - (total - size)
-        self.ready = last[keep:] if last else b""
-        return b"".join((*made, last[:keep]))
-
-    def _behind(self) -> bytes:
-        """Return what follows a member; zeros may fill it up."""
-        left: bytes = self.unpack.unused_data
-        while not left.strip(b"\0"):
-            left = self._raw()
-            if not left:
-                break
-        return left.lstrip(b"\0")
-
-    def _raw(self) -> bytes:
-        return self.raw.read(_PACKED if self.bounded else _STEP)
-
-    def _more(self, size: int) -> bytes:
-        if not self.bounded:
-            made: bytes = self.unpack.decompress(self.rest)
-            self.rest = b""
-            return made
-        made = self.unpack.decompress(self.rest, size)
-        self.rest = getattr(self.unpack, "unconsumed_tail", b"")
-        return made
-
-
-def _gunzip() -> Callable[[], Any]:
-    """Return what unpacks gzip: a package that does it three times faster, if there."""
-    try:
-        from isal import isal_zlib  # noqa: PLC0415 - an optional package
-    except ImportError:
-        return lambda: zlib.decompressobj(wbits=31)
-    return lambda: isal_zlib.decompressobj(wbits=31)
-
-
-def _zstandard(raw: BinaryIO, name: str) -> _Readable:
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdFile  # noqa: PLC0415
-
-        return ZstdFile(raw)
-    try:
-        import zstandard  # noqa: PLC0415 - an optional package
-    except ImportError:
-        msg = (
-            f"{name}: is packed with zstandard, which needs a package: "
-            "pip install 'rankine-eval[zstd]'"
-        )
-        raise MissingExtraError(msg) from None
-    start = zstandard.ZstdDecompressor().decompressobj
-    return _Unpacked(raw, start, bounded=False)
-
-
-_BAD_ZIP = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError,
-    struct.error, ValueError, IndexError,
-)  # fmt: skip
-
-
-def _is_member(one: zipfile.ZipInfo) -> bool:
-    """Say whether this is a file, and not what a system adds about files."""
-    name = one.filename.rpartition("/")[2]
-    hidden = one.filename.startswith("__MACOSX/") or name.startswith(".")
-    return not one.is_dir() and not hidden
 
 
 def _at(number: int, begin: int, length: int) -> bytes:

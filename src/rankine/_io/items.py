@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._io.frames import at_hand, column_of, columns_of, ids, is_frame
+from rankine._io.frames import at_hand, column_of, columns_of, is_frame
 from rankine._io.logs import PARTS, read_table
 from rankine._io.sources import Rows
+from rankine._io.values import ids
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
 if TYPE_CHECKING:

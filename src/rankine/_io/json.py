@@ -11,8 +11,9 @@ import polars as pl
 
 from rankine._io.columns import NAMES
 from rankine._io.frames import from_frame
-from rankine._io.mappings import NO_COLUMN, as_rows, graded
+from rankine._io.mappings import as_rows, graded
 from rankine._io.sources import Lists, Rows, Stream
+from rankine._io.values import NO_COLUMN
 from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 
 if TYPE_CHECKING:

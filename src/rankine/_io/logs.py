@@ -13,8 +13,9 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._io.columns import ALIASES
-from rankine._io.frames import at_hand, column_of, columns_of, ids, is_frame, numbers
+from rankine._io.frames import at_hand, column_of, columns_of, is_frame
 from rankine._io.sources import Rows
+from rankine._io.values import ids, numbers
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,

@@ -17,8 +17,8 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._io import repeats
-from rankine._io.frames import ids
 from rankine._io.sources import Rows
+from rankine._io.values import ids
 from rankine._join.ids import Index, numbered
 from rankine._join.lists import refuse_twice
 from rankine._join.policy import SHOWN, no_overlap

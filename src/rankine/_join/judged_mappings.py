@@ -18,12 +18,12 @@ from rankine._base.text import KEEP_BEST, count
 from rankine._io.mappings import (
     NOT_PACKED,
     check_queries,
-    is_missing,
     listed,
     packed,
     refuse_missing,
     refuse_number,
 )
+from rankine._io.values import is_missing
 from rankine._join.ties import before
 from rankine._tables.judged import Judged
 from rankine._tables.segments import (

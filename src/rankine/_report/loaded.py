@@ -16,7 +16,7 @@ from rankine._conventions.convention import Convention
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
-from rankine._io.mappings import NO_COLUMN
+from rankine._io.values import NO_COLUMN
 from rankine._join.trail import Stored, Trail
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._io.mappings import is_missing, numbers
+from rankine._io.mappings import numbers
+from rankine._io.values import is_missing
 from rankine._tables.paired import Matched, Side
 from rankine.errors import DataError, DuplicateItemError, FormatError
 

@@ -1,0 +1,205 @@
+"""Ids and numbers of a column, checked; messages say where they are wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.forks import need_threads
+from rankine._base.text import count
+from rankine._io.sources import Rows
+from rankine.errors import DataError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_INTEGERS = (
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
+)  # fmt: skip
+NO_COLUMN = (
+    TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)  # fmt: skip
+"""What polars raises for values that cannot be a column."""
+
+
+def ids(
+    column: pl.Series,
+    part: str,
+    origin: Rows,
+    *,
+    lenient: bool = False,
+    hint: str = "; lenient=True or --lenient drops such rows",
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids as Int64, UInt64 or String, none of them missing.
+
+    A lenient reader leaves missing ones as null; others say what can be done.
+    """
+    column, notes = _typed(column, part, origin)
+    if column.dtype != pl.String and column.null_count() == 0:
+        return column, notes
+    need_threads()
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing = missing | (column.str.len_bytes() == 0).fill_null(value=True)
+    if not missing.any():
+        return column, notes
+    if lenient:
+        return column.set(missing, None), notes
+    at = missing.arg_true().head(3).to_list()
+    where = origin.where(at[0])
+    if origin.lines is None and origin.line is None:
+        places = ", ".join(str(row) for row in at)
+        where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
+    n = int(missing.sum())
+    msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"
+    raise DataError(msg)
+
+
+def _typed(
+    column: pl.Series, part: str, origin: Rows
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return ids as Int64, UInt64 or String."""
+    name = origin.name
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        return column.cast(pl.String), ()
+    if column.dtype in _INTEGERS:
+        return column.cast(pl.Int64), ()
+    if column.dtype.is_integer() and column.dtype != pl.UInt64:
+        return column.cast(pl.String), ()  # 128 bits: exact only as text
+    if column.dtype in (pl.Float32, pl.Float64):
+        return _from_floats(column, part, name)
+    if column.dtype == pl.Object:
+        raise _mixed(column, origin)
+    if column.dtype not in (pl.String, pl.UInt64):
+        msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
+        raise FormatError(msg)
+    return column, ()
+
+
+def _mixed(column: pl.Series, origin: Rows) -> DataError:
+    """Say which types a column mixes, and where the second begins."""
+    values = column.to_list()
+    kinds = [type(value).__name__ for value in values if value is not None]
+    first = next((k for k in kinds if k != kinds[0]), "")
+    row = next(
+        (at for at, value in enumerate(values) if type(value).__name__ == first), 0
+    )
+    words = " and ".join(dict.fromkeys(kinds))
+    where = origin.where(row)
+    msg = f"{where}: column {column.name!r} mixes {words}; give it one type"
+    return DataError(msg)
+
+
+def _from_floats(
+    column: pl.Series, part: str, name: str
+) -> tuple[pl.Series, tuple[str, ...]]:
+    column = column.fill_nan(None)
+    whole = column.cast(pl.Int64, strict=False)
+    odd = column.is_not_null() & (whole.cast(pl.Float64) != column.cast(pl.Float64))
+    odd = odd | (column.is_not_null() & whole.is_null())
+    if odd.any():
+        msg = f"{name}: {part} ids are floats, such as {column.filter(odd)[0]!r}"
+        raise DataError(msg)
+    return whole, (f"{name}: {part} ids are whole floats, read as ints",)
+
+
+def numbers(
+    column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
+) -> pl.Series:
+    """Return grades or scores as Float64; a lenient reader takes nan for missing."""
+    if column.dtype == pl.Object:
+        raise _mixed(column, origin)
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.Null:
+        column = column.cast(pl.Float64)
+    if column.dtype == pl.String:
+        parsed = column.str.strip_chars().cast(pl.Float64, strict=False)
+        bad = parsed.is_null() & column.is_not_null()
+        if bad.any():
+            at = int(bad.arg_true()[0])
+            hint = _grades_hint(column.filter(bad))
+            hint = hint if origin.role == "qrels" else ""
+            msg = f"{origin.where(at)}: {title} is {column[at]!r}, not a number{hint}"
+            raise DataError(msg)
+        column = parsed
+    elif not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
+        msg = (
+            f"{origin.name}: column {title!r} is of type {column.dtype}; "
+            "expected numbers"
+        )
+        raise FormatError(msg)
+    if lenient:
+        return column.cast(pl.Float64).fill_null(math.nan)
+    if column.null_count():
+        at = int(column.is_null().arg_true()[0])
+        n = count(column.null_count(), "such row")
+        msg = f"{origin.where(at)}: {title} is missing ({n} in all)"
+        raise DataError(msg)
+    return column.cast(pl.Float64)
+
+
+def _grades_hint(texts: pl.Series) -> str:
+    words = texts.unique(maintain_order=True).drop_nulls().head(3).to_list()
+    if not words or any(any(mark.isdigit() for mark in word) for word in words):
+        return ""
+    entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
+    plain = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
+    return (
+        f"; for grades in words give what each is worth, grades={{{entries}}} or "
+        f"--grades {plain}"
+    )
+
+
+def worth_of(
+    column: pl.Series, title: str, origin: Rows, grades: Mapping[Any, float]
+) -> pl.Series:
+    """Return what each grade in words is worth."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    values = column.to_list()
+    for at, value in enumerate(values):
+        if isinstance(value, (list, dict)) or value not in grades:
+            known = ", ".join(repr(key) for key in grades)
+            msg = (
+                f"{origin.where(at)}: {title} is {value!r}, which grades does not "
+                f"have; it has {known}"
+            )
+            raise DataError(msg)
+    return pl.Series(column.name, [float(grades[value]) for value in values])
+
+
+def series_of(
+    part: str, values: list[Any], name: str, *, lenient: bool = False
+) -> pl.Series:
+    plain = [
+        value.item() if isinstance(value, np.generic) else value for value in values
+    ]
+    try:
+        made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
+    except UnicodeEncodeError as error:
+        raise no_text(error, name) from None
+    except NO_COLUMN:
+        kinds = sorted({type(value).__name__ for value in plain})
+        msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
+        raise DataError(msg) from None
+    checked, _ = ids(made, part, Rows(pl.DataFrame(), name), lenient=lenient)
+    return checked
+
+
+def no_text(error: UnicodeEncodeError, name: str) -> DataError:
+    bad = ascii(error.object[error.start : error.end])
+    msg = f"{name}: an id has {bad}, half of a character, which is no text"
+    return DataError(msg)
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether this stands for nothing: None, nan, or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - true for nan
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
