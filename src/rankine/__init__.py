@@ -41,7 +41,7 @@ _HOMES = {
         "Similarity SimilarityMatrix similarity similarity_matrix"
     ),
     "_evaluate.worst": "MissedItem TopItem Worst WorstQuery",
-    "_io": "read_qrels read_run",
+    "_io": "read_qrels read_run read_table",
     "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
         "AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson ILD "

@@ -41,7 +41,7 @@ from rankine._evaluate.similarity import (
     similarity_matrix,
 )
 from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
-from rankine._io import read_qrels, read_run
+from rankine._io import read_qrels, read_run, read_table
 from rankine._io.matrices import from_ranked, from_scores
 from rankine._metrics.lists import (
     AWRF,
@@ -249,6 +249,7 @@ __all__ = [
     "rbo_rank_weight",
     "read_qrels",
     "read_run",
+    "read_table",
     "reconcile",
     "rmse",
     "similarity",

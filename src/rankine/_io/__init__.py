@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
-from rankine._io.columns import check_parts
+from rankine._io.columns import ALIASES, ALIASES_OF_TABLES, check_parts
 from rankine._io.options import MAX_BYTES, PLAIN, Reading
 from rankine._io.sources import Dense, Lists, Rows, Stream
 from rankine.errors import DataError, FormatError, ParameterError
@@ -17,6 +17,7 @@ from rankine.errors import DataError, FormatError, ParameterError
 if TYPE_CHECKING:
     from rankine._io.columns import Role
     from rankine._io.sources import Source
+    from rankine._io.tables import Table
 
 
 def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
@@ -65,6 +66,34 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
     return _read_table(data, role, how)
 
 
+def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
+    """Open a table with named columns, so that its columns can be seen and read.
+
+    Args:
+        data: a path, a frame of pandas, polars or pyarrow, or what `read_table` gives.
+        title: what to call it in messages, if it is no path.
+        how: what the user says of a file.
+    """
+    from rankine._io.tables import Table  # noqa: PLC0415 - polars is needed
+
+    if isinstance(data, Table):
+        return data
+    need_threads()
+    if isinstance(data, (str, os.PathLike)):
+        from rankine._io.files import read_table as of_path  # noqa: PLC0415
+
+        return of_path(Path(os.fsdecode(data)), how)
+    from rankine._io.frames import frame_part, is_frame  # noqa: PLC0415
+
+    if is_frame(data):
+        return Table(title, (frame_part(data, title),), how.columns or {})
+    msg = (
+        f"{title} is of type {type(data).__name__}; expected a path, or a frame of "
+        "pandas, polars or pyarrow"
+    )
+    raise FormatError(msg)
+
+
 def _is_sparse(data: Any) -> bool:
     """Say whether this is a sparse matrix, one kind of which is a dict too."""
     return type(data).__module__.startswith("scipy.sparse")
@@ -90,14 +119,14 @@ def _read_table(data: Any, role: Role, how: Reading) -> Source:
     raise FormatError(msg)
 
 
-def _check(how: Reading) -> None:
+def _check(how: Reading, parts: Collection[str] = ALIASES) -> None:
     if how.grades is not None:
         _check_worth(how.grades)
     columns: Any = how.columns
     if columns is not None and not isinstance(columns, Mapping):
         msg = f"columns must be {{part: column}}, got {columns!r}"
         raise ParameterError(msg)
-    check_parts(columns or {})
+    check_parts(columns or {}, parts)
     for name in ("format", "encoding"):
         value = getattr(how, name)
         if value is not None and not isinstance(value, str):
@@ -182,3 +211,34 @@ def read_qrels(
         max_bytes=max_bytes,
     )
     return read(path, "qrels", how)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, Any] | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Read a table with named columns from a file: a log, recommendations or items.
+
+    Args:
+        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
+            any of the formats, packed or not.
+        format: ``csv``, ``tsv``, ``recbole``, ``parquet``, ``arrow``, ``json`` or
+            ``ndjson``; recognised by the content if not given.
+        columns: which column is what, as ``{"user": "visitor", "reward": ...}``, or by
+            their numbers from 1.
+        encoding: of text that is not UTF-8.
+        max_bytes: how much may be read, unpacked.
+
+    Returns:
+        What `ctr` takes for a log and for recommendations, and `evaluate` for items=.
+        Only the columns that are needed are read, and not before they are.
+    """
+    how = Reading(
+        format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
+    )
+    _check(how, ALIASES_OF_TABLES)
+    return open_table(path, "table", how)

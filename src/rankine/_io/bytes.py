@@ -72,7 +72,7 @@ class Opened:
         self._stat: os.stat_result | None = None
         _check_encoding(how.encoding)
         try:
-            first = self._start()
+            raw, first = self._start()
         except OSError as error:
             raise cannot(place, error) from None
         except FormatError:
@@ -82,22 +82,23 @@ class Opened:
             raise FormatError(msg) from None
         self.packing = packing_of(first)
         self._encoding = None if _is_utf8(how.encoding) else how.encoding
-        self._refuse_archive(first)
-        self.head = self._first()
+        with raw:
+            self._refuse_archive(first)
+            self.head = self._first(raw)
+            if how.encoding is None and _is_utf16(self.head):
+                self._encoding = "utf-16"
+                self.head = self._first(raw)
         if self.packing:
             self._refuse_archive(self.head)
             again = packing_of(self.head)
             if again:
                 msg = f"{self.name}: is packed twice ({self.packing}, {again})"
                 raise FormatError(msg)
-        if how.encoding is None and _is_utf16(self.head):
-            self._encoding = "utf-16"
-            self.head = self._first()
         held_back = self.packing or self._encoding or self._held is not None
         self.path = None if held_back else place
 
-    def _start(self) -> bytes:
-        """Read what can be read only once, and return the first bytes as they are."""
+    def _start(self) -> tuple[BinaryIO, bytes]:
+        """Read what can be read only once; return the file and its first bytes."""
         place = self._place
         if str(place) == STDIN:
             self._held = self._all_of(sys.stdin.buffer)
@@ -112,11 +113,16 @@ class Opened:
             if not stat.S_ISREG(self._stat.st_mode):
                 with place.open("rb") as pipe:
                     self._held = self._all_of(pipe)
-        with self._raw() as raw:
-            return raw.read(_HEAD)
+        raw = self._raw()
+        try:
+            return raw, raw.read(_HEAD)
+        except OSError:
+            raw.close()
+            raise
 
-    def _first(self) -> bytes:
-        with closing(self.blocks(_SOME)) as blocks:
+    def _first(self, raw: BinaryIO) -> bytes:
+        raw.seek(0)
+        with closing(self._blocks(raw, _SOME)) as blocks:
             made = [next(blocks, b"")]
             total = len(made[0])
             # Not a line in it, or nothing but comments: read on until there is one.
@@ -142,7 +148,8 @@ class Opened:
         if self.path is not None and self._stat is not None:
             if self._stat.st_size > self.how.max_bytes:
                 raise self.too_much()
-            data = self.path.read_bytes()
+            with self._raw() as raw:
+                data = raw.read()
             self._refuse_change()
             return data.removeprefix(_BOM)
         with closing(self.blocks(_BLOCK)) as blocks:
@@ -150,27 +157,30 @@ class Opened:
 
     def blocks(self, size: int) -> Generator[bytes, None, None]:
         """Yield the bytes in blocks of about a size, unpacked, in UTF-8."""
+        with self._raw() as raw:
+            yield from self._blocks(raw, size)
+
+    def _blocks(self, raw: BinaryIO, size: int) -> Generator[bytes, None, None]:
         total = 0
         decode = None
         if self._encoding:
             decode = codecs.getincrementaldecoder(self._encoding)()
         first = True
-        with self._raw() as raw:
-            stream = unpacked(raw, self.packing, self.name)
-            while True:
-                block = self._next(stream, size)
-                total += len(block)
-                if total > self.how.max_bytes:
-                    raise self.too_much()
-                ended = not block
-                if decode is not None:
-                    block = self._decoded(decode, block, total)
-                if first and block:
-                    block, first = block.removeprefix(_BOM), False
-                if block:
-                    yield block
-                if ended:
-                    break
+        stream = unpacked(raw, self.packing, self.name)
+        while True:
+            block = self._next(stream, size)
+            total += len(block)
+            if total > self.how.max_bytes:
+                raise self.too_much()
+            ended = not block
+            if decode is not None:
+                block = self._decoded(decode, block, total)
+            if first and block:
+                block, first = block.removeprefix(_BOM), False
+            if block:
+                yield block
+            if ended:
+                break
         self._refuse_change()
 
     def lines(self, size: int) -> Generator[bytes, None, None]:
@@ -228,7 +238,10 @@ class Opened:
     def _raw(self) -> BinaryIO:
         if self._held is not None:
             return io.BytesIO(self._held)
-        return self._place.open("rb", buffering=0)
+        try:
+            return self._place.open("rb", buffering=0)
+        except OSError as error:
+            raise cannot(self._place, error) from None
 
     def _next(self, stream: Readable, size: int) -> bytes:
         try:
@@ -269,7 +282,10 @@ class Opened:
         """Refuse a file that was written to while it was read."""
         if self._stat is None or self._held is not None:
             return
-        now = self._place.stat()
+        try:
+            now = self._place.stat()
+        except OSError as error:
+            raise cannot(self._place, error) from None
         if (now.st_size, now.st_mtime_ns) != (
             self._stat.st_size,
             self._stat.st_mtime_ns,

@@ -1,4 +1,8 @@
-"""Which column is the query, the item, the grade, the score: by name, or as told."""
+"""Which column is the query, the item, the score, the click: by name, or as told.
+
+One table of names and one way to choose serve runs, judgements, logs, recommendations
+and the features of items.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,11 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 Role = Literal["qrels", "run"]
+TableRole = Literal["logged", "recommended", "items"]
+"""What a table is, if it is neither judgements nor a run."""
 
 # Names in one tuple are of equal standing: two of them in one table are ambiguous.
 # Later tuples hold names that also have another meaning, and are asked last.
@@ -68,10 +74,34 @@ ALIASES = {
     "rank": _RANK,
     "subtopic": _SUBTOPIC,
 }
-
-
+# Here the first name that is there is taken, and none is ambiguous.
+ALIASES_OF_TABLES: dict[str, tuple[str, ...]] = {
+    "user": tuple(name for tier in _QUERY for name in tier),
+    "item": tuple(name for tier in _ITEM[:2] for name in tier),
+    "reward": ("click", "reward", "clicked", "clicks"),
+    "propensity": ("propensity", "propensity_score", "pscore"),
+    "predicted": ("predicted", "predicted_reward", "prediction", "expected_reward"),
+    "probability": ("probability", "prob", "policy_probability"),
+    "position": ("position", "slot"),
+}
+"""The parts of logs and recommendations, and by which names they are known."""
+UNITS: dict[str, tuple[str, ...]] = {
+    "user": ("user_id", "userid", "uid", "u_id", "user"),
+    "query": ("query_id", "qid", "q_id", "query-id", "query"),
+    "session": ("session_id", "sessionid"),
+    "topic": ("topic_id", "topic"),
+}
+"""Kinds of ids that rounds are told apart by; one is never matched with another."""
+PARTS: dict[TableRole, tuple[str, ...]] = {
+    "logged": ("user", "item", "reward", "propensity", "position"),
+    "recommended": ("user", "item", "predicted", "probability", "position"),
+    "items": ("item",),
+}
+"""What each table may hold."""
 NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier}
-"""All names of columns that are known."""
+"""The names of columns that are known in judgements and runs."""
+NAMES_OF_TABLES = NAMES.union(*ALIASES_OF_TABLES.values())
+"""The names of columns that are known in any table."""
 NO_COLUMN = "-"
 """What is said instead of a column where there is none."""
 _HARMLESS = {
@@ -110,13 +140,13 @@ def refuse_leftover(
         raise ColumnNotFoundError(msg)
 
 
-def check_parts(columns: Mapping[Any, Any]) -> None:
-    """Refuse parts that no table has."""
+def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) -> None:
+    """Refuse parts that no table has, and columns without a name or a number."""
     for part in columns:
-        if not isinstance(part, str) or part not in ALIASES:
+        if not isinstance(part, str) or part not in parts:
             msg = (
-                f"columns has no part {part!r}; parts are {', '.join(ALIASES)}"
-                f"{nearest(str(part), ALIASES)}"
+                f"columns has no part {part!r}; parts are {', '.join(parts)}"
+                f"{nearest(str(part), parts)}"
             )
             raise ParameterError(msg)
         column = columns[part]
@@ -148,26 +178,12 @@ def resolve(
         asked for; for a run those of query, item, score and rank. A part that may be
         missing is None.
     """
-    parts = parts_of(role, subtopics=subtopics)
-    chosen: dict[str, str | None] = {}
-    for part in parts:
-        told = (columns or {}).get(part)
-        if part in (columns or {}) and (told is None or told == NO_COLUMN):
-            chosen[part] = None
-            continue
-        told = None if told is None else str(told)
-        if told is not None and told not in found and is_place(told):
-            told = found[int(told) - 1] if 1 <= int(told) <= len(found) else told
-        if told is not None:
-            if told not in found:
-                msg = (
-                    f"{name} has no column {told!r}; it has {_listed(found)}"
-                    f"{nearest(told, found)}"
-                )
-                raise ColumnNotFoundError(msg)
-            chosen[part] = told
-        else:
-            chosen[part] = _by_alias(found, part, name, role)
+    chosen = {
+        part: told_column(found, columns[part], name)
+        if columns and part in columns
+        else _by_alias(found, part, name, role)
+        for part in parts_of(role, subtopics=subtopics)
+    }
     for part in ("query", "item"):
         if chosen[part] is None:
             known = ", ".join(ALIASES[part][0][:6])
@@ -181,6 +197,63 @@ def resolve(
     _refuse_same(chosen, name)
     _refuse_swapped(found, chosen, role, columns, name)
     return chosen
+
+
+def resolve_table(
+    found: Sequence[str], table: TableRole, columns: Mapping[str, Any], name: str
+) -> dict[str, str]:
+    """Say which of the columns found plays which part of a log or of items.
+
+    Returns:
+        The names of the columns of the parts that are there.
+    """
+    chosen = {
+        part: told_column(found, columns[part], name)
+        if part in columns
+        else next(iter(known_columns(found, part)), None)
+        for part in PARTS[table]
+    }
+    _refuse_same(chosen, name)
+    return {part: column for part, column in chosen.items() if column is not None}
+
+
+def known_columns(found: Sequence[str], part: str) -> list[str]:
+    """Return the columns that may be a part of a table, the likeliest first.
+
+    A name that is spelled as it is known comes before one in other letters.
+
+    >>> known_columns(["Click", "item_id", "reward"], "reward")
+    ['reward', 'Click']
+    """
+    folded: dict[str, str] = {}
+    for column in found:
+        folded.setdefault(column.casefold(), column)
+    aliases = ALIASES_OF_TABLES[part]
+    exact = [alias for alias in aliases if alias in found]
+    others = [folded[alias] for alias in aliases if alias in folded]
+    return list(dict.fromkeys(exact + others))
+
+
+def unit_of(column: str) -> str | None:
+    """Say what kind of ids a column has: of users, queries, sessions or topics."""
+    folded = column.casefold()
+    return next((unit for unit, names in UNITS.items() if folded in names), None)
+
+
+def told_column(found: Sequence[str], told: Any, name: str) -> str | None:
+    """Return the column that was told by its name or its number, None for none."""
+    if told is None or told == NO_COLUMN:
+        return None
+    column = str(told)
+    if column not in found and is_place(column) and 1 <= int(column) <= len(found):
+        return found[int(column) - 1]
+    if column not in found:
+        msg = (
+            f"{name} has no column {column!r}; it has {_listed(found)}"
+            f"{nearest(column, found)}"
+        )
+        raise ColumnNotFoundError(msg)
+    return column
 
 
 def _refuse_same(chosen: Mapping[str, str | None], name: str) -> None:

@@ -17,15 +17,24 @@ from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.frames import from_frame
 from rankine._io.readahead import ahead
 from rankine._io.sources import Rows, Stream
+from rankine._io.tables import Part
 from rankine.errors import FormatError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from rankine._base.arrays import Ints
     from rankine._io.bytes import Opened
-    from rankine._io.detect import Sniffed
+    from rankine._io.fields import Sniffed
     from rankine._io.options import Reading
+    from rankine._io.tables import Loaded
 
 _NUMBERS = ("grade", "score", "rank")
 _CHUNK = 1 << 18
@@ -35,7 +44,7 @@ def read_separated(
     opened: Opened, found: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
-    names = _names(found, role, opened.name)
+    names = _names(found, role) if found.names is None else _header(found, opened.name)
     told = how.columns if found.names else None
     part = resolve(names, role, told, opened.name, subtopics=how.subtopics)
     refuse_leftover(part, found.numeric, role, told, opened.name)
@@ -131,15 +140,34 @@ def _stream(
     return Stream(parts, opened.name, said, ranked=ranked)
 
 
-def _names(found: Sniffed, role: Role, name: str) -> list[str]:
-    """Return the names of the columns; those without get the name of their part."""
-    if found.names is None:
-        value = "grade" if role == "qrels" else "score"
-        return [
-            {"value": value, "": f"column {at}"}.get(part, part)
-            for at, part in enumerate(found.parts, 1)
-        ]
-    names = list(found.names)
+def csv_part(opened: Opened, found: Sniffed) -> Part:
+    """Open text in columns with names; of numbers the text is kept if one is not."""
+    names = _header(found, opened.name)
+
+    def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
+        numbers = [name for name in wanted if name in numeric]
+        reader = _Reader(opened.name, found, names, wanted, numbers)
+        frame, lines = reader.frame(opened.read(), found.skip, found.line)
+        if found.padded:
+            frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
+        return frame, Rows(pl.DataFrame(), opened.name, found.line, lines=lines)
+
+    notes = tuple(f"{opened.name}: {text}" for text in found.said)
+    return Part(opened.name, tuple(names), load, found.numeric, notes=notes)
+
+
+def _names(found: Sniffed, role: Role) -> list[str]:
+    """Return the names of columns without a header: those of their parts."""
+    value = "grade" if role == "qrels" else "score"
+    return [
+        {"value": value, "": f"column {at}"}.get(part, part)
+        for at, part in enumerate(found.parts, 1)
+    ]
+
+
+def _header(found: Sniffed, name: str) -> list[str]:
+    """Return the names of the columns; refuse one that is there twice."""
+    names = list(found.names or ())
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         msg = (

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import json
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from rankine._io.columns import NAMES, Role, is_place
+from rankine._io.columns import NAMES_OF_TABLES, Role, is_place
+from rankine._io.fields import (
+    NUMBER,
+    TYPED,
+    Line,
+    Sniffed,
+    first_lines,
+    is_header,
+    mark_of,
+    marks_of,
+    named,
+    split,
+)
 from rankine.errors import (
     ColumnNotFoundError,
     FormatError,
@@ -30,51 +39,71 @@ FORMATS = (
     "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
     "parquet", "arrow", "json", "ndjson",
 )  # fmt: skip
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE
-)
+TABLES = ("csv", "tsv", "beir", "recbole", "parquet", "arrow", "json", "ndjson")
+"""The formats that have names of columns."""
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
-_TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
 _EPOCH = 10**8
 """No grade is so large: such a number is a time in seconds."""
-_MARKS = ("\t", ",", ";", "|")
-_BOM = codecs.BOM_UTF8
 _SHOWN = 80
-_SOME = 1 << 16
-"""Bytes that are looked at first."""
-_LINES = 200
-"""Lines that are looked at."""
 _TREC = {"run": 6, "qrels": 4}
-
-
-@dataclass(frozen=True, slots=True)
-class Sniffed:
-    """What a file was found to be.
-
-    Attributes:
-        format: one of `FORMATS`.
-        mark: what separates its fields, if it is text in fields; empty for any space.
-        names: the names of its columns; None if it has no header.
-        skip: bytes before the first row, and `line` the line that it stands in.
-        parts: what each column is, by its place from 1, if there are no names.
-        numeric: the names of the columns that hold numbers.
-        said: what the user should know of this.
-        padded: whether blanks stand after the marks.
-    """
-
-    format: str
-    mark: str = ""
-    names: tuple[str, ...] | None = None
-    skip: int = 0
-    line: int = 1
-    parts: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
-    padded: bool = False
 
 
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     """Find out what a file is, or take the user's word for it."""
+    known = _not_text(opened, how)
+    return known or _text(opened, role, how, how.format)
+
+
+def sniff_table(opened: Opened, how: Reading) -> Sniffed:
+    """Find out what a file with named columns is.
+
+    The first line of text is the header, unless all columns are told by their numbers
+    and nothing in it looks like a name.
+    """
+    told = how.format
+    if told in FORMATS and told not in TABLES:
+        msg = (
+            f"format {told!r} has no names of columns, which a table needs; it is one "
+            f"of {', '.join(TABLES)}"
+        )
+        raise ParameterError(msg)
+    known = _not_text(opened, how)
+    if known:
+        return known
+    lines = first_lines(opened)
+    if not lines:
+        msg = f"{opened.name}: no rows in it"
+        raise NoRowsError(msg)
+    mark = _mark_of_table(lines, told)
+    rows = [split(line.text, mark) for line in lines]
+    names = rows[0]
+    kind = told or ("tsv" if mark == "\t" else "csv")
+    if all(map(TYPED.fullmatch, names)):
+        kind, names = "recbole", [name.rpartition(":")[0] for name in names]
+    places = [str(column) for column in (how.columns or {}).values()]
+    by_number = bool(places) and all(map(is_place, places))
+    if by_number and not (_has_known(names) or _has_words_above_numbers(rows)):
+        numbers = tuple(map(str, range(1, len(names) + 1)))
+        return Sniffed(kind, mark, numbers)
+    return named(kind, mark, names, lines)
+
+
+def _mark_of_table(lines: list[Line], told: str | None) -> str:
+    """Return what separates the columns; a comma where there is only one."""
+    marks = marks_of(told)
+    for mark in marks:
+        names = [field.partition(":")[0] for field in split(lines[0].text, mark)]
+        if len(names) > 1 and _has_known(names):
+            return mark
+    return mark_of(lines, marks) or ("," if "," in marks else marks[0])
+
+
+def _has_known(names: Sequence[str]) -> bool:
+    return any(name.casefold() in NAMES_OF_TABLES for name in names)
+
+
+def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
+    """Return what a file is, if it is not text in fields."""
     told = how.format
     if told is not None and told not in FORMATS:
         msg = (
@@ -93,7 +122,7 @@ def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
         return Sniffed(binary)
     if told is None and re.match(rb'\s*(\{\s*["}]|\[\s*[{\]])', head):
         return Sniffed(_kind_of_json(head.lstrip()))
-    return _text(opened, role, how, told)
+    return None
 
 
 def _binary(head: bytes, name: str) -> str | None:
@@ -136,47 +165,8 @@ def _kind_of_json(head: bytes) -> str:
     return "ndjson" if records else "json"
 
 
-class _Line:
-    """A line with where it stands."""
-
-    __slots__ = ("end", "number", "text")
-
-    def __init__(self, text: str, number: int, end: int) -> None:
-        self.text, self.number, self.end = text, number, end
-
-
-def _lines(opened: Opened) -> list[_Line]:
-    """Return the first lines that are neither empty nor comments.
-
-    A spreadsheet may say in the first line how columns are separated.
-    """
-    some = _lines_of(opened.head[:_SOME], opened)
-    return some if len(some) > 1 else _lines_of(opened.head, opened)
-
-
-def _lines_of(head: bytes, opened: Opened) -> list[_Line]:
-    found: list[_Line] = []
-    at = 0
-    raw = head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
-    for number, line in enumerate(raw, 1):
-        if number == 1 and re.fullmatch(rb"sep=.\s*", line):
-            at += len(line) + 1
-            continue
-        # A mark alone is no row: files that others were appended to may have it.
-        if line.strip().removeprefix(_BOM) and line[:1] != b"#":
-            text = line.decode(errors="replace").rstrip(" ")
-            found.append(_Line(text, number, at + len(line) + 1))
-        at += len(line) + 1
-        if len(found) > _LINES:
-            break
-    # The last may be cut off.
-    cut = at >= len(head) and not head.endswith(b"\n")
-    more = opened.cut or len(head) < len(opened.head)
-    return found[:-1] if cut and len(found) > 1 and more else found
-
-
 def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed:
-    lines = _lines(opened)
+    lines = first_lines(opened)
     if not lines:
         msg = f"{opened.name}: no rows in it"
         raise NoRowsError(msg)
@@ -189,14 +179,14 @@ def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed
         return _plain("msmarco", mark, ("query", "item", third), ())
     if told == "movielens" or (told is None and first.count("::") in {2, 3}):
         return _movielens(lines, opened.name)
-    for mark in _marks_of(told):
+    for mark in marks_of(told):
         fields = split(first, mark)
-        if len(fields) > 1 and all(map(_TYPED.fullmatch, fields)):
-            return _named(
+        if len(fields) > 1 and all(map(TYPED.fullmatch, fields)):
+            return named(
                 "recbole", mark, [one.rpartition(":")[0] for one in fields], lines
             )
-        if len(fields) > 1 and _is_header(fields):
-            return _named(
+        if len(fields) > 1 and is_header(fields):
+            return named(
                 told or ("tsv" if mark == "\t" else "csv"), mark, fields, lines
             )
     n_words = mode(len(line.text.split()) for line in lines)
@@ -211,57 +201,10 @@ def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed
     return _unnamed(lines, role, how, opened.name, told)
 
 
-def _goes_on(line: _Line) -> bool:
+def _goes_on(line: Line) -> bool:
     """Say whether a line is one of a TREC run, with or without words after its tag."""
     words = line.text.split()
-    return len(words) >= _TREC["run"] and all(map(_NUMBER.fullmatch, words[3:5]))
-
-
-def _marks_of(told: str | None) -> tuple[str, ...]:
-    """Return what may separate the columns of a format."""
-    if told is None:
-        return _MARKS
-    return _MARKS[1:] if told == "csv" else _MARKS[:1]
-
-
-def split(line: str, mark: str) -> list[str]:
-    """Take a line apart: at a mark, with quotes, or at any space."""
-    if not mark:
-        return line.split()
-    if '"' not in line:
-        return [field.strip() for field in line.split(mark)]
-    return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
-
-
-def _is_header(fields: Sequence[str]) -> bool:
-    """Say whether these are names of columns: some known, none a number."""
-    return any(field.casefold() in NAMES for field in fields) and not any(
-        _NUMBER.fullmatch(field) for field in fields
-    )
-
-
-def _named(kind: str, mark: str, names: Sequence[str], lines: list[_Line]) -> Sniffed:
-    titles = tuple(name or f"column {at}" for at, name in enumerate(names, 1))
-    rows = [split(one.text, mark) for one in lines[1:]]
-    numeric = tuple(
-        title
-        for at, title in enumerate(titles)
-        if names[at]
-        and rows
-        and all(len(row) > at and _NUMBER.fullmatch(row[at]) for row in rows)
-    )
-    padded = f"{mark} " in lines[0].text
-    said = ("blanks around the fields are left out",) if padded else ()
-    return Sniffed(
-        kind,
-        mark,
-        titles,
-        skip=lines[0].end,
-        line=lines[0].number + 1,
-        numeric=numeric,
-        said=said,
-        padded=padded,
-    )
+    return len(words) >= _TREC["run"] and all(map(NUMBER.fullmatch, words[3:5]))
 
 
 def _plain(
@@ -270,7 +213,7 @@ def _plain(
     return Sniffed(kind, mark, None, parts=parts, said=said)
 
 
-def _trec(lines: list[_Line], role: Role, kind: str) -> Sniffed:
+def _trec(lines: list[Line], role: Role, kind: str) -> Sniffed:
     """TREC text; a first line with a word for a score is a header."""
     first = lines[0].text
     mark = "\t" if first.count("\t") == _TREC[role] - 1 else " "
@@ -279,8 +222,8 @@ def _trec(lines: list[_Line], role: Role, kind: str) -> Sniffed:
     headed = (
         len(words) > 1
         and len(words[0]) == len(words[1]) == _TREC[role]
-        and _is_header(words[0])
-        and _NUMBER.fullmatch(words[1][at])
+        and is_header(words[0])
+        and NUMBER.fullmatch(words[1][at])
     )
     if headed:
         said = (f"the first line is taken as a header: {first[:_SHOWN]}",)
@@ -289,7 +232,7 @@ def _trec(lines: list[_Line], role: Role, kind: str) -> Sniffed:
     return Sniffed(kind, mark)
 
 
-def _movielens(lines: list[_Line], name: str) -> Sniffed:
+def _movielens(lines: list[Line], name: str) -> Sniffed:
     mark = "::" if "::" in lines[0].text else "\t"
     n = len(lines[0].text.split(mark))
     if n not in {3, 4}:
@@ -306,7 +249,7 @@ def _is_rated(rows: list[list[str]]) -> bool:
     """Say whether these are ratings with their time, as in MovieLens' u.data."""
     return all(
         len(row) == 4  # noqa: PLR2004 - user, item, rating, time
-        and _NUMBER.fullmatch(row[2])
+        and NUMBER.fullmatch(row[2])
         and _WHOLE.fullmatch(row[3])
         and float(row[3]) >= _EPOCH
         for row in rows
@@ -314,11 +257,11 @@ def _is_rated(rows: list[list[str]]) -> bool:
 
 
 def _unnamed(
-    lines: list[_Line], role: Role, how: Reading, name: str, told: str | None
+    lines: list[Line], role: Role, how: Reading, name: str, told: str | None
 ) -> Sniffed:
     """Columns without known names: by their number and what is in them."""
     first = lines[0].text
-    mark = _mark(lines, told)
+    mark = mark_of(lines, marks_of(told) if told else (*marks_of(told), ""))
     if mark is None:
         msg = (
             f"{name}: cannot tell its format from the first line, {first[:_SHOWN]!r}; "
@@ -334,7 +277,7 @@ def _unnamed(
     if _has_words_above_numbers(rows) or (
         set(by_place) & set(rows[0]) - {""} and not by_number
     ):
-        return _named(kind, mark, rows[0], lines)
+        return named(kind, mark, rows[0], lines)
     if by_number:
         return Sniffed(kind, mark, None, parts=_told_parts(columns, len(rows[0]), name))
     if columns:
@@ -347,26 +290,12 @@ def _unnamed(
     return _by_number(rows, role, name, mark, kind)
 
 
-def _mark(lines: list[_Line], told: str | None) -> str | None:
-    """Return what separates the columns, None if nothing does alike in all lines."""
-    marks = _marks_of(told) if told else (*_MARKS, "")
-    for mark in marks:
-        counts = {len(split(line.text, mark)) for line in lines}
-        if len(counts) == 1 and counts != {1}:
-            return mark
-    # Not alike in all lines: the reader says which line differs.
-    for mark in marks:
-        if len(split(lines[0].text, mark)) > 1:
-            return mark
-    return None
-
-
 def _has_words_above_numbers(rows: list[list[str]]) -> bool:
     """Say whether the first line must be a header: words over numbers."""
     first, *rest = rows
-    if not rest or any(map(_NUMBER.fullmatch, first)):
+    if not rest or any(map(NUMBER.fullmatch, first)):
         return False
-    return any(_NUMBER.fullmatch(field) for field in rest[0])
+    return any(NUMBER.fullmatch(field) for field in rest[0])
 
 
 def _told_parts(columns: object, n: int, name: str) -> tuple[str, ...]:
@@ -384,9 +313,9 @@ def _by_number(
 ) -> Sniffed:
     n = len(rows[0])
     last = [row[2] for row in rows if len(row) > 2]  # noqa: PLR2004 - the third column
-    numeric = bool(last) and all(map(_NUMBER.fullmatch, last))
+    numeric = bool(last) and all(map(NUMBER.fullmatch, last))
     if n == 2 and mark:  # noqa: PLR2004 - query and item
-        if not any(_NUMBER.fullmatch(field) for row in rows for field in row):
+        if not any(NUMBER.fullmatch(field) for row in rows for field in row):
             msg = (
                 f"{name}: cannot tell whether its first line, {' '.join(rows[0])!r}, "
                 "is a header; if it is, name its columns, columns={'query': "

@@ -1,4 +1,7 @@
-"""Files: from a path, a folder, a pattern or standard input to judgements or a run."""
+"""Files: a path, a folder, a pattern or standard input, by content.
+
+What comes of them is judgements, a run, or a table with named columns.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,30 @@ import polars as pl
 from rankine._io import trec
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.columns import Role, refuse_leftover, resolve
-from rankine._io.csv import read_separated
-from rankine._io.detect import Sniffed, sniff
-from rankine._io.frames import from_frame, holds_numbers
-from rankine._io.json import read_json, read_ndjson
-from rankine._io.parquet import check_pages
+from rankine._io.csv import csv_part, read_separated
+from rankine._io.detect import sniff, sniff_table
+from rankine._io.frames import (
+    UNREADABLE,
+    frame_part,
+    from_frame,
+    holds_numbers,
+    unreadable,
+)
+from rankine._io.json import json_part, read_json, read_ndjson
+from rankine._io.parquet import parquet_part
 from rankine._io.sources import Lists, Rows, Stream
+from rankine._io.tables import Table
 from rankine.errors import FormatError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Sequence
 
+    from rankine._io.fields import Sniffed
     from rankine._io.options import Reading
+    from rankine._io.tables import Part
 
 _LARGE, _LARGE_PACKED = 1 << 26, 1 << 24
 """Bytes of TREC text up to which the tag of every line is looked at."""
-_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
@@ -55,8 +66,8 @@ def read_file(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
     """Read judgements or a run from one file, by its content."""
     opened = Opened(place, how)
     found = sniff(opened, role, how)
-    kind = found.format + (f", {opened.packing}" if opened.packing else "")
-    return replace(_read(opened, found, role, how), kind=kind)
+    source = _read(opened, found, role, how)
+    return replace(source, kind=_kind(opened, found))
 
 
 def _read(
@@ -65,9 +76,9 @@ def _read(
     if found.format in {"trec", "trec-loose"} and not found.parts:
         return _read_trec(opened, found, role, how)
     if found.format == "parquet":
-        return _read_parquet(opened, role, how)
+        return _read_columns(parquet_part(opened), role, how)
     if found.format == "arrow":
-        return _read_arrow(opened, role, how)
+        return _read_columns(_arrow_part(opened), role, how)
     if found.format == "json":
         return read_json(opened, role, how)
     if found.format == "ndjson":
@@ -116,51 +127,74 @@ def _read_ranks(opened: Opened, found: Sniffed, how: Reading) -> Stream:
     )
 
 
-def _read_parquet(opened: Opened, role: Role, how: Reading) -> Rows:
-    source = opened.path or io.BytesIO(opened.read())
-    try:
-        schema = pl.read_parquet_schema(source)
-        if isinstance(source, io.BytesIO):
-            source.seek(0)
-        wanted = _wanted(schema, role, how, opened.name)
-        check_pages(opened, wanted)
-        frame = pl.read_parquet(source, columns=wanted, glob=False)
-    except _UNREADABLE as error:
-        raise _unreadable(opened.name, "Parquet", error) from None
-    return _table(frame, opened, role, how)
-
-
-def _read_arrow(opened: Opened, role: Role, how: Reading) -> Rows:
-    stream = not opened.head.startswith(b"ARROW1")
-    data = io.BytesIO(opened.read())
-    try:
-        frame = pl.read_ipc_stream(data) if stream else pl.read_ipc(data)
-    except _UNREADABLE as error:
-        raise _unreadable(opened.name, "Arrow IPC", error) from None
-    return _table(frame, opened, role, how)
-
-
-def _unreadable(name: str, word: str, error: BaseException) -> FormatError:
-    text = str(error).strip()
-    reason = text.splitlines()[0] if text else type(error).__name__
-    return FormatError(f"{name}: cannot be read as {word} ({reason})")
-
-
-def _wanted(
-    schema: Mapping[str, pl.DataType], role: Role, how: Reading, title: str
-) -> list[str]:
-    part = resolve(list(schema), role, how.columns, title, subtopics=how.subtopics)
-    numeric = [name for name, dtype in schema.items() if holds_numbers(dtype)]
-    refuse_leftover(part, numeric, role, how.columns, title)
-    return [name for name in dict.fromkeys(part.values()) if name]
-
-
-def _table(frame: pl.DataFrame, opened: Opened, role: Role, how: Reading) -> Rows:
+def _read_columns(part: Part, role: Role, how: Reading) -> Rows:
+    """Read judgements or a run from the columns that play a part in it."""
+    title = part.title
+    found = resolve(part.names, role, how.columns, title, subtopics=how.subtopics)
+    refuse_leftover(found, part.numeric, role, how.columns, title)
+    wanted = [name for name in dict.fromkeys(found.values()) if name]
+    frame, _ = part.load(wanted, ())
     if frame.height == 0:
         word = "judgements" if role == "qrels" else "rows"
-        msg = f"{opened.name}: no {word} in it"
+        msg = f"{title}: no {word} in it"
         raise NoRowsError(msg)
-    return from_frame(frame, role, how, name=opened.name)
+    chosen = {key: name for key, name in found.items() if name}
+    return from_frame(frame, role, how, name=title, part=chosen)
+
+
+def _arrow_part(opened: Opened) -> Part:
+    data = io.BytesIO(opened.read())
+    try:
+        if opened.head.startswith(b"ARROW1"):
+            frame = pl.read_ipc(data)
+        else:
+            frame = pl.read_ipc_stream(data)
+    except UNREADABLE as error:
+        raise unreadable(opened.name, "Arrow IPC", error) from None
+    part = frame_part(frame, opened.name)
+    numeric = (name for name, dtype in frame.schema.items() if holds_numbers(dtype))
+    return replace(part, numeric=tuple(numeric))
+
+
+def read_table(place: Path, how: Reading) -> Table:
+    """Open a table with named columns: a file, or all parts in a folder."""
+    parts, empty = _parts_of(place), 0
+    told = how.columns or {}
+    if parts is None:
+        part = _part_of(place, how)
+        return Table(part.title, (part,), told, part.notes)
+    opened: list[Part] = []
+    for path in parts:
+        try:
+            opened.append(_part_of(path, how))
+        except NoRowsError:
+            empty += 1  # as programs that write parts leave some
+    if not opened:
+        msg = f"{place}: no rows in its files"
+        raise NoRowsError(msg)
+    notes = tuple(dict.fromkeys(note for part in opened for note in part.notes))
+    if len(opened) + empty > 1:
+        notes += (f"{place}: {len(opened)} files are read as one",)
+    return Table(str(place), tuple(opened), told, notes)
+
+
+def _part_of(place: Path, how: Reading) -> Part:
+    """Open a file with named columns, by its content."""
+    opened = Opened(place, how)
+    found = sniff_table(opened, how)
+    if found.format == "parquet":
+        part = parquet_part(opened)
+    elif found.format == "arrow":
+        part = _arrow_part(opened)
+    elif found.format in {"json", "ndjson"}:
+        part = json_part(opened, lines=found.format == "ndjson")
+    else:
+        part = csv_part(opened, found)
+    return replace(part, kind=_kind(opened, found))
+
+
+def _kind(opened: Opened, found: Sniffed) -> str:
+    return found.format + (f", {opened.packing}" if opened.packing else "")
 
 
 def _parts_of(place: Path) -> list[Path] | None:

@@ -13,19 +13,23 @@ from rankine._base.text import count
 from rankine._io.columns import Role, parts_of, refuse_leftover, resolve, swapped
 from rankine._io.options import PLAIN, Reading
 from rankine._io.sources import Rows
+from rankine._io.tables import Part
 from rankine._io.values import ids, numbers, worth_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from rankine._base.arrays import Ints
+    from rankine._io.tables import Loaded
 
 _NO_INDEX = SimpleNamespace(names=())
-_UNREADABLE = (
+_NO_FRAME = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )  # fmt: skip
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What polars raises for a file that it cannot read."""
 
 
 def is_frame(data: Any) -> bool:
@@ -242,7 +246,7 @@ def at_hand(data: Any, title: str) -> Any:
             rows = list(data) if streamed else data.with_format("arrow")[:]
             return pl.DataFrame(rows)
         return data if hasattr(data, "column_names") else pl.DataFrame(data)
-    except _UNREADABLE as error:
+    except _NO_FRAME as error:
         msg = f"{title}: cannot be read as a table ({_reason(error)})"
         raise FormatError(msg) from None
 
@@ -274,6 +278,23 @@ def column_of(data: Any, name: Any) -> pl.Series:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         msg = f"column {name!r} is of a type that is not read ({_reason(error)})"
     raise FormatError(msg)
+
+
+def frame_part(data: Any, title: str) -> Part:
+    """Take a frame of any library as a table, of which only some columns are read."""
+    data = at_hand(data, title)
+    names = columns_of(data)
+
+    def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
+        columns = [column_of(data, names[name]).alias(name) for name in wanted]
+        return pl.DataFrame(columns), Rows(pl.DataFrame(), title)
+
+    return Part(title, tuple(names), load)
+
+
+def unreadable(name: str, word: str, error: BaseException) -> FormatError:
+    """Say that a file cannot be read as what it was taken for, and why."""
+    return FormatError(f"{name}: cannot be read as {word} ({_reason(error)})")
 
 
 def _reason(error: BaseException) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._io.frames import at_hand, column_of, columns_of, is_frame
-from rankine._io.logs import PARTS, read_table
+from rankine._io import open_table
+from rankine._io.columns import ALIASES_OF_TABLES, resolve_table
+from rankine._io.frames import is_frame
 from rankine._io.sources import Rows
+from rankine._io.tables import Table, together
 from rankine._io.values import ids
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
@@ -59,22 +60,20 @@ def read_features(
     """Read features of items from anything that is accepted for them.
 
     Args:
-        data: {item: numbers}, {item: topic or topics}, {item: {topic: weight}}; a frame
-            or a file with a column of items, in which further columns are numbers or
-            texts; a matrix whose row i is item i; or a function of two items.
+        data: {item: numbers}, {item: topic or topics}, {item: {topic: weight}}, also
+            as a JSON file; a frame or a file with a column of items, in which further
+            columns are numbers or texts; a matrix whose row i is item i; or a function
+            of two items.
         columns: the column of items, as {"item": ...}, if it has an odd name; and the
             columns of features, as {"features": name or names}, if not all others.
         lenient: leave out rows without an item.
     """
     if isinstance(data, Features):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        path = Path(os.fsdecode(data))
-        return _of_frame(read_table(path), columns, str(path), lenient=lenient)
     if isinstance(data, Mapping):
-        return _of_mapping(data)
-    if is_frame(data):
-        return _of_frame(data, columns, "items", lenient=lenient)
+        return _of_mapping(data, "items")
+    if isinstance(data, (str, os.PathLike, Table)) or is_frame(data):
+        return _of_table(open_table(data, "items"), columns, lenient=lenient)
     if type(data).__module__.startswith("scipy.sparse"):
         return _of_sparse(data)
     if isinstance(data, np.ndarray):
@@ -120,16 +119,16 @@ def _finite(vectors: Floats, word: Callable[[int], str]) -> Floats:
     return vectors
 
 
-def _of_mapping(data: Mapping[Any, Any]) -> Features:
+def _of_mapping(data: Mapping[Any, Any], title: str) -> Features:
     if not data:
-        msg = "items is empty; give at least one item with its features"
+        msg = f"{title} is empty; give at least one item with its features"
         raise DataError(msg)
     try:
         column = pl.Series("item", list(data))
     except (TypeError, pl.exceptions.PolarsError):
-        msg = "items has ids of several types; give them one type, text or ints"
+        msg = f"{title} has ids of several types; give them one type, text or ints"
         raise DataError(msg) from None
-    items = ids(column, "item", Rows(pl.DataFrame(), "items"), hint="")[0]
+    items = ids(column, "item", Rows(pl.DataFrame(), title), hint="")[0]
     data = {
         item: entry.to_numpy() if hasattr(entry, "to_numpy") else entry
         for item, entry in data.items()
@@ -146,7 +145,7 @@ def _of_mapping(data: Mapping[Any, Any]) -> Features:
             names.append(name)
             weights.append(weight)
     if not owner:
-        msg = "items has no topic for any item"
+        msg = f"{title} has no topic for any item"
         raise DataError(msg)
     return Features(
         items,
@@ -203,43 +202,58 @@ def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
     return [(name, float(weight)) for name, weight in weighed if weight > 0]
 
 
-def _of_frame(
-    data: Any, columns: Mapping[str, Any] | None, title: str, *, lenient: bool
+def _of_table(
+    table: Table, columns: Mapping[str, Any] | None, *, lenient: bool
 ) -> Features:
-    table = at_hand(data, title)
-    names = columns_of(table)
-    told = (columns or {}).get("item")
-    folded = {other.casefold(): other for other in reversed(list(names))}
-    known = [folded[name] for name in PARTS["item"] if name in folded]
-    name = told if told in names else known[0] if known else None
-    if name is None:
-        msg = (
-            f"{title} has no column of items; known are "
-            f"{', '.join(PARTS['item'][:3])}, it has {', '.join(names)}; say which "
-            "with columns={'item': ...} or --col item=NAME"
-        )
-        raise ColumnNotFoundError(msg)
-    origin = Rows(pl.DataFrame(), title)
-    item = ids(column_of(table, names[name]), "item", origin, lenient=lenient)[0]
-    chosen = _chosen(names, name, (columns or {}).get("features"), title)
-    rest = {other: column_of(table, names[other]) for other in chosen}
-    said: tuple[str, ...] = ()
+    title = table.name
+    entries = table.parts[0].entries
+    if entries is not None:
+        return _of_mapping(entries, title)
+    name = _item_column(table, (columns or {}).get("item"))
+    chosen = _chosen(table.names, name, (columns or {}).get("features"), title)
+    loaded = table.load([name, *chosen])
+    origins = [origin for _, origin in loaded]
+    items = [
+        ids(frame[name], "item", origin, lenient=lenient)[0].to_frame("item")
+        for frame, origin in loaded
+    ]
+    item = together(items, origins)["item"]
+    others = together([frame.select(chosen) for frame, _ in loaded], origins)
+    said: tuple[str, ...] = table.notes
     if lenient and item.has_nulls():
         n = count(item.null_count(), "row")
-        said = (f"{title}: {n} without an id: dropped",)
-        rest = {other: own.filter(item.is_not_null()) for other, own in rest.items()}
-        item = item.drop_nulls()
+        said += (f"{title}: {n} without an id: dropped",)
+        others, item = others.filter(item.is_not_null()), item.drop_nulls()
     if len(item) == 0:
         msg = f"{title}: no items in it"
         raise DataError(msg)
-    if not rest:
+    if not chosen:
         msg = f"{title} has no columns besides {name!r}; features are expected there"
         raise DataError(msg)
+    rest = dict(zip(chosen, others.get_columns(), strict=True))
     made = _of_columns(item, rest, title, told="features" in (columns or {}))
     return replace(made, notes=(*said, *made.notes))
 
 
-def _chosen(names: Mapping[str, Any], item: str, told: Any, title: str) -> list[str]:
+def _item_column(table: Table, told: Any) -> str:
+    """Return the column of items: the one that was told, if it is there, or known.
+
+    What is told for all tables of an evaluation may be meant for another one.
+    """
+    names, title = table.names, table.name
+    own = {"item": told} if told in names else {}
+    name = resolve_table(names, "items", {**own, **table.columns}, title).get("item")
+    if name is None:
+        msg = (
+            f"{title} has no column of items; known are "
+            f"{', '.join(ALIASES_OF_TABLES['item'][:3])}, it has {', '.join(names)}; "
+            "say which with columns={'item': ...} or --col item=NAME"
+        )
+        raise ColumnNotFoundError(msg)
+    return name
+
+
+def _chosen(names: Sequence[str], item: str, told: Any, title: str) -> list[str]:
     """Return the columns of features: those that are told, or all but the items."""
     if told is None:
         return [name for name in names if name != item]

@@ -7,21 +7,30 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
 import polars as pl
 
-from rankine._io.columns import NAMES
+from rankine._io.columns import NAMES, NAMES_OF_TABLES
 from rankine._io.frames import from_frame
 from rankine._io.mappings import as_rows, graded
 from rankine._io.sources import Lists, Rows, Stream
+from rankine._io.tables import Part
 from rankine._io.values import NO_COLUMN
 from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterator,
+        Sequence,
+    )
 
     from rankine._io.bytes import Opened
     from rankine._io.columns import Role
     from rankine._io.options import Reading
+    from rankine._io.tables import Loaded
 
 _LARGE = 1 << 25
 """Bytes of JSON that are read at once."""
@@ -36,7 +45,7 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream
         return _in_parts(text, opened.name)
     data = _load(text, opened.name, 1)
     if isinstance(data, list):
-        return _records(data, opened.name, role, how, lines=False)
+        return _rows(data, opened.name, role, how, lines=None)
     if not isinstance(data, dict):
         msg = f"{opened.name}: is JSON, but neither an object by query nor a list"
         raise FormatError(msg)
@@ -47,7 +56,7 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream
         query for query, entry in data.items() if not isinstance(entry, (dict, list))
     ]
     if odd and any(key.casefold() in NAMES for key in data):
-        return _records([data], opened.name, role, how, lines=False)
+        return _rows([data], opened.name, role, how, lines=None)
     if odd:
         raise _no_entry(odd[0], data[odd[0]], opened.name)
     if how.grades is not None and role == "qrels":
@@ -57,10 +66,62 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream
 
 def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
     """Read a record per line, such as {"query_id": ..., "retrieved": [...]}."""
-    text = opened.read()
-    records = []
-    numbers = []
-    for number, line in enumerate(text.split(b"\n"), 1):
+    records, numbers = _lines_of(opened)
+    return _rows(records, opened.name, role, how, lines=numbers)
+
+
+def json_part(opened: Opened, *, lines: bool) -> Part:
+    """Open records: a list of objects, or one object per line.
+
+    An object whose keys are no names of columns is kept as it is.
+    """
+    if lines:
+        records, numbers = _lines_of(opened)
+    else:
+        data, numbers = _load(opened.read(), opened.name, 1), None
+        if isinstance(data, dict) and not _is_record(data):
+            return _entries_part(data, opened.name)
+        if not isinstance(data, (list, dict)):
+            msg = f"{opened.name}: is JSON, but neither an object nor a list of objects"
+            raise FormatError(msg)
+        records = data if isinstance(data, list) else [data]
+    if not records:
+        msg = f"{opened.name}: no rows in it"
+        raise NoRowsError(msg)
+    frame, origin = _frame(records, opened.name, numbers)
+
+    def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
+        return frame.select(wanted), origin
+
+    return Part(opened.name, tuple(frame.columns), load)
+
+
+def _entries_part(data: dict[str, Any], name: str) -> Part:
+    def load(_: Sequence[str], __: Collection[str] = ()) -> Loaded:
+        raise not_a_table(name)
+
+    return Part(name, (), load, entries=data)
+
+
+def not_a_table(name: str) -> FormatError:
+    """Say that a JSON object by key is not a table."""
+    msg = (
+        f"{name}: is one JSON object by key; expected a list of objects, each with the "
+        "names of the columns, or one object per line"
+    )
+    return FormatError(msg)
+
+
+def _is_record(data: dict[str, Any]) -> bool:
+    """Say whether this is one row, and not something by query or by item."""
+    plain = any(not isinstance(entry, (dict, list)) for entry in data.values())
+    return plain and any(key.casefold() in NAMES_OF_TABLES for key in data)
+
+
+def _lines_of(opened: Opened) -> tuple[list[Any], list[int]]:
+    """Return an object per line, and the number of its line."""
+    records, numbers = [], []
+    for number, line in enumerate(opened.read().split(b"\n"), 1):
         if line.strip():
             record = _load(line, opened.name, number)
             if not isinstance(record, dict):
@@ -68,7 +129,7 @@ def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
                 raise FormatError(msg)
             records.append(record)
             numbers.append(number)
-    return _records(records, opened.name, role, how, lines=numbers)
+    return records, numbers
 
 
 def _in_parts(text: bytes, name: str) -> Stream:
@@ -200,17 +261,18 @@ def _load(text: bytes, name: str, line: int) -> Any:
         raise FormatError(msg) from None
 
 
-def _records(
-    records: list[Any],
-    name: str,
-    role: Role,
-    how: Reading,
-    *,
-    lines: list[int] | bool,
+def _rows(
+    records: list[Any], name: str, role: Role, how: Reading, *, lines: list[int] | None
 ) -> Rows:
     if not records:
         msg = f"{name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
         raise NoRowsError(msg)
+    frame, origin = _frame(records, name, lines)
+    return from_frame(frame, role, how, name=name, lines=origin.lines)
+
+
+def _frame(records: list[Any], name: str, lines: list[int] | None) -> Loaded:
+    """Make a frame of records; what one of them has not is null."""
     columns: dict[str, list[Any]] = {}
     for at, record in enumerate(records):
         if not isinstance(record, dict):
@@ -223,10 +285,8 @@ def _records(
     frame = pl.DataFrame(
         [_column(key, values, name) for key, values in columns.items()]
     )
-    import numpy as np  # noqa: PLC0415
-
-    numbers = np.array(lines, dtype=np.int64) if isinstance(lines, list) else None
-    return from_frame(frame, role, how, name=name, lines=numbers)
+    numbers = None if lines is None else np.array(lines, dtype=np.int64)
+    return frame, Rows(pl.DataFrame(), name, lines=numbers)
 
 
 def _refuse_record(name: str, at: int, record: Any) -> NoReturn:

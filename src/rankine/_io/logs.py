@@ -1,61 +1,34 @@
-"""Tables of logged rounds and of recommendations: which column is what, by its name."""
+"""Tables of logged rounds and of recommendations: their parts, checked."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.forks import need_threads
-from rankine._io.columns import ALIASES
-from rankine._io.frames import at_hand, column_of, columns_of, is_frame
-from rankine._io.sources import Rows
-from rankine._io.values import ids, numbers
-from rankine.errors import (
-    ColumnNotFoundError,
-    DataError,
-    FormatError,
-    ParameterError,
-    nearest,
+from rankine._io.columns import (
+    ALIASES_OF_TABLES,
+    check_parts,
+    known_columns,
+    resolve_table,
+    told_column,
+    unit_of,
 )
+from rankine._io.json import not_a_table
+from rankine._io.tables import origin_of, together
+from rankine._io.values import ids, numbers
+from rankine.errors import ColumnNotFoundError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-PARTS: dict[str, tuple[str, ...]] = {
-    "user": tuple(name for tier in ALIASES["query"] for name in tier),
-    "item": tuple(name for tier in ALIASES["item"][:2] for name in tier),
-    "reward": ("click", "reward", "clicked", "clicks"),
-    "propensity": ("propensity", "propensity_score", "pscore"),
-    "predicted": ("predicted", "predicted_reward", "prediction", "expected_reward"),
-    "probability": ("probability", "prob", "policy_probability"),
-    "position": ("position", "slot"),
-}
-"""What a table may hold, and by which names it is known, the first ones first."""
-UNITS: dict[str, tuple[str, ...]] = {
-    "user": ("user_id", "userid", "uid", "u_id", "user"),
-    "query": ("query_id", "qid", "q_id", "query-id", "query"),
-    "session": ("session_id", "sessionid"),
-    "topic": ("topic_id", "topic"),
-}
-"""Kinds of ids that rounds are told apart by; one is never matched with another."""
+    from rankine._io.columns import TableRole
+    from rankine._io.sources import Rows
+    from rankine._io.tables import Places, Table
+
 _IDS = ("user", "item", "position")
-_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    # As text, so that the ids 007 and 7 stay two; numbers are read where they are due.
-    ".csv": lambda path: pl.read_csv(path, infer_schema=False),
-    ".tsv": lambda path: pl.read_csv(path, infer_schema=False, separator="\t"),
-    ".ndjson": pl.read_ndjson,
-    ".jsonl": pl.read_ndjson,
-    ".arrow": pl.read_ipc,
-    ".feather": pl.read_ipc,
-}
-_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +40,14 @@ class Log:
         origin: says where a row stands.
         columns: the name that each part had.
         told: the parts whose columns were told by the user.
+        notes: what was inferred or changed while reading.
     """
 
     frame: pl.DataFrame
-    origin: Rows
+    origin: Rows | Places
     columns: Mapping[str, str]
     told: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def propensities(self) -> tuple[float, float] | None:
@@ -90,105 +65,98 @@ class Log:
     @property
     def unit(self) -> str:
         """What kind of ids the users are: users themselves, sessions, queries."""
-        return _unit_of(self.columns.get("user", "")) or "user"
+        return unit_of(self.columns.get("user", "")) or "user"
 
     def said(self, parts: Collection[str]) -> tuple[str, ...]:
-        """Say which columns were taken for some parts, where that was not told."""
+        """Say how it was read, and which columns were taken without being told."""
         taken = ", ".join(
             f"{part} = {name}"
             for part, name in self.columns.items()
             if part in parts and part not in self.told and name != part
         )
-        return (f"{self.origin.name}: {taken}",) if taken else ()
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A table as it came, and the names of its columns as text and as it has them."""
-
-    data: Any
-    title: str
-    names: Mapping[str, Any]
-
-
-def open_table(data: Any, title: str) -> Table:
-    """Open a table, so that its columns can be seen.
-
-    Args:
-        data: a path, or a frame of pandas, polars or pyarrow.
-        title: what to call it in messages, if it is no path.
-    """
-    if isinstance(data, (str, os.PathLike)):
-        path = Path(os.fsdecode(data))
-        data, title = read_table(path), str(path)
-    elif not is_frame(data):
-        msg = (
-            f"{title} is of type {type(data).__name__}; expected a path, or a frame of "
-            "pandas, polars or pyarrow"
-        )
-        raise FormatError(msg)
-    table = at_hand(data, title)
-    return Table(table, title, columns_of(table))
+        return (*self.notes, *((f"{self.origin.name}: {taken}",) if taken else ()))
 
 
 def read_log(
     table: Table,
-    parts: Sequence[str],
+    role: TableRole,
     needs: Mapping[str, str],
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
     unit: str | None = None,
 ) -> Log:
     """Read the parts of a table that are known.
 
     Args:
         table: the table.
-        parts: what it may hold.
+        role: what it is.
         needs: what it must hold, and why.
-        columns: part -> name, where names are not known.
+        columns: part -> name or number, where names are not known.
         unit: the column of users, if it was chosen among several.
     """
-    title, names = table.title, table.names
+    title, names = table.name, table.names
+    if table.parts[0].entries is not None:
+        raise not_a_table(title)
     chosen = {**columns, "user": unit} if unit is not None else columns
-    found = _resolved(list(names), title, parts, chosen)
+    found = resolve_table(names, role, chosen, title)
     for part, why in needs.items():
         if part not in found:
             msg = (
                 f"{title} has no {part} column, which {why}; known are "
-                f"{', '.join(PARTS[part][:3])}, it has {', '.join(names)}; say which "
-                f"with columns={{{part!r}: ...}} or --col {part}=NAME"
+                f"{', '.join(ALIASES_OF_TABLES[part][:3])}, it has {', '.join(names)}; "
+                f"say which with columns={{{part!r}: ...}} or --col {part}=NAME"
             )
             raise ColumnNotFoundError(msg)
-    origin = Rows(pl.DataFrame(), title)
-    made = []
-    for part, name in found.items():
-        column = column_of(table.data, names[name])
-        if part in _IDS:
-            made.append(ids(column, part, origin, hint="")[0].alias(part))
-        elif part == "reward" and column.dtype.is_integer() and not column.has_nulls():
-            made.append(column.alias(part))  # which are clicks, and few of them matter
-        else:
-            made.append(_numbers(column, name, origin).alias(part))
-    frame = pl.DataFrame(made)
+    numeric = [name for part, name in found.items() if part not in _IDS]
+    loaded = table.load(list(found.values()), numeric)
+    frames = [_checked(frame, origin, found) for frame, origin in loaded]
+    frame = together(_same_rewards(frames), [origin for _, origin in loaded])
     if frame.height == 0:
         msg = f"{title} has no rows"
         raise DataError(msg)
-    return Log(frame, origin, found, frozenset(columns))
+    return Log(frame, origin_of(title, loaded), found, frozenset(columns), table.notes)
+
+
+def _checked(
+    frame: pl.DataFrame, origin: Rows, found: Mapping[str, str]
+) -> pl.DataFrame:
+    """Return each part under its name: ids as they are compared, and finite numbers."""
+    checked = []
+    for part, name in found.items():
+        column = frame[name]
+        if part in _IDS:
+            column = ids(column, part, origin, hint="")[0]
+        elif part != "reward" or not column.dtype.is_integer() or column.has_nulls():
+            column = _numbers(column, name, origin)
+        # Whole rewards are clicks, few of which matter: they stay as they are.
+        checked.append(column.alias(part))
+    return pl.DataFrame(checked)
+
+
+def _same_rewards(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Give the rewards of all parts one type, as some files have only whole ones."""
+    if len({frame.schema.get("reward") for frame in frames}) == 1:
+        return frames
+    return [frame.with_columns(pl.col("reward").cast(pl.Float64)) for frame in frames]
 
 
 def same_units(
-    tables: Sequence[Table], columns: Sequence[Mapping[str, str]]
+    tables: Sequence[Table], columns: Sequence[Mapping[str, Any]]
 ) -> list[str | None]:
     """Choose a column of users in each of two tables, with ids of one kind in both.
 
     What the user tells is taken; None leaves the choice to the names.
     """
-    told = [own.get("user") for own in columns]
+    told = [
+        told_column(table.names, own.get("user"), table.name)
+        for table, own in zip(tables, columns, strict=True)
+    ]
     known = [_units(table) for table in tables]
-    if all(told):
+    nobody = any("user" in own and not told[at] for at, own in enumerate(columns))
+    if all(told) or nobody:
         return told
     for name, others in ((told[0], known[1]), (told[1], known[0])):
         if name is not None:
-            same = others.get(_unit_of(name) or "")
+            same = others.get(unit_of(name) or "")
             return [own or same for own in told]
     ours, theirs = known
     if not ours or not theirs:
@@ -196,7 +164,7 @@ def same_units(
     shared = [unit for unit in ours if unit in theirs]
     if not shared:
         first, second = (
-            f"{table.title} has {next(iter(own.values()))}"
+            f"{table.name} has {next(iter(own.values()))}"
             for table, own in zip(tables, known, strict=True)
         )
         msg = (
@@ -212,48 +180,10 @@ def same_units(
 def _units(table: Table) -> dict[str, str]:
     """Return the columns that tell rounds apart, by the kind of their ids."""
     found: dict[str, str] = {}
-    for name in _known("user", list(table.names)):
-        unit = _unit_of(name)
+    for name in known_columns(table.names, "user"):
+        unit = unit_of(name)
         if unit is not None:
             found.setdefault(unit, name)
-    return found
-
-
-def _unit_of(name: str) -> str | None:
-    folded = name.casefold()
-    return next((unit for unit, names in UNITS.items() if folded in names), None)
-
-
-def _known(part: str, names: Sequence[str]) -> list[str]:
-    """Return the columns that may be a part, by their names, the first ones first."""
-    folded: dict[str, str] = {}
-    for name in names:
-        folded.setdefault(name.casefold(), name)
-    exact = [name for name in PARTS[part] if name in names]
-    return exact + [folded[name] for name in PARTS[part] if name in folded]
-
-
-def _resolved(
-    names: Sequence[str], title: str, parts: Sequence[str], told: Mapping[str, str]
-) -> dict[str, str]:
-    """Find the column of each part, as told or by a known name."""
-    found: dict[str, str] = {}
-    for part in parts:
-        own = told.get(part)
-        if own is not None and own not in names:
-            msg = (
-                f"{title} has no column {own!r}; it has {', '.join(names)}"
-                f"{nearest(own, names)}"
-            )
-            raise ColumnNotFoundError(msg)
-        if own is None:
-            own = next(iter(_known(part, names)), None)
-        if own is not None and own in found.values():
-            other = next(one for one, name in found.items() if name == own)
-            msg = f"{title}: the column {own!r} cannot be both {other} and {part}"
-            raise ParameterError(msg)
-        if own is not None:
-            found[part] = own
     return found
 
 
@@ -268,39 +198,5 @@ def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:
-    """Refuse parts that no table has, and columns that are no names."""
-    for part, name in columns.items():
-        if not isinstance(name, str):
-            msg = f"columns gives {part!r} {name!r}; expected the name of a column"
-            raise ParameterError(msg)
-        if part not in PARTS:
-            msg = (
-                f"columns has no part {part!r}; parts are {', '.join(PARTS)}"
-                f"{nearest(str(part), PARTS)}"
-            )
-            raise ParameterError(msg)
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a file with named columns, by the name of the file; CSV as text."""
-    need_threads()
-    suffixes = [suffix.casefold() for suffix in path.suffixes]
-    kind = next((one for one in reversed(suffixes) if one in _READERS), None)
-    if not path.exists():
-        msg = f"{path}: no such file"
-        raise DataError(msg)
-    if kind is None:
-        msg = f"{path}: expected one of {', '.join(_READERS)}, by the name of the file"
-        raise FormatError(msg)
-    try:
-        frame = _READERS[kind](path)
-    except _UNREADABLE as error:
-        reason = str(error).strip().splitlines()
-        msg = f"{path}: cannot be read as {kind[1:]} ({reason[0] if reason else ''})"
-        raise FormatError(msg) from None
-    twice = next((name for name in frame.columns if "_duplicated_" in name), None)
-    if twice is not None:
-        name = twice.partition("_duplicated_")[0]
-        msg = f"{path}: the column {name!r} stands twice in it"
-        raise FormatError(msg)
-    return frame
+    """Refuse parts that no table has, and columns without a name or a number."""
+    check_parts(columns, ALIASES_OF_TABLES)

@@ -1,4 +1,4 @@
-"""The pages of a Parquet file, looked at before they are read.
+"""Parquet: some columns of a file, whose pages are looked at before they are read.
 
 A page whose header was damaged can make a reader ask for more memory than there is,
 which ends the process. So the headers are walked first: sizes and counts must not be
@@ -8,15 +8,22 @@ column. The headers are written in Thrift's compact protocol.
 
 from __future__ import annotations
 
+import io
 import struct
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from rankine._io.frames import UNREADABLE, holds_numbers, unreadable
+from rankine._io.sources import Rows
+from rankine._io.tables import Part
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from rankine._io.bytes import Opened
+    from rankine._io.tables import Loaded
 
 _MAGIC = b"PAR1"
 _DEEPEST = 16
@@ -29,9 +36,32 @@ _DAMAGED = (
 )  # fmt: skip
 
 
-def check_pages(opened: Opened, wanted: Collection[str]) -> None:
+def parquet_part(opened: Opened) -> Part:
+    """Open a Parquet file, of which only the columns that are wanted are read."""
+    held = None if opened.path else opened.read()
+
+    def source() -> Any:
+        return opened.path if held is None else io.BytesIO(held)
+
+    def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
+        try:
+            _check_pages(opened, held, wanted)
+            frame = pl.read_parquet(source(), columns=list(wanted), glob=False)
+        except UNREADABLE as error:
+            raise unreadable(opened.name, "Parquet", error) from None
+        return frame, Rows(pl.DataFrame(), opened.name)
+
+    try:
+        schema = pl.read_parquet_schema(source())
+    except UNREADABLE as error:
+        raise unreadable(opened.name, "Parquet", error) from None
+    numeric = tuple(name for name, dtype in schema.items() if holds_numbers(dtype))
+    return Part(opened.name, tuple(schema), load, numeric)
+
+
+def _check_pages(opened: Opened, held: bytes | None, wanted: Collection[str]) -> None:
     """Refuse a Parquet file whose pages cannot be what their headers say."""
-    data = _Data(opened)
+    data = _Data(opened, held)
     try:
         chunks = list(_chunks(data, wanted))
         if sum(int(chunk.get(6, 0)) for chunk in chunks) > opened.how.max_bytes:
@@ -50,9 +80,9 @@ def check_pages(opened: Opened, wanted: Collection[str]) -> None:
 class _Data:
     """Bytes of a file, by their place."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._file = opened.path.open("rb") if opened.path else None
-        self._held = b"" if self._file else opened.read()
+    def __init__(self, opened: Opened, held: bytes | None) -> None:
+        self._file = opened.path.open("rb") if held is None and opened.path else None
+        self._held = held or b""
         self.size = self._file.seek(0, 2) if self._file else len(self._held)
 
     def at(self, begin: int, length: int) -> bytes:

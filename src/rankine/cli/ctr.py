@@ -8,7 +8,13 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import pairs
+from rankine.cli.options import (
+    pairs,
+    reading_tables,
+    refuse_stdin_twice,
+    say_how,
+    table_reader,
+)
 from rankine.cli.output import print_json
 from rankine.cli.wrapping import paragraph, width
 
@@ -36,8 +42,10 @@ from rankine.cli.wrapping import paragraph, width
 @click.option(
     "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
     help="Which column is the user, item, reward, propensity, predicted, probability "
-    "or position; of one table as logged.user=NAME; repeatable.",
+    "or position: by its name, or by its number from 1; - if there is none; of one "
+    "table as logged.user=NAME; repeatable.",
 )  # fmt: skip
+@reading_tables
 @click.option("--confidence", type=float, default=0.95, help="Of the intervals.")
 @click.option("--method", default="t", help="Of the intervals: t or bootstrap.")
 @click.option("--seed", type=int, default=0, help="Of the bootstrap.")
@@ -45,6 +53,7 @@ from rankine.cli.wrapping import paragraph, width
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     logged: Path,
     recommended: Path,
     estimators: tuple[str, ...],
@@ -61,23 +70,38 @@ def command(
     method: str,
     seed: int,
     as_json: bool,  # noqa: FBT001
+    verbose: bool,  # noqa: FBT001
+    **how: Any,
 ) -> None:
     """Estimate the click rate of recommendations from a log of another policy.
 
-    Exits with 1 if there is no estimate.
+    Both files have named columns: CSV, TSV, Parquet, Arrow, JSON or NDJSON, packed or
+    not, recognised by their content; a folder or a pattern names the parts of one, and
+    - is standard input. Exits with 1 if there is no estimate.
 
     \b
     rankine ctr log.parquet recommended.csv -e ips -e snips
     rankine ctr log.csv recommended.csv -e dr --clip 50
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._evaluate.logs.ctr import ctr  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.logs.ctr import answers  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.logs.question import question  # noqa: PLC0415
+    from rankine._io import open_table  # noqa: PLC0415
 
-    found = ctr(
-        logged, recommended, estimators or ("matching",), k=k, clip=clip,
-        threshold=threshold, shrinkage=shrinkage, convention=convention, n=over,
+    asked = question(
+        estimators or ("matching",), k=k, clip=clip, threshold=threshold,
+        shrinkage=shrinkage, convention=convention, n=over,
         missing_propensity=missing_propensity, any_reward=any_reward, columns=columns,
         confidence=confidence, method=method, seed=seed,
     )  # fmt: skip
+    refuse_stdin_twice(logged, recommended)
+    told = table_reader(columns=asked.columns_of, **how)
+    tables = [
+        open_table(logged, "logged", told("logged")),
+        open_table(recommended, "recommended", told("recommended")),
+    ]
+    if verbose:
+        say_how(tables)
+    found: Any = answers(asked, *tables)  # of a tuple: an estimate for each name
     if as_json:
         print_json([*found.to_dict().values()])
     else:

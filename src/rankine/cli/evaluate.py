@@ -70,11 +70,13 @@ _KEEP = 10
 )  # fmt: skip
 @click.option(
     "--train", type=click.Path(path_type=Path), metavar="FILE",
-    help="Interactions that users had before, for novelty and the like.",
+    help="Interactions that users had before, for novelty and the like; also --format "
+    "train=NAME and --col train.item=COLUMN.",
 )  # fmt: skip
 @click.option(
     "--items", type=click.Path(path_type=Path), metavar="FILE",
-    help="Features or topics of items: CSV, TSV, Parquet, NDJSON or Arrow.",
+    help="Features or topics of items: a table with a column of items; also --format "
+    "items=NAME and --col items.item=COLUMN.",
 )  # fmt: skip
 @click.option(
     "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
@@ -140,6 +142,7 @@ def command(
     from rankine._join.context import Known  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
+    refuse_stdin_twice(judged, train, items, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style exclude each other"
         raise click.UsageError(msg)
@@ -164,6 +167,7 @@ def command(
     by_rank = plan.rule.order in BY_RANK
     subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
     told = reader(
+        roles=("qrels", "run", "train", "items"),
         lenient=lenient,
         by_rank=by_rank,
         subtopics=subtopics,
@@ -175,8 +179,8 @@ def command(
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
     known = Known(
-        None if train is None else inputs.train_of(train, told("qrels")),
-        None if items is None else _features(items, how["columns"], told("run")),
+        None if train is None else inputs.train_of(train, told("train")),
+        None if items is None else _features(items, how["columns"], told("items")),
         catalog,
     )
     results = []
@@ -215,7 +219,6 @@ def _sorted_out(
         raise click.UsageError(msg)
     judged = None if no_qrels else qrels
     named = run_files((qrels, *runs) if no_qrels else runs)
-    refuse_stdin_twice(*([judged] if judged else []), *(run.path for run in named))
     return judged, named
 
 
@@ -229,12 +232,14 @@ def _rule(convention: str, order: str | None) -> str | Convention:
 
 def _features(items: Path, columns: dict[str, str], how: Reading) -> Features:
     """Read what is known of items, from the columns that are told, if any are."""
-    from rankine._io.items import read_features  # noqa: PLC0415 - --help stays fast
+    from rankine._io import open_table  # noqa: PLC0415 - --help stays fast
+    from rankine._io.items import read_features  # noqa: PLC0415
 
-    named: dict[str, Any] = dict(how.columns or {})
+    named: dict[str, Any] = {"item": columns["item"]} if "item" in columns else {}
     if "features" in columns:
         named["features"] = columns["features"].split(",")
-    return read_features(items, named, lenient=how.lenient)
+    table = open_table(items, "items", how)
+    return read_features(table, named, lenient=how.lenient)
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

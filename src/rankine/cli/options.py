@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rankine._io.options import Reading
     from rankine._io.sources import Source
+    from rankine._io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +50,16 @@ def _size(
     return int(number) * _UNITS[unit]
 
 
+_ENCODING = click.option(
+    "--encoding", metavar="NAME", help="Of text that is not UTF-8, such as latin-1."
+)
+_MAX_BYTES = click.option(
+    "--max-bytes", callback=_size, metavar="SIZE",
+    help="The most that a file may hold, unpacked: 500M, 2G; 64G if not given.",
+)  # fmt: skip
+_VERBOSE = click.option(
+    "-v", "--verbose", is_flag=True, help="Say how files were read."
+)
 _OPTIONS = (
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
@@ -61,9 +72,7 @@ _OPTIONS = (
         help="trec, trec-loose, msmarco, csv, tsv, beir, movielens, recbole, parquet, "
         "arrow, json or ndjson, for all files; or qrels=NAME, run=NAME.",
     ),
-    click.option(
-        "--encoding", metavar="NAME", help="Of text that is not UTF-8, such as latin-1."
-    ),
+    _ENCODING,
     click.option(
         "--grades", metavar="WORD=N,...",
         help="What each grade in words is worth: --grades Viewed=0,Clicked=1.",
@@ -71,21 +80,39 @@ _OPTIONS = (
     click.option(
         "--lower-is-better", is_flag=True, help="Scores are distances, smallest first."
     ),
+    _MAX_BYTES,
+    _VERBOSE,
+)  # fmt: skip
+_OF_TABLES = (
     click.option(
-        "--max-bytes", callback=_size, metavar="SIZE",
-        help="The most that a file may hold, unpacked: 500M, 2G; 64G if not given.",
+        "--format", "formats", multiple=True, metavar="NAME",
+        help="csv, tsv, recbole, parquet, arrow, json or ndjson, for both files; or "
+        "logged=NAME, recommended=NAME.",
     ),
-    click.option("-v", "--verbose", is_flag=True, help="Say how files were read."),
+    _ENCODING,
+    _MAX_BYTES,
+    _VERBOSE,
 )  # fmt: skip
 
 
 def reading(function: F) -> F:
     """Give a command the options that say how files are read."""
-    for option in reversed(_OPTIONS):
+    return _with(_OPTIONS, function)
+
+
+def reading_tables(function: F) -> F:
+    """Give a command the options that say how a log and recommendations are read."""
+    return _with(_OF_TABLES, function)
+
+
+def _with(options: tuple[Callable[[Any], Any], ...], function: F) -> F:
+    for option in reversed(options):
         function = option(function)
     return function
 
 
+_TWO = ("qrels", "run")
+"""The files that most commands read."""
 _OF_TRUTH = frozenset({"lenient", "subtopics"})
 
 
@@ -97,24 +124,32 @@ def reader(
     grades: str | None,
     lower_is_better: bool,
     max_bytes: int | None,
+    roles: Sequence[str] = _TWO,
     **more: Any,
 ) -> Callable[[str], Reading]:
-    """Return what says, for "qrels" and for "run", how it is to be read."""
+    """Return what says, for each of the files, how it is to be read.
+
+    Its columns hold for training data as those of judgements do; of items, format and
+    columns have to be given apart, as few files have the same ones.
+    """
     from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
 
-    named = {}
-    for text in formats:
-        role, sign, name = text.rpartition("=")
-        if sign and role not in {"qrels", "run"}:
-            msg = f"--format takes NAME, qrels=NAME or run=NAME, got {text!r}"
-            raise click.UsageError(msg)
-        named[role] = name
+    named = _named_formats(formats, roles)
+    own = _own_columns(columns, roles)
 
     def how(role: str) -> Reading:
-        truth = role == "qrels"
+        if role == "items":
+            return Reading(
+                format=named.get(role),
+                columns=own.get(role, {}),
+                encoding=encoding,
+                max_bytes=max_bytes or MAX_BYTES,
+                lenient=bool(more.get("lenient")),
+            )
+        truth = role != "run"
         return Reading(
             format=named.get(role, named.get("")),
-            columns=_columns_of(role, columns),
+            columns=_columns_of(role, columns, own),
             grades=worth(grades) if truth else None,
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
@@ -125,20 +160,67 @@ def reader(
     return how
 
 
-def _columns_of(role: str, columns: dict[str, str]) -> dict[str, str]:
-    """Return the columns that are meant for all files, and those for this one."""
-    made = {part: name for part, name in columns.items() if "." not in part}
-    made.pop("features", None)  # which is meant for --items
-    for part, name in columns.items():
-        owner, dot, own = part.partition(".")
-        if dot and owner not in {"qrels", "run"}:
-            msg = (
-                f"--col takes PART=COLUMN, qrels.PART=... or run.PART=..., got {part!r}"
-            )
+def table_reader(
+    *,
+    columns: Callable[[str], dict[str, Any]],
+    formats: tuple[str, ...],
+    encoding: str | None,
+    max_bytes: int | None,
+) -> Callable[[str], Reading]:
+    """Return what says, for "logged" and for "recommended", how it is to be read."""
+    from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
+
+    named = _named_formats(formats, ("logged", "recommended"))
+
+    def how(table: str) -> Reading:
+        return Reading(
+            format=named.get(table, named.get("")),
+            columns=columns(table),
+            encoding=encoding,
+            max_bytes=max_bytes or MAX_BYTES,
+        )
+
+    return how
+
+
+def _named_formats(formats: tuple[str, ...], roles: Sequence[str]) -> dict[str, str]:
+    """Return the formats by what they are said of; the one for all by nothing."""
+    named = {}
+    for text in formats:
+        role, sign, name = text.rpartition("=")
+        if sign and role not in roles:
+            known = " or ".join(f"{one}=NAME" for one in roles)
+            msg = f"--format takes NAME, {known}, got {text!r}"
             raise click.UsageError(msg)
-        if dot and owner == role:
-            made[own] = name
-    return made
+        named[role] = name
+    return named
+
+
+def _columns_of(
+    role: str, columns: dict[str, str], own: dict[str, dict[str, str]]
+) -> dict[str, str]:
+    """Return the columns that are meant for all files, and those for this one."""
+    every = {part: name for part, name in columns.items() if "." not in part}
+    every.pop("features", None)  # which is meant for --items
+    if role == "train":
+        every |= own.get("qrels", {})
+    return every | own.get(role, {})
+
+
+def _own_columns(
+    columns: dict[str, str], roles: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return the columns that are meant for one file alone, by what it is."""
+    own: dict[str, dict[str, str]] = {}
+    for text, name in columns.items():
+        role, dot, part = text.partition(".")
+        if dot and role not in roles:
+            known = " or ".join(f"{one}.PART=..." for one in roles)
+            msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
+            raise click.UsageError(msg)
+        if dot:
+            own.setdefault(role, {})[part] = name
+    return own
 
 
 def worth(text: str | None) -> dict[str, float] | None:
@@ -158,14 +240,14 @@ def worth(text: str | None) -> dict[str, float] | None:
     return found
 
 
-def refuse_stdin_twice(*paths: Path) -> None:
+def refuse_stdin_twice(*paths: Path | None) -> None:
     """Standard input can be read once only."""
     if sum(str(path) in {"-", "/dev/stdin"} for path in paths) > 1:
         msg = "standard input (-) is named more than once; it can be read only once"
         raise click.UsageError(msg)
 
 
-def say_how(sources: list[Source]) -> None:
+def say_how(sources: Sequence[Source | Table]) -> None:
     """Say on stderr what files were found to be."""
     from rankine._report.cells import shown  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._io.logs import PARTS, UNITS
+from rankine._io.columns import ALIASES_OF_TABLES, UNITS
 from rankine.errors import DataError
 
 CLICKS = {"item_id": ["a", "b", "a", "c"], "click": [1, 0, 0, 1]}
@@ -134,7 +134,9 @@ def test_only_columns_that_were_used_are_listed(tmp_path: Path) -> None:
 
 
 def test_every_name_of_a_user_is_of_a_known_kind() -> None:
-    assert set(PARTS["user"]) == {name for names in UNITS.values() for name in names}
+    names = {name for names in UNITS.values() for name in names}
+
+    assert set(ALIASES_OF_TABLES["user"]) == names
 
 
 def test_batches_say_the_same() -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._evaluate.logs.estimate import Estimate, Estimates
+    from rankine._evaluate.logs.question import Question
 
 
 class Options(TypedDict, total=False):
@@ -62,7 +63,7 @@ def ctr(
     n: Literal["logged", "recommended"] | None = None,
     missing_propensity: Literal["error", "items"] | None = None,
     any_reward: bool = False,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, Any] | None = None,
     confidence: float = 0.95,
     method: str = "t",
     seed: int = 0,
@@ -85,10 +86,11 @@ def ctr(
         dros        as dr, with s w / (w^2 + s), s the `shrinkage`
 
     Args:
-        logged: a frame or path with item_id, click (or reward), propensity (or
-            propensity_score, pscore), and user_id and position if there are any.
-        recommended: a frame or path with item_id, user_id, and, as needed, predicted
-            (the reward model's value), probability (of the policy), position. Without
+        logged: a frame, a path, or what `read_table` returns, with item_id, click (or
+            reward), propensity (or propensity_score, pscore), and user_id and position
+            if there are any.
+        recommended: the same with item_id, user_id, and, as needed, predicted (the
+            reward model's value), probability (of the policy), position. Without
             user_id, the same is recommended to all.
         estimator: one of the above; or a list or tuple of them, for which the tables
             are read and joined once.
@@ -104,7 +106,8 @@ def ctr(
         missing_propensity: without such a column, an ``error``, or one over the number
             of different items in the log (``items``).
         any_reward: let rewards be other numbers than 0 and 1.
-        columns: part -> column, where names are not known.
+        columns: part -> column, where names are not known: its name, or its number from
+            1; "-" if there is none.
         confidence: of the interval.
         method: ``t``, from the spread of what each round adds, or ``bootstrap`` over
             that; of ratios both take the linear part.
@@ -151,5 +154,16 @@ def ctr(
         any_reward=any_reward, columns=columns, confidence=confidence, method=method,
         seed=seed,
     )  # fmt: skip
+    return answers(asked, logged, recommended)
+
+
+def answers(asked: Question, logged: Any, recommended: Any) -> Estimate | Estimates:
+    """Read and join two tables, and return what is asked of them, as `ctr` does.
+
+    Args:
+        asked: what is asked.
+        logged: the rounds, as in `ctr`.
+        recommended: what another policy would show, as in `ctr`.
+    """
     joined = join(*asked.read(logged, recommended), asked.k, over=asked.over)
     return answer(joined.rounds, asked)

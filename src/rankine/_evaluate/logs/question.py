@@ -17,7 +17,9 @@ from rankine._base.checks import (
 )
 from rankine._base.text import count
 from rankine._conventions.presets import LOGS
-from rankine._io.logs import check_columns, open_table, read_log, same_units
+from rankine._io import open_table
+from rankine._io.logs import check_columns, read_log, same_units
+from rankine._io.options import Reading
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError
@@ -58,7 +60,7 @@ class Question:
     fallback: str
     unmatched: str
     any_reward: bool
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, Any], ...]
     confidence: float
     method: str
     seed: int
@@ -73,6 +75,12 @@ class Question:
         """The estimators that need predicted rewards."""
         return [name for name in self.estimators if ESTIMATORS[name].models]
 
+    def columns_of(self, table: str) -> dict[str, Any]:
+        """Return which column is what in one of the two tables, as the user says."""
+        columns = _own(dict(self.columns), table)
+        check_columns(columns)
+        return columns
+
     def read(self, logged: Any, recommended: Any) -> tuple[Log, Log]:
         """Read a log and recommendations, and check what is in them."""
         needs = {"item": "rounds are matched by", "reward": "says what was earned"}
@@ -84,19 +92,17 @@ class Question:
         wanted = {"item": "rounds are matched by"}
         if self.predicting:
             wanted["predicted"] = f"{self.predicting[0]} starts from"
-        columns = [_own(dict(self.columns), one) for one in ("logged", "recommended")]
-        for own in columns:
-            check_columns(own)
-        tables = open_table(logged, "logged"), open_table(recommended, "recommended")
+        told = self.columns_of("logged"), self.columns_of("recommended")
+        tables = (
+            open_table(logged, "logged", Reading(columns=told[0])),
+            open_table(recommended, "recommended", Reading(columns=told[1])),
+        )
+        columns = [
+            {**table.columns, **own} for table, own in zip(tables, told, strict=True)
+        ]
         units = same_units(tables, columns)
-        log = read_log(
-            tables[0], ("user", "item", "reward", "propensity", "position"), needs,
-            columns[0], units[0],
-        )  # fmt: skip
-        offered = read_log(
-            tables[1], ("user", "item", "predicted", "probability", "position"), wanted,
-            columns[1], units[1],
-        )  # fmt: skip
+        log = read_log(tables[0], "logged", needs, columns[0], units[0])
+        offered = read_log(tables[1], "recommended", wanted, columns[1], units[1])
         _check_probability(offered, self.k, self.over)
         guessed = offered if self.predicting else None
         _check_rewards(log, guessed, any_reward=self.any_reward)
@@ -175,7 +181,7 @@ def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
             raise ParameterError(msg)
 
 
-def _own(columns: Mapping[str, str], title: str) -> dict[str, str]:
+def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
     """Return the columns that are told for both tables, and for this one."""
     others = {
         "logged": {"predicted", "probability"},

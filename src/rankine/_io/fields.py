@@ -1,0 +1,153 @@
+"""The first lines of text in fields: what separates them, and the header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rankine._io.columns import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._io.bytes import Opened
+
+NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE
+)
+TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
+_MARKS = ("\t", ",", ";", "|")
+_BOM = codecs.BOM_UTF8
+_SOME = 1 << 16
+"""Bytes that are looked at first."""
+_LINES = 200
+"""Lines that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What a file was found to be.
+
+    Attributes:
+        format: one of `FORMATS`.
+        mark: what separates its fields, if it is text in fields; empty for any space.
+        names: the names of its columns; None if it has no header.
+        skip: bytes before the first row, and `line` the line that it stands in.
+        parts: what each column is, by its place from 1, if there are no names.
+        numeric: the names of the columns that hold numbers.
+        said: what the user should know of this.
+        padded: whether blanks stand after the marks.
+    """
+
+    format: str
+    mark: str = ""
+    names: tuple[str, ...] | None = None
+    skip: int = 0
+    line: int = 1
+    parts: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    padded: bool = False
+
+
+class Line:
+    """A line with where it stands."""
+
+    __slots__ = ("end", "number", "text")
+
+    def __init__(self, text: str, number: int, end: int) -> None:
+        self.text, self.number, self.end = text, number, end
+
+
+def first_lines(opened: Opened) -> list[Line]:
+    """Return the first lines that are neither empty nor comments.
+
+    A spreadsheet may say in the first line how columns are separated.
+    """
+    some = _lines_of(opened.head[:_SOME], opened)
+    return some if len(some) > 1 else _lines_of(opened.head, opened)
+
+
+def _lines_of(head: bytes, opened: Opened) -> list[Line]:
+    found: list[Line] = []
+    at = 0
+    raw = head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
+    for number, line in enumerate(raw, 1):
+        if number == 1 and re.fullmatch(rb"sep=.\s*", line):
+            at += len(line) + 1
+            continue
+        # A mark alone is no row: files that others were appended to may have it.
+        if line.strip().removeprefix(_BOM) and line[:1] != b"#":
+            text = line.decode(errors="replace").rstrip(" ")
+            found.append(Line(text, number, at + len(line) + 1))
+        at += len(line) + 1
+        if len(found) > _LINES:
+            break
+    # The last may be cut off.
+    cut = at >= len(head) and not head.endswith(b"\n")
+    more = opened.cut or len(head) < len(opened.head)
+    return found[:-1] if cut and len(found) > 1 and more else found
+
+
+def marks_of(told: str | None) -> tuple[str, ...]:
+    """Return what may separate the columns of a format."""
+    if told is None:
+        return _MARKS
+    return _MARKS[1:] if told == "csv" else _MARKS[:1]
+
+
+def split(line: str, mark: str) -> list[str]:
+    """Take a line apart: at a mark, with quotes, or at any space."""
+    if not mark:
+        return line.split()
+    if '"' not in line:
+        return [field.strip() for field in line.split(mark)]
+    return [field.strip() for field in next(csv.reader([line], delimiter=mark), [])]
+
+
+def mark_of(lines: list[Line], marks: Sequence[str]) -> str | None:
+    """Return what separates the columns, None if nothing does alike in all lines."""
+    for mark in marks:
+        counts = {len(split(line.text, mark)) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            return mark
+    # Not alike in all lines: the reader says which line differs.
+    for mark in marks:
+        if len(split(lines[0].text, mark)) > 1:
+            return mark
+    return None
+
+
+def is_header(fields: Sequence[str]) -> bool:
+    """Say whether these are names of columns: some known, none a number."""
+    return any(field.casefold() in NAMES for field in fields) and not any(
+        NUMBER.fullmatch(field) for field in fields
+    )
+
+
+def named(kind: str, mark: str, names: Sequence[str], lines: list[Line]) -> Sniffed:
+    """Return what is known of text with a header, which is the first of the lines."""
+    titles = tuple(name or f"column {at}" for at, name in enumerate(names, 1))
+    rows = [split(one.text, mark) for one in lines[1:]]
+    numeric = tuple(
+        title
+        for at, title in enumerate(titles)
+        if names[at]
+        and rows
+        and all(len(row) > at and NUMBER.fullmatch(row[at]) for row in rows)
+    )
+    padded = f"{mark} " in lines[0].text
+    said = ("blanks around the fields are left out",) if padded else ()
+    return Sniffed(
+        kind,
+        mark,
+        titles,
+        skip=lines[0].end,
+        line=lines[0].number + 1,
+        numeric=numeric,
+        said=said,
+        padded=padded,
+    )

@@ -1,0 +1,140 @@
+"""Tables with named columns: a log, recommendations, items; of a file or of several."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from rankine._io.sources import Rows
+from rankine.errors import ColumnNotFoundError, FormatError, nearest
+
+Loaded: TypeAlias = tuple[pl.DataFrame, Rows]
+"""Columns as they were read, and what says where each row is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A file or a frame with named columns, of which some can be read.
+
+    Attributes:
+        title: what to call it in messages.
+        names: the names of its columns.
+        load: reads the columns of these names; of which the second ones are numbers,
+            and stay text where one of them is not.
+        numeric: the names of the columns that hold numbers, as far as that is known.
+        entries: what a JSON object has by its keys, if the file is one.
+        notes: what was inferred or changed while reading.
+        kind: what it was found to be, in words.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    load: Callable[[Sequence[str], Collection[str]], Loaded]
+    numeric: tuple[str, ...] = ()
+    entries: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+    kind: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table with named columns, in one part or in several that are read as one.
+
+    Attributes:
+        name: what to call it in messages.
+        parts: what it is made of.
+        columns: which column is what, as far as the user has said.
+        notes: what was inferred or changed while reading.
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return self.parts[0].names
+
+    @property
+    def kind(self) -> str:
+        """What it was found to be, in words."""
+        return self.parts[0].kind
+
+    def __repr__(self) -> str:
+        """Show the name of the table, and those of its columns."""
+        return f"Table({self.name!r}, {', '.join(self.names)})"
+
+    def load(
+        self, wanted: Sequence[str], numeric: Collection[str] = ()
+    ) -> list[Loaded]:
+        """Read some columns of all parts; a part without rows is left out.
+
+        Args:
+            wanted: the names of the columns.
+            numeric: those of them that hold numbers.
+        """
+        for part in self.parts:
+            self._refuse_other(part, wanted)
+        loaded = [part.load(wanted, numeric) for part in self.parts]
+        full = [(frame, origin) for frame, origin in loaded if frame.height]
+        return full or loaded[:1]
+
+    def _refuse_other(self, part: Part, wanted: Sequence[str]) -> None:
+        """Refuse a part that does not have the columns of the first."""
+        for name in wanted:
+            if name not in part.names:
+                msg = (
+                    f"{part.title} has no column {name!r}, and {self.parts[0].title} "
+                    "has one; parts of one table must be alike"
+                    f"{nearest(name, part.names)}"
+                )
+                raise ColumnNotFoundError(msg)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the rows of several parts are, counted as one.
+
+    Attributes:
+        name: what to call all of them.
+        parts: the origin of each part, and how many rows it has.
+    """
+
+    name: str
+    parts: tuple[tuple[Rows, int], ...]
+
+    def where(self, row: int) -> str:
+        """Say where a row is, as ``file:line`` or as the row of a file."""
+        ends = list(accumulate(height for _, height in self.parts))
+        number = bisect_right(ends, row)
+        origin, height = self.parts[number]
+        return origin.where(row - ends[number] + height)
+
+
+def together(frames: Sequence[pl.DataFrame], origins: Sequence[Rows]) -> pl.DataFrame:
+    """Put the rows of several parts below each other; their types must be alike."""
+    first = frames[0]
+    for frame, origin in zip(frames, origins, strict=True):
+        for name, dtype in first.schema.items():
+            if frame.schema[name] != dtype:
+                msg = (
+                    f"{origin.name}: {name!r} is of type {frame.schema[name]}, and of "
+                    f"type {dtype} in {origins[0].name}; parts of one table must be "
+                    "alike"
+                )
+                raise FormatError(msg)
+    return first if len(frames) == 1 else pl.concat(frames, how="vertical")
+
+
+def origin_of(name: str, loaded: Sequence[Loaded]) -> Rows | Places:
+    """Return what says where the rows of all parts are."""
+    if len(loaded) == 1:
+        return loaded[0][1]
+    return Places(name, tuple((origin, frame.height) for frame, origin in loaded))
