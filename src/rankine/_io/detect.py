@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import mode
 from typing import TYPE_CHECKING
 
-from rankine._io.columns import NAMES_OF_TABLES, Role, is_place
+from rankine._io.columns import NAMES_OF_TABLES, NO_COLUMN, Role, is_place
 from rankine._io.fields import (
     NUMBER,
     TYPED,
@@ -30,7 +30,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankine._io.bytes import Opened
     from rankine._io.options import Reading
@@ -80,12 +80,36 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     kind = told or ("tsv" if mark == "\t" else "csv")
     if all(map(TYPED.fullmatch, names)):
         kind, names = "recbole", [name.rpartition(":")[0] for name in names]
-    places = [str(column) for column in (how.columns or {}).values()]
-    by_number = bool(places) and all(map(is_place, places))
-    if by_number and not (_has_known(names) or _has_words_above_numbers(rows)):
-        numbers = tuple(map(str, range(1, len(names) + 1)))
-        return Sniffed(kind, mark, numbers)
+    if _by_number(how) and not _is_headed(rows, opened.name):
+        return Sniffed(kind, mark, tuple(map(str, range(1, len(names) + 1))))
     return named(kind, mark, names, lines)
+
+
+def _by_number(how: Reading) -> bool:
+    """Say whether all columns that are told are told by their numbers."""
+    told = _told_columns(how)
+    return bool(told) and all(map(is_place, told.values()))
+
+
+def _told_columns(how: Reading) -> dict[str, str]:
+    """Return the columns that are told, without those that are not there."""
+    told = (how.columns or {}).items()
+    return {
+        part: str(column) for part, column in told if column not in (None, NO_COLUMN)
+    }
+
+
+def _is_headed(rows: list[list[str]], name: str) -> bool:
+    """Say whether the first line of a table is a header, if that is clear."""
+    known, numbers = _has_known(rows[0]), any(map(NUMBER.fullmatch, rows[0]))
+    if known and numbers:
+        first = " ".join(rows[0])[:_SHOWN]
+        msg = (
+            f"{name}: cannot tell whether its first line, {first!r}, "
+            "is a header; if it is, give the names of the columns instead of numbers"
+        )
+        raise FormatError(msg)
+    return known or _has_words_above_numbers(rows)
 
 
 def _mark_of_table(lines: list[Line], told: str | None) -> str:
@@ -270,24 +294,24 @@ def _unnamed(
         )
         raise FormatError(msg)
     rows = [split(line.text, mark) for line in lines]
-    columns = how.columns or {}
-    by_place = [str(column) for column in columns.values()]
+    columns = _told_columns(how)
+    by_place = list(columns.values())
     kind = told or ("tsv" if mark == "\t" else "csv")
-    by_number = bool(columns) and all(map(is_place, by_place))
+    by_number = _by_number(how)
     if _has_words_above_numbers(rows) or (
         set(by_place) & set(rows[0]) - {""} and not by_number
     ):
         return named(kind, mark, rows[0], lines)
     if by_number:
         return Sniffed(kind, mark, None, parts=_told_parts(columns, len(rows[0]), name))
-    if columns:
-        shown = ", ".join(by_place)[:_SHOWN]
+    if how.columns:
+        shown = ", ".join(map(str, how.columns.values()))[:_SHOWN]
         msg = (
             f"{name}: has no header with {shown}; its first line is "
             f"{first[:_SHOWN]!r}; number the columns from 1, as in --col query=1"
         )
         raise ColumnNotFoundError(msg)
-    return _by_number(rows, role, name, mark, kind)
+    return _by_content(rows, role, name, mark, kind)
 
 
 def _has_words_above_numbers(rows: list[list[str]]) -> bool:
@@ -298,9 +322,9 @@ def _has_words_above_numbers(rows: list[list[str]]) -> bool:
     return any(NUMBER.fullmatch(field) for field in rest[0])
 
 
-def _told_parts(columns: object, n: int, name: str) -> tuple[str, ...]:
+def _told_parts(columns: Mapping[str, str], n: int, name: str) -> tuple[str, ...]:
     parts = [""] * n
-    for part, place in dict(columns).items():  # type: ignore[call-overload]
+    for part, place in columns.items():
         if not 1 <= int(place) <= n:
             msg = f"{name} has no column {place}; it has {n}, counted from 1"
             raise ParameterError(msg)
@@ -308,7 +332,7 @@ def _told_parts(columns: object, n: int, name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _by_number(
+def _by_content(
     rows: list[list[str]], role: Role, name: str, mark: str, kind: str
 ) -> Sniffed:
     n = len(rows[0])
