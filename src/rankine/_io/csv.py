@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
-    from rankine._base.arrays import Ints
+    from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._io.bytes import Opened
     from rankine._io.fields import Sniffed
     from rankine._io.options import Reading
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("grade", "score", "rank")
 _CHUNK = 1 << 18
+_END, _QUOTE = ord("\n"), ord('"')
 
 
 def read_separated(
@@ -235,11 +236,12 @@ class _Reader:
         text = _Text(data, self.mark)
         if not text.is_plain or not data:
             return None
+        head = _Text(before, self.mark)
         n_before = before.count(b"\n")
         # The last column too: if every line has it and the marks add up, none has more.
         columns = dict.fromkeys((*self.wanted, self.names[-1]))
         frame = self._parse(data, self.numeric, n_before, tuple(columns))
-        n_marks = text.n_marks - before.count(self.mark.encode())
+        n_marks = text.n_marks - head.n_marks
         n_rows = text.n_lines - n_before
         if isinstance(frame, str):
             return None
@@ -369,19 +371,47 @@ class _Text:
 
     Attributes:
         n_lines: how many lines there are; the last may have no end.
-        n_marks: how many marks there are between fields.
-        is_plain: whether there are neither quotes nor returns in it.
+        n_marks: how many marks there are between fields, and not in quotes.
+        is_plain: whether there are no returns in it, and quotes only around whole
+            fields of one line.
     """
 
     def __init__(self, data: bytes, mark: str) -> None:
         codes = np.frombuffer(data, np.uint8)
         self.n_lines = self.n_marks = 0
         self.is_plain = True
+        self._codes, self._mark, self._inside = codes, ord(mark), False
         for begin in range(0, len(codes), _CHUNK):
             some = codes[begin : begin + _CHUNK]
-            self.n_lines += int(np.count_nonzero(some == ord("\n")))
-            self.n_marks += int(np.count_nonzero(some == ord(mark)))
-            odd = (some == ord('"')) | (some == ord("\r"))
-            self.is_plain = self.is_plain and not odd.any()
-        if len(codes) and codes[-1] != ord("\n"):
+            ends, marks = some == _END, some == self._mark
+            quotes = some == _QUOTE
+            if self._inside or quotes.any():
+                inside = self._quoted(begin, quotes)
+                self.is_plain = self.is_plain and not (ends & inside).any()
+                marks &= ~inside
+            self.n_lines += int(np.count_nonzero(ends))
+            self.n_marks += int(np.count_nonzero(marks))
+            self.is_plain = self.is_plain and not (some == ord("\r")).any()
+            if not self.is_plain:
+                return
+        self.is_plain = not self._inside
+        if len(codes) and codes[-1] != _END:
             self.n_lines += 1
+
+    def _quoted(self, begin: int, quotes: Bools) -> Bools:
+        """Mark what is in quotes; a quote that is not around a field is not plain."""
+        odd = np.bitwise_xor.accumulate(quotes.view(np.uint8))
+        inside = odd.view(np.bool_) ^ self._inside
+        places = np.flatnonzero(quotes) + begin
+        opening, closing = places[self._inside :: 2], places[not self._inside :: 2]
+        before = self._codes[opening[opening > 0] - 1]
+        after = self._codes[closing[closing < len(self._codes) - 1] + 1]
+        self._inside = bool(inside[-1])
+        if not (self._is_edge(before).all() and self._is_edge(after).all()):
+            self.is_plain = False
+        return inside
+
+    def _is_edge(self, codes: AnyArray) -> Bools:
+        """Say what may stand next to a quote: a mark, the end of a line, a quote."""
+        edges: Bools = (codes == self._mark) | (codes == _END) | (codes == _QUOTE)
+        return edges

@@ -13,6 +13,7 @@ import polars as pl
 from rankine._io.columns import NAMES, NAMES_OF_TABLES
 from rankine._io.frames import from_frame
 from rankine._io.mappings import as_rows, graded
+from rankine._io.ndjson import alike
 from rankine._io.sources import Lists, Rows, Stream
 from rankine._io.tables import Part
 from rankine._io.values import NO_COLUMN
@@ -66,7 +67,11 @@ def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream
 
 def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
     """Read a record per line, such as {"query_id": ..., "retrieved": [...]}."""
-    records, numbers = _lines_of(opened)
+    text = opened.read()
+    frame = alike(text)
+    if frame is not None:
+        return from_frame(frame, role, how, name=opened.name, line=1)
+    records, numbers = _lines_of(text, opened.name)
     return _rows(records, opened.name, role, how, lines=numbers)
 
 
@@ -76,7 +81,11 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
     An object whose keys are no names of columns is kept as it is.
     """
     if lines:
-        records, numbers = _lines_of(opened)
+        text = opened.read()
+        frame = alike(text)
+        if frame is not None:
+            return _frame_part(frame, Rows(pl.DataFrame(), opened.name, 1))
+        records, numbers = _lines_of(text, opened.name)
     else:
         data, numbers = _load(opened.read(), opened.name, 1), None
         if isinstance(data, dict) and not _is_record(data):
@@ -88,12 +97,14 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
     if not records:
         msg = f"{opened.name}: no rows in it"
         raise NoRowsError(msg)
-    frame, origin = _frame(records, opened.name, numbers)
+    return _frame_part(*_frame(records, opened.name, numbers))
 
+
+def _frame_part(frame: pl.DataFrame, origin: Rows) -> Part:
     def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
         return frame.select(wanted), origin
 
-    return Part(opened.name, tuple(frame.columns), load)
+    return Part(origin.name, tuple(frame.columns), load)
 
 
 def _entries_part(data: dict[str, Any], name: str) -> Part:
@@ -118,14 +129,14 @@ def _is_record(data: dict[str, Any]) -> bool:
     return plain and any(key.casefold() in NAMES_OF_TABLES for key in data)
 
 
-def _lines_of(opened: Opened) -> tuple[list[Any], list[int]]:
+def _lines_of(text: bytes, name: str) -> tuple[list[Any], list[int]]:
     """Return an object per line, and the number of its line."""
     records, numbers = [], []
-    for number, line in enumerate(opened.read().split(b"\n"), 1):
+    for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
-            record = _load(line, opened.name, number)
+            record = _load(line, name, number)
             if not isinstance(record, dict):
-                msg = f"{opened.name}:{number}: is no JSON object"
+                msg = f"{name}:{number}: is no JSON object"
                 raise FormatError(msg)
             records.append(record)
             numbers.append(number)
