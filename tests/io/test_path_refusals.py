@@ -393,3 +393,37 @@ def test_a_run_without_a_header_may_say_that_it_has_no_scores(tmp_path: Path) ->
     assert rk.evaluate({"q1": {"a": 1}}, run, "RR")["RR"] == 1 / 2
     with pytest.raises(DataError, match="has no header with -"):
         rk.read_run(path, columns={"score": "-"})
+
+
+def test_data_of_an_unknown_kind_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0\n\0")
+
+    assert refused("logged", path).startswith(f"{path}: is neither text nor any other")
+
+
+def test_recbole_has_several_topics_in_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "films.item"
+    path.write_text("item_id:token\tclass:token_seq\na\twar love\nb\twar\n")
+
+    ev = rk.evaluate(None, RUN, "SubtopicRecall(judged=False)@1", items=path)
+
+    # The topics are war and love, and a, which is first, has both.
+    assert ev["SubtopicRecall(judged=False)@1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"\\ud800": {"x": 1}}', "an id has '.ud800', half of a character"),
+        ('{"a": {"\\udfff": 1}}', "an id has '.udfff', half of a character"),
+        (f'{{"a": {{"x": 1{"0" * 400}}}}}', "weights from 0"),
+        ("{}", "is empty; give at least one item"),
+    ],
+)
+def test_json_by_item_is_checked(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "items.json"
+    path.write_text(text)
+
+    with pytest.raises(DataError, match=message):
+        rk.evaluate(None, RUN, "ILD", items=path)

@@ -1,4 +1,4 @@
-"""Readers: whatever holds judgements or a run, brought into one of a few shapes."""
+"""Readers: judgements, a run or a table, from whatever holds them, in a few shapes."""
 
 from __future__ import annotations
 

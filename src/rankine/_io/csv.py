@@ -151,6 +151,8 @@ def csv_part(opened: Opened, found: Sniffed) -> Part:
         frame, lines = reader.frame(opened.read(), found.skip, found.line)
         if found.padded:
             frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
+        several = [name for name in wanted if name in found.lists]
+        frame = frame.with_columns(pl.col(several).str.split(" "))
         return frame, Rows(pl.DataFrame(), opened.name, found.line, lines=lines)
 
     notes = tuple(f"{opened.name}: {text}" for text in found.said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from statistics import mode
 from typing import TYPE_CHECKING
@@ -74,15 +75,25 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     if not lines:
         msg = f"{opened.name}: no rows in it"
         raise NoRowsError(msg)
+    if "\0" in lines[0].text:
+        msg = (
+            f"{opened.name}: is neither text nor any other of {', '.join(TABLES)}; "
+            "pack it, or name its encoding with encoding= or --encoding"
+        )
+        raise FormatError(msg)
     mark = _mark_of_table(lines, told)
     rows = [split(line.text, mark) for line in lines]
     names = rows[0]
     kind = told or ("tsv" if mark == "\t" else "csv")
+    lists: tuple[str, ...] = ()
     if all(map(TYPED.fullmatch, names)):
-        kind, names = "recbole", [name.rpartition(":")[0] for name in names]
+        kind, types = "recbole", [name.rpartition(":")[2] for name in names]
+        names = [name.rpartition(":")[0] for name in names]
+        several = zip(names, types, strict=True)
+        lists = tuple(name for name, word in several if word.endswith("_seq"))
     if _by_number(how) and not _is_headed(rows, opened.name):
         return Sniffed(kind, mark, tuple(map(str, range(1, len(names) + 1))))
-    return named(kind, mark, names, lines)
+    return replace(named(kind, mark, names, lines), lists=lists)
 
 
 def _by_number(how: Reading) -> bool:

@@ -40,6 +40,7 @@ class Sniffed:
         numeric: the names of the columns that hold numbers.
         said: what the user should know of this.
         padded: whether blanks stand after the marks.
+        lists: the names of the columns that hold several values, with blanks between.
     """
 
     format: str
@@ -51,6 +52,7 @@ class Sniffed:
     numeric: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     padded: bool = False
+    lists: tuple[str, ...] = ()
 
 
 class Line:

@@ -17,7 +17,7 @@ from rankine._io.columns import ALIASES_OF_TABLES, resolve_table
 from rankine._io.frames import is_frame
 from rankine._io.sources import Rows
 from rankine._io.tables import Table, together
-from rankine._io.values import ids
+from rankine._io.values import ids, no_text
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _NEARLY = 0.9
 """Share of different texts from which they are names of items, and no topics."""
 _ENOUGH, _BESIDE = 20, 3
 """Texts that show it: in the only column of texts, and next to another one."""
+_LARGEST = float(np.finfo(np.float64).max)
+"""The largest weight of a topic."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +127,9 @@ def _of_mapping(data: Mapping[Any, Any], title: str) -> Features:
         raise DataError(msg)
     try:
         column = pl.Series("item", list(data))
-    except (TypeError, pl.exceptions.PolarsError):
+    except UnicodeEncodeError as error:
+        raise no_text(error, title) from None
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
         msg = f"{title} has ids of several types; give them one type, text or ints"
         raise DataError(msg) from None
     items = ids(column, "item", Rows(pl.DataFrame(), title), hint="")[0]
@@ -147,10 +151,14 @@ def _of_mapping(data: Mapping[Any, Any], title: str) -> Features:
     if not owner:
         msg = f"{title} has no topic for any item"
         raise DataError(msg)
+    try:
+        topic = pl.Series("topic", names, dtype=pl.String)
+    except UnicodeEncodeError as error:
+        raise no_text(error, title) from None
     return Features(
         items,
         topic_item=np.array(owner, dtype=np.int64),
-        topic=pl.Series("topic", names, dtype=pl.String),
+        topic=topic,
         weight=np.array(weights),
     )
 
@@ -193,7 +201,7 @@ def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
         weighed = [(None, entry)]
     for name, weight in weighed:
         number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not isinstance(name, str) or not number or not 0 <= weight < np.inf:
+        if not isinstance(name, str) or not number or not 0 <= weight <= _LARGEST:
             msg = (
                 f"the topics of item {item!r} are {entry!r}; expected a text, several, "
                 "or {text: weight} with weights from 0"

@@ -176,6 +176,7 @@ def worth_of(
 def series_of(
     part: str, values: list[Any], name: str, *, lenient: bool = False
 ) -> pl.Series:
+    """Return ids of one type as a column, checked as those of a frame are."""
     plain = [
         value.item() if isinstance(value, np.generic) else value for value in values
     ]
@@ -192,6 +193,7 @@ def series_of(
 
 
 def no_text(error: UnicodeEncodeError, name: str) -> DataError:
+    """Say that an id is no text, as half of a character is none."""
     bad = ascii(error.object[error.start : error.end])
     msg = f"{name}: an id has {bad}, half of a character, which is no text"
     return DataError(msg)
