@@ -77,8 +77,8 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
         raise NoRowsError(msg)
     if "\0" in lines[0].text:
         msg = (
-            f"{opened.name}: is neither text nor any other of {', '.join(TABLES)}; "
-            "pack it, or name its encoding with encoding= or --encoding"
+            f"{opened.name}: is binary data of a kind that is not read; a table is one "
+            f"of {', '.join(TABLES)}, in UTF-8 or in what encoding= or --encoding names"
         )
         raise FormatError(msg)
     mark = _mark_of_table(lines, told)
