@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     n: Literal["logged", "recommended"] | None
     missing_propensity: Literal["error", "items"] | None
     any_reward: bool
-    columns: Mapping[str, str] | None
+    columns: Mapping[str, Any] | None
     confidence: float
     method: str
     seed: int
