@@ -6,6 +6,7 @@ types have in common.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -94,9 +95,21 @@ def one_type(
     return brought, (f"{word} ids are {said}; compared by their text",)
 
 
+_PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
+
+
+def is_plain_int(text: str) -> bool:
+    """Say whether a text is the plain form of an int.
+
+    >>> is_plain_int("7"), is_plain_int("007")
+    (True, False)
+    """
+    return re.fullmatch(_PLAIN_INT, text) is not None
+
+
 def _refuse_odd_texts(ids: pl.Series, word: str, name: str, other: str) -> None:
     """Refuse texts that are not the plain form of an int."""
-    plain = ids.str.contains(r"^(0|-?[1-9][0-9]*)$")
+    plain = ids.str.contains(_PLAIN_INT)
     if plain.all():
         return
     n_odd, example = int((~plain).sum()), ids.filter(~plain)[0]

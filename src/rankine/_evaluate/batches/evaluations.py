@@ -210,7 +210,7 @@ class Evaluations:
         more = self._n_notes - len(self._notes)
         rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
         said = (f"batch {number}: {note}" for number, note in self._notes)
-        made.said = (*said, *rest)
+        made.said = (*self._came.notes, *said, *rest)
         made.warned = self._cautions
         made.doubted = self._doubts
         made.inferred = self._catalogue

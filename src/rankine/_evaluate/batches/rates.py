@@ -13,6 +13,7 @@ from rankine._base.text import count
 from rankine._evaluate.batches.options import check_options
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import question
+from rankine._join.ids import one_type
 from rankine._join.rounds import Rounds, join, share_of
 from rankine.errors import DataError, ParameterError
 
@@ -147,12 +148,12 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
         msg = "some batches have propensities, and others have none"
         raise DataError(msg)
     context = list(one.context)
-    first, second = _alike(one.contexts, other.contexts, context)
+    first, second, notes = _alike(one.contexts, other.contexts, context)
     again = first.join(second, on=context, suffix="_too")
     if again.height and once:
         msg = (
             f"{_who(again, context)} came in a batch before; with n='recommended' all "
-            "rounds of a list belong into one batch"
+            "rounds of a list belong in one batch"
         )
         raise DataError(msg)
     apart = again.filter(
@@ -177,10 +178,11 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
         .group_by(context, maintain_order=True)
         .agg(pl.col("print").first(), pl.col("logged").any())
     )
-    mine, too = _alike(one.items.to_frame(), other.items.to_frame(), ["item"])
-    shares = pl.concat(_alike(one.weight, other.weight, ["item"]))
+    mine, too, said = _alike(one.items.to_frame(), other.items.to_frame(), ["item"])
+    weight, more, _ = _alike(one.weight, other.weight, ["item"])
+    shares = pl.concat((weight, more))
     return _Part(
-        _rounds(one.rounds, other.rounds),
+        _rounds(one.rounds, other.rounds, notes + said),
         one.context,
         one.units,
         contexts,
@@ -189,8 +191,8 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
     )
 
 
-def _rounds(one: Rounds, other: Rounds) -> Rounds:
-    """Put the rounds of two parts together."""
+def _rounds(one: Rounds, other: Rounds, notes: tuple[str, ...]) -> Rounds:
+    """Put the rounds of two parts together, and what there is to say of both."""
     columns: dict[str, Any] = {
         name: np.concatenate((getattr(one, name), getattr(other, name)))
         for name in _SEVERAL
@@ -198,19 +200,23 @@ def _rounds(one: Rounds, other: Rounds) -> Rounds:
     spreads = [part.spread for part in (one, other) if part.spread is not None]
     ends = np.array(spreads)
     spread = (float(ends.min()), float(ends.max())) if spreads else None
-    said = tuple(dict.fromkeys((*one.said, *other.said)))[:_SAID]
+    said = tuple(dict.fromkeys((*notes, *one.said, *other.said)))[:_SAID]
     outside = one.outside + other.outside
     return Rounds(**columns, spread=spread, outside=outside, word=one.word, said=said)
 
 
 def _alike(
     one: pl.DataFrame, other: pl.DataFrame, ids: list[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare ids as text where they are not of the same type."""
-    text = pl.col([name for name in ids if one[name].dtype != other[name].dtype])
-    return one.with_columns(text.cast(pl.String)), other.with_columns(
-        text.cast(pl.String)
-    )
+) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
+    """Bring ids to one type, and say so where they were of two."""
+    notes: tuple[str, ...] = ()
+    for name in ids:
+        columns = {"some batches": one[name], "others": other[name]}
+        brought, said = one_type(columns, name, to="some batches")
+        one = one.with_columns(brought["some batches"].alias(name))
+        other = other.with_columns(brought["others"].alias(name))
+        notes += said
+    return one, other, notes
 
 
 def _who(rows: pl.DataFrame, context: list[str]) -> str:

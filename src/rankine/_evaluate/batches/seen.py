@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists
+from rankine._join.ids import is_plain_int
 from rankine._join.policy import SHOWN, no_overlap
 from rankine.errors import DataError
 
@@ -28,6 +29,8 @@ class Came:
         first_judged, first_alone: the first of each, as they were given.
         items: the items shown, if they are counted.
         has_judgements: whether there are any, None before a batch has come.
+        kinds: whether the ids of queries are text, ints, or both.
+        odd: the first text that is not the plain form of an int.
     """
 
     judged: set[str] = field(default_factory=set)
@@ -37,6 +40,8 @@ class Came:
     first_alone: list[Any] = field(default_factory=list)
     items: set[str] = field(default_factory=set)
     has_judgements: bool | None = None
+    kinds: set[str] = field(default_factory=set)
+    odd: str | None = None
 
     def check(self, other: Came, size: int | None) -> None:
         """Refuse a part that cannot be put together with this one.
@@ -48,6 +53,14 @@ class Came:
         kinds = {self.has_judgements, other.has_judgements}
         if kinds == {True, False}:
             msg = "some batches have judgements, and others have none"
+            raise DataError(msg)
+        odd = self.odd or other.odd
+        if len(self.kinds | other.kinds) > 1 and odd is not None:
+            msg = (
+                "query ids are text in one batch and ints in another, and not all of "
+                f"the texts are plain ints, such as {odd!r}; give all batches the same "
+                "type"
+            )
             raise DataError(msg)
         apart = (self.alone & other.judged) | (other.alone & self.judged)
         if apart:
@@ -64,6 +77,14 @@ class Came:
             )
             raise DataError(msg)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of the ids of all batches."""
+        if len(self.kinds) < 2:  # noqa: PLR2004 - text and ints
+            return ()
+        said = "query ids are ints in some batches and text in others"
+        return (f"{said}; compared by their text",)
+
     def refuse_apart(self) -> None:
         """Refuse lists and judgements if no query has both."""
         if self.judged and self.alone and not self.shared:
@@ -77,6 +98,8 @@ class Came:
         self.judged |= other.judged
         self.alone |= other.alone
         self.items |= other.items
+        self.kinds |= other.kinds
+        self.odd = self.odd or other.odd
         if other.has_judgements is not None:
             self.has_judgements = other.has_judgements
 
@@ -90,6 +113,8 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
         for text, one in listed.items()
         if truth is not None and text not in judged
     }
+    ids = [*listed.values(), *judged.values()]
+    texts = [one for one in ids if isinstance(one, str)]
     return Came(
         set(judged),
         set(alone),
@@ -98,6 +123,8 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
         list(islice(alone.values(), SHOWN)),
         set(_texts(source, "item")) if items else set(),
         has_judgements=truth is not None,
+        kinds={"text" if isinstance(one, str) else "ints" for one in ids},
+        odd=next((one for one in texts if not is_plain_int(one)), None),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._join.context import counted
+from rankine._join.ids import one_type
 from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_counts
 
 if TYPE_CHECKING:
@@ -82,10 +83,17 @@ class Shown:
 
 
 def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    kinds = {frame["item"].dtype for frame in frames}
-    if len(kinds) > 1:
-        text = pl.col("item").cast(pl.String)
-        frames = [frame.with_columns(text) for frame in frames]
+    by_type: dict[pl.DataType, list[pl.DataFrame]] = {}
+    for frame in frames:
+        by_type.setdefault(frame["item"].dtype, []).append(frame)
+    if len(by_type) > 1:
+        names = ["some batches", "others", "further ones"]
+        parts = {
+            name: pl.concat(own)
+            for name, own in zip(names, by_type.values(), strict=False)
+        }
+        ids, _ = one_type({name: own["item"] for name, own in parts.items()}, "item")
+        frames = [own.with_columns(item=ids[name]) for name, own in parts.items()]
     return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
 
 
