@@ -35,7 +35,8 @@ _HOMES = {
         "RBO average_overlap fcp jaccard kendall_tau least_item_promoted ndpm overlap "
         "pearson rbo spearman"
     ),
-    "_evaluate.reconcile": "Explanation Reconciliation reconcile",
+    "_evaluate.explanation": "Explanation",
+    "_evaluate.reconcile": "Reconciliation reconcile",
     "_evaluate.result": "Evaluation",
     "_evaluate.similarity": (
         "Similarity SimilarityMatrix similarity similarity_matrix"

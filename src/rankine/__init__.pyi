@@ -6,6 +6,7 @@ from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
 from rankine._evaluate.evaluate import evaluate
+from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
 from rankine._evaluate.predictions import (
@@ -32,7 +33,7 @@ from rankine._evaluate.rankings.functions import (
     rbo,
     spearman,
 )
-from rankine._evaluate.reconcile import Explanation, Reconciliation, reconcile
+from rankine._evaluate.reconcile import Reconciliation, reconcile
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import (
     Similarity,

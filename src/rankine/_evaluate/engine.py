@@ -17,8 +17,9 @@ from rankine._evaluate.warnings import n_unsorted
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Source, Stream
 from rankine._join.align import match
-from rankine._join.context import Known, Listed, know
+from rankine._join.context import Listed, know
 from rankine._join.first import first_of
+from rankine._join.known import Known
 from rankine._join.lists import lists_of
 from rankine._join.policy import Aligned, apply, cut
 from rankine._metrics.lists.kind import ListMetric

@@ -19,7 +19,7 @@ from rankine._io.items import read_features
 from rankine._io.mappings import as_rows
 from rankine._io.options import PLAIN, Reading
 from rankine._io.sources import Stream
-from rankine._join.context import Known, catalog_of
+from rankine._join.known import Known, catalog_of
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError, ParameterError

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from rankine._io.sources import Rows
 from rankine.errors import ColumnNotFoundError, FormatError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 Loaded: TypeAlias = tuple[pl.DataFrame, Rows]
 """Columns as they were read, and what says where each row is."""

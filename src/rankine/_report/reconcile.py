@@ -16,13 +16,8 @@ from rankine._report.cells import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine._evaluate.reconcile import (
-        Explanation,
-        Group,
-        Reconciliation,
-        Row,
-        Step,
-    )
+    from rankine._evaluate.explanation import Explanation, Group, Row, Step
+    from rankine._evaluate.reconcile import Reconciliation
 
 _WIDTH = 80
 _DECIMALS = 4

@@ -139,7 +139,7 @@ def command(
     from rankine._evaluate import inputs  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415
     from rankine._evaluate.plan import check_needs, plan_of  # noqa: PLC0415
-    from rankine._join.context import Known  # noqa: PLC0415
+    from rankine._join.known import Known  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     refuse_stdin_twice(judged, train, items, *(run.path for run in named))

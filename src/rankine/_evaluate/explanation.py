@@ -1,0 +1,125 @@
+"""Why two conventions give two numbers: groups of tools, steps between two."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._metrics.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tool's number.
+
+    Attributes:
+        convention: the name of the convention.
+        value: the number; None if the tool gives none.
+        why: why there is none.
+        warnings: where the tool itself may give another.
+    """
+
+    convention: str
+    value: float | None
+    why: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tools that give the same number, and the choices that make it another.
+
+    Attributes:
+        value: the number.
+        conventions: their names.
+        because: in words, what each does unlike the default, as far as it moves the
+            number on these data.
+    """
+
+    value: float
+    conventions: tuple[str, ...]
+    because: Mapping[str, tuple[str, ...]]
+
+    @property
+    def reasons(self) -> dict[tuple[str, ...], list[str]]:
+        """The same the other way round: what is done -> who does it."""
+        made: dict[tuple[str, ...], list[str]] = {}
+        for name, words in self.because.items():
+            if words:
+                made.setdefault(words, []).append(name)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One choice that is switched, and what that does.
+
+    Attributes:
+        field: the field of the convention, or the parameter of the metric.
+        before: its value in the first convention.
+        after: its value in the second.
+        words: what the second does, in words.
+        value_before: the number before the switch.
+        value_after: the number after it; None if there is none.
+        query: the query that moves most.
+        query_before: its value before; None where it is left out.
+        query_after: its value after.
+    """
+
+    field: str
+    before: Any
+    after: Any
+    words: str
+    value_before: float | None
+    value_after: float | None
+    query: Any = None
+    query_before: float | None = None
+    query_after: float | None = None
+
+    @property
+    def change(self) -> float:
+        """By how much the number moves; nan where there is none before or after."""
+        if self.value_before is None or self.value_after is None:
+            return math.nan
+        return self.value_after - self.value_before
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The way from one convention's number to another's, a choice at a time.
+
+    Attributes:
+        metric: the metric.
+        first: the name of the convention to begin with.
+        second: the name of the other.
+        value_first: the number of the first; None if it gives none.
+        value_second: the number of the second.
+        steps: the choices that move the number, in the order of their switching.
+        unmoved: the choices that differ and move nothing here.
+    """
+
+    metric: Metric
+    first: str
+    second: str
+    value_first: float | None
+    value_second: float | None
+    steps: tuple[Step, ...]
+    unmoved: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the steps as lines of text."""
+        from rankine._report.reconcile import explanation_text  # noqa: PLC0415
+
+        return explanation_text(self)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        from rankine._report.reconcile import explanation_dict  # noqa: PLC0415
+
+        return explanation_dict(self)
