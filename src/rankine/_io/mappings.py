@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain, repeat
+from operator import contains
 from struct import error as StructError
 from struct import pack
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,8 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
     data = source.data
     if not lenient:
         check_queries(data, source.name)
+        if set(map(type, data.values())) == {dict} and not any_missing(data.values()):
+            return dict(data)
     made: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
         if isinstance(entry, dict):
@@ -81,6 +85,12 @@ _PLAIN_IDS = {str, int}
 def may_miss(ids: Mapping[Any, Any]) -> bool:
     """Say whether ids are to be looked at closely: None, an empty text, or floats."""
     return None in ids or "" in ids or bool(set(map(type, ids)) - _PLAIN_IDS)
+
+
+def any_missing(groups: Collection[Mapping[Any, Any]]) -> bool:
+    """Say the same of many groups of ids at once."""
+    kinds = set(map(type, chain.from_iterable(groups)))
+    return not kinds <= _PLAIN_IDS or any(map(contains, groups, repeat("")))
 
 
 def check_queries(data: Mapping[Any, Any], name: str) -> None:

@@ -6,9 +6,9 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain, compress, repeat
-from operator import gt
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain, compress, islice, repeat
+from operator import contains, gt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rankine._tables.pool import Pool
 
 
+_NoneType = type(None)
 _NAN = repeat(float("nan"))
 _COUNT = range(sys.maxsize)
 _FEW = 1 << 14
@@ -88,28 +89,26 @@ class Probed:
         name: str = "run",
     ) -> None:
         """Take the list of each judged query, and refuse what is none."""
-        entries = [run.get(query) for query in truth]
-        present = [entry is not None for entry in entries]
-        if len(run) > sum(present) and any(entry is None for entry in run.values()):
+        lists: list[Any] = [*map(run.get, truth)]
+        n = len(lists)
+        self.present = np.ones(n, dtype=np.bool_)
+        if _NoneType in set(map(type, lists)):
+            self.present = np.array([entry is not None for entry in lists])
+            lists = [_EMPTY if entry is None else entry for entry in lists]
+        n_extra = len(run) - int(np.count_nonzero(self.present))
+        if n_extra and any(entry is None for entry in run.values()):
             _refuse_none(run)
         check_queries(run, "run")
-        lists: list[Any] = [_EMPTY if entry is None else entry for entry in entries]
-        if any(type(entry) is not dict for entry in lists):
+        if set(map(type, lists)) - {dict}:
             lists = [
                 by_place(query, entry)
                 for query, entry in zip(truth, lists, strict=True)
             ]
-        for query, entry in zip(truth, lists, strict=True):
-            if None in entry or "" in entry or type(next(iter(entry), "")) is float:
+        if _may_miss(lists):
+            for query, entry in zip(truth, lists, strict=True):
                 refuse_missing(entry, f"an item in the list of query {query!r}")
-        n = len(lists)
         self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
-        self.present = np.array(present, dtype=np.bool_)
-        self.extra = (
-            []
-            if len(run) == sum(present)
-            else [query for query in run if query not in truth]
-        )
+        self.extra = [query for query in run if query not in truth] if n_extra else []
         self._truth, self._pool, self._name = truth, pool, name
         self._lists: list[Mapping[Any, float]] = lists
         self._looked_up: tuple[Floats, Floats] | None = None
@@ -282,6 +281,15 @@ def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
 _EMPTY: dict[Any, float] = {}
 
 
+def _may_miss(lists: Sequence[Mapping[Any, float]]) -> bool:
+    """Say whether an item may be missing: None, an empty text, or the nan of floats."""
+    return (
+        any(map(contains, lists, repeat(None)))
+        or any(map(contains, lists, repeat("")))
+        or float in set(map(type, chain.from_iterable(map(islice, lists, repeat(1)))))
+    )
+
+
 def _falls(entry: Mapping[Any, Any]) -> bool:
     """Say whether the scores of a list fall."""
     values = [*entry.values()]
@@ -330,24 +338,35 @@ def _look_up(
 ) -> tuple[Floats, Floats]:
     """Return all scores, and the scores of the judged items, nan if not retrieved."""
     found: list[Any] = []
+    groups = iter(truth.values())
+    scores = np.empty(int(starts[-1]))
     try:
-        if starts[-1] <= _FEW:
-            for judged, entry in zip(truth.values(), scored, strict=True):
+        # A few queries after the other, while their dicts are in the cache.
+        for some in _blocks(starts):
+            lists = scored[some]
+            for entry, judged in zip(lists, groups, strict=False):
                 found.extend(map(entry.get, judged, _NAN))
-            values = chain.from_iterable([entry.values() for entry in scored])
-            return packed([*values]), packed(found)
-        scores = np.empty(int(starts[-1]))
-        # One query after the other, while its dict is in the cache.
-        for judged, entry, begin in zip(
-            truth.values(), scored, starts.tolist(), strict=False
-        ):
-            end = begin + len(entry)
-            scores[begin:end] = packed(entry.values())
-            found.extend(map(entry.get, judged, _NAN))
+            values = [*chain.from_iterable([entry.values() for entry in lists])]
+            scores[starts[some.start] : starts[some.stop]] = packed(values)
         return scores, packed(found)
     except NOT_PACKED:
         refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
         raise
+
+
+def _blocks(starts: Ints) -> Iterator[slice]:
+    """Divide lists into groups of about so many scores that are taken at once."""
+    n = len(starts) - 1
+    if starts[-1] <= _FEW:
+        yield slice(0, n)
+        return
+    edges = np.searchsorted(starts, np.arange(_FEW, starts[-1] + _FEW, _FEW)).tolist()
+    begin = 0
+    for edge in edges:
+        end = min(max(edge, begin + 1), n)
+        if end > begin:
+            yield slice(begin, end)
+        begin = end
 
 
 def _not_a_number(

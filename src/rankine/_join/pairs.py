@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._join.common import common
 from rankine._join.ids import Index, item_keys, not_apart, one_type
@@ -45,6 +46,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
 
     Scores themselves are kept if asked for.
     """
+    need_threads()
     if first.name == second.name:
         first = replace(first, name=f"the first {first.name}")
         second = replace(second, name=f"the second {second.name}")
