@@ -19,6 +19,7 @@ help:
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
 	@echo "make format  format and mend what can be mended"
 	@echo "make names   write the lists of names that follow from the code"
+	@echo "make counts  count what makes the code large or small"
 	@echo "make bench   rankine and its peers on the same work"
 	@echo "make bench-against BEFORE=COMMIT  what became slower since a commit"
 	@echo "make oracle  the conventions against the tools they are named after"
@@ -104,6 +105,11 @@ format: $(VENV)/installed-dev
 .PHONY: names
 names: $(VENV)/installed-dev
 	$(BIN)/python tools/make_names.py
+
+# How many places decide what, how far a call goes, and which files are long.
+.PHONY: counts
+counts: $(VENV)/installed-dev
+	$(BIN)/python tools/count_code.py
 
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed

@@ -11,6 +11,7 @@ import polars as pl
 from rankine._base.text import count
 from rankine._evaluate.doubts import all_relevant, level_of
 from rankine._io.columns import is_rating
+from rankine._io.repeats import first_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,10 +159,11 @@ class Pair:
                     "mend the file, or drop these rows with lenient=True or --lenient",
                 )
             repeated = _n_repeated(frame)
-            if repeated:
-                again = frame.filter(pl.struct("query", "item").is_duplicated())
-                query, item = again.row(0)[:2]
-                other = again.unique().height > again.unique(["query", "item"]).height
+            repeat = first_repeat(frame.select("query", "item")) if repeated else None
+            if repeat is not None:
+                query, item = frame.row(repeat[0])[:2]
+                n_pairs = frame.height - repeated
+                other = frame.unique().height > n_pairs
                 values = ", with different numbers" if other else ""
                 yield Finding(
                     "error",

@@ -15,6 +15,7 @@ from rankine._base.text import count
 from rankine._io import open_table
 from rankine._io.columns import ALIASES_OF_TABLES, resolve_table
 from rankine._io.frames import is_frame
+from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows
 from rankine._io.tables import Table, together
 from rankine._io.values import ids, no_text
@@ -309,9 +310,10 @@ def _of_columns(
     )
     vectors = None
     if numbers:
-        if len(known) < len(item):
-            twice = item.filter(item.is_duplicated())[0]
-            msg = f"{title}: item {twice!r} stands twice; its features must be one row"
+        repeat = first_repeat(item.to_frame())
+        if repeat is not None:
+            again = item[repeat[0]]
+            msg = f"{title}: item {again!r} has two rows; its features must be in one"
             raise DataError(msg)
         vectors = _finite(
             np.stack([column.to_numpy() for column in numbers.values()], axis=1),

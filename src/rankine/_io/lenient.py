@@ -9,6 +9,7 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
+from rankine._io.repeats import marked
 from rankine._io.sources import Dense, Rows
 from rankine.errors import NoRowsError
 
@@ -45,8 +46,7 @@ def cleaned(source: Source, role: Role) -> Source:
         msg = f"{rows.name}: no rows are left in it; all were without an id"
         raise NoRowsError(msg)
     pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
-    twice = frame.select(pl.struct(pair).is_duplicated().alias("twice"))["twice"]
-    if twice.any():
+    if marked(frame.select(pair), keep="first") is not None:
         kept = _best(frame, pair)
         n = frame.height - kept.height
         which = "largest grade" if role == "qrels" else "best score"

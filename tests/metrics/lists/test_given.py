@@ -246,7 +246,7 @@ def test_topics_are_features_where_there_are_no_others() -> None:
         (5, FormatError, "items is a int"),
         (pl.DataFrame({"item": ["a"]}), DataError, "no columns besides"),
         (pl.DataFrame({"film": ["a"], "x": [1]}), RankineError, "no column of items"),
-        (pl.DataFrame({"item": ["a", "a"], "x": [1, 2]}), DataError, "stands twice"),
+        (pl.DataFrame({"item": ["a", "a"], "x": [1, 2]}), DataError, "has two rows"),
         ("nowhere.csv", DataError, "no such file"),
         (np.zeros(3), FormatError, "items x features"),
     ],
