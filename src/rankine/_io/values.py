@@ -39,7 +39,9 @@ def ids(
     A lenient reader leaves missing ones as null; others say what can be done.
     """
     column, notes = _typed(column, part, origin)
-    if column.dtype != pl.String and column.null_count() == 0:
+    if column.null_count() == 0 and (
+        column.dtype != pl.String or not (column == "").any()
+    ):
         return column, notes
     need_threads()
     missing = column.is_null()

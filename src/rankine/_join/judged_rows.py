@@ -95,7 +95,7 @@ class _Matcher:
         if run.frame.height == 0:
             return self._finish()
         starts = list_starts(run.frame["query"])
-        number = self._number(run.frame["query"].gather(starts[:-1]))
+        number = self._number(run.frame["query"][starts[:-1]])
         if self._is_scattered(number):
             return self.scattered(iter([run]))
         self._match(self._lists(run, starts, number), self.orders)
@@ -360,7 +360,7 @@ class _Matcher:
                 row = rows[at]
         group = np.searchsorted(starts, row, side="right") - 1
         # A key may agree by chance; what it proposes is taken only if both ids agree.
-        same = items.gather(row).eq_missing(truth.items.gather(pair)).to_numpy()
+        same = items.gather(row).eq_missing(truth.items[pair]).to_numpy()
         same = same & (number[group] == truth.pool.query[pair])
         if same.all():
             return row, pair, group

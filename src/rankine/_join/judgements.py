@@ -59,7 +59,7 @@ class Judgements:
             )
             raise DataError(msg)
         starts = list_starts(query)
-        ids = query.gather(starts[:-1])
+        ids = query[starts[:-1]]
         by_query: Ints | None = None
         if ids.n_unique() < len(ids):
             # The rows of a query do not stand together: bring them together.

@@ -29,7 +29,8 @@ class Items(NamedTuple):
 
     def gather(self, rows: Ints) -> pl.Series:
         """Return the ids of some rows."""
-        return self.series.gather(rows if self.order is None else self.order[rows])
+        # Not by gather, which takes 0.1 ms for the fewest rows.
+        return self.series[rows if self.order is None else self.order[rows]]
 
 
 @dataclass(frozen=True, slots=True)
