@@ -180,7 +180,7 @@ def test_notes_of_all_runs_stand_once(rankine: Command, more: tuple[str, ...]) -
     Path("e.qrels").write_text("q1 0 a 1\nq2 0 c 1\nq3 0 z 1\n")
     done = rankine("evaluate", "e.qrels", "a.run", "c.run", *more, "-m", "P@1")
 
-    note = " - 1 judged query missing from the run (q3): counted 0"
+    note = " - 1 judged query missing from the run (q3): counted as 0"
     lines = done.out.splitlines()
     assert lines.count(note) == 1
     assert lines[lines.index(note) - 1] == "all runs"

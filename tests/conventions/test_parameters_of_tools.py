@@ -169,12 +169,12 @@ def test_what_is_defined_in_another_way_is_told_from_what_is_not_there() -> None
     ev = rk.evaluate(GRADED, SHOWN, ["AUC", "ERR@2"], convention="elliot")
 
     assert [text.partition(";")[0] for text in ev.warnings] == [
-        "Elliot: its AUC is defined in another way",
-        "Elliot: this tool has no such metric as ERR",
+        "Elliot: its AUC is defined differently",
+        "Elliot: ERR does not exist in this tool",
     ]
     rows = {row.convention: row for row in rk.reconcile(GRADED, SHOWN, "AUC").rows}
     assert rows["elliot"].why == (
-        "its AUC is defined in another way, which is not computed here"
+        "its AUC is defined differently, which is not computed here"
     )
 
 

@@ -147,7 +147,7 @@ def test_run_without_ranks_is_ranked_by_its_scores() -> None:
         (-1, "the rank of item 'c' for query 'u' is -1"),
         (2.5, "the rank of item 'c' for query 'u' is 2.5"),
         (1e9, "the rank of item 'c' for query 'u' is 1e\\+09"),
-        (2, "rank 2 stands twice for query 'u'"),
+        (2, "rank 2 appears twice for query 'u'"),
     ],
 )
 @pytest.mark.parametrize("metric", ["RR", "Popularity"])

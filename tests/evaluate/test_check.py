@@ -130,7 +130,7 @@ def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
                 [("q1", "a", 1.0, 1), ("q1", "b", 2.0, 2), ("q1", "c", 1.5, 3)],
                 *("query", "item", "score", "rank"),
             ),
-            "warning ranks and scores give another order in 1 list",
+            "warning ranks and scores give different orders in 1 list",
         ),
         ({"q1": {"a": 1, "b": -1}}, CLEAN_RUN, "note 1 negative grade"),
         ({"q1": {"a": 0.5}}, CLEAN_RUN, "note grades have fractions"),
@@ -140,7 +140,7 @@ def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
         ({"01": {"a": 1}}, {"1": ["a"]}, "1 query id of the judgements"),
         ({"01": {"a": 1}}, {"1": ["a"]}, "differ only in leading zeros"),
         ({"q1": {"a b": 1}}, {"q1": ["ab"]}, "differ only in spaces"),
-        ({"q1": {"e\u0301": 1}}, {"q1": ["\u00e9"]}, "only in the form of accents"),
+        ({"q1": {"e\u0301": 1}}, {"q1": ["\u00e9"]}, "only in the encoding of accents"),
         ({1: {2: 1}}, {"1": {"2": 1.0}}, "note query ids are Int64 in qrels and Str"),
     ],
 )

@@ -51,7 +51,7 @@ def test_several_metrics_in_one_name() -> None:
 
 
 def test_what_was_not_evaluated_is_a_key_error_that_lists_what_was() -> None:
-    with pytest.raises(KeyError, match=r"RR was not evaluated; there are AP"):
+    with pytest.raises(KeyError, match=r"RR was not evaluated; the metrics are AP"):
         _ = evaluate(["AP"])["MRR"]
 
 

@@ -23,17 +23,17 @@ def test_nothing_to_say_says_nothing() -> None:
         (
             {"q": {"a": 1}, "r": {"a": 0}},
             {"q": ["a"], "r": ["a"]},
-            "1 query without a relevant item: counted 0",
+            "1 query without a relevant item: counted as 0",
         ),
         (
             {"q": {"a": 1}, "r": {"a": 1}},
             {"q": ["a"]},
-            "1 judged query missing from the run (r): counted 0",
+            "1 judged query missing from the run (r): counted as 0",
         ),
         (
             {f"q{number}": {"a": 1} for number in range(6)},
             {"q0": ["a"]},
-            "5 judged queries missing from the run (q1, q2, q3, ...): counted 0",
+            "5 judged queries missing from the run (q1, q2, q3, ...): counted as 0",
         ),
         (
             {"q": {"a": 1}},
@@ -43,7 +43,7 @@ def test_nothing_to_say_says_nothing() -> None:
         (
             {"q": {"a": 1, "x": 0}},
             {"q": ["a", "b", "c", "d"]},
-            "50.0% of the items in the top 2 are unjudged: counted not relevant",
+            "50.0% of the items in the top 2 are unjudged: counted as not relevant",
         ),
         (
             {"q": {"a": 1, "b": 0, "c": 0}},
@@ -53,7 +53,7 @@ def test_nothing_to_say_says_nothing() -> None:
         (
             {"q": {"a": 1, "b": -1}},
             {"q": ["a", "b"]},
-            "1 negative grade: taken as unjudged, gain 0",
+            "1 negative grade: treated as unjudged, with gain 0",
         ),
     ],
     ids=["empty", "missing", "many-missing", "extra", "unjudged", "tied", "negative"],
@@ -72,7 +72,7 @@ def test_unjudged_without_a_cutoff_are_counted_in_the_whole_list() -> None:
     ev = rk.evaluate({"q": {"a": 1, "x": 0}}, {"q": ["a", "b", "c"]}, ["AP"])
 
     assert ev.notes == (
-        "66.7% of the retrieved items are unjudged: counted not relevant",
+        "66.7% of the retrieved items are unjudged: counted as not relevant",
     )
 
 
@@ -84,8 +84,8 @@ def test_queries_without_relevant_items_are_told_apart_by_threshold() -> None:
     assert ev.notes == (
         ev.notes[0],
         "no grade is at least 3, the largest is 2: nothing is relevant",
-        "1 query without a relevant item: counted 0 (AP(rel=2))",
-        "2 queries without a relevant item: counted 0 (AP(rel=3))",
+        "1 query without a relevant item: counted as 0 (AP(rel=2))",
+        "2 queries without a relevant item: counted as 0 (AP(rel=3))",
     )
     assert ev.notes[0].startswith("every judged item counts as relevant: the grades")
 
@@ -125,5 +125,5 @@ def test_what_was_inferred_of_the_columns_is_told_of_both() -> None:
 
     notes = " ".join(rk.evaluate(qrels, run, "AP").notes)
 
-    assert "qrels has no grades; every row counts as relevant, grade 1" in notes
+    assert "qrels has no grades; every row counts as relevant, with grade 1" in notes
     assert "run: query = user, item = doc, score = sim" in notes

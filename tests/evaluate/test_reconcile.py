@@ -133,7 +133,7 @@ def test_what_a_tool_refuses_is_told() -> None:
 
     assert found["sklearn"] is None
     row = next(row for row in found.rows if row.convention == "sklearn")
-    assert row.why == "1 grade negative, which the convention refuses"
+    assert row.why == "1 negative grade, which the convention refuses"
     way = found.explain("sklearn", "rankine")
     assert way.value_first is None
     assert way.steps[0].field == "negative"
@@ -145,7 +145,7 @@ def test_what_a_tool_does_not_have_is_told() -> None:
 
     whys = {row.convention: row.why for row in found.rows if row.value is None}
     assert whys["surprise"] == "this tool has no such metric"
-    assert whys["cornac"] == "this tool has it without a cutoff only"
+    assert whys["cornac"] == "this tool has it only without a cutoff"
     assert "Surprise: this tool has no such metric" in str(found)
 
 
@@ -214,7 +214,7 @@ def test_no_way_leads_to_a_metric_that_a_tool_does_not_have() -> None:
 
     with pytest.raises(ParameterError, match="Surprise: this tool has no such metric"):
         found.explain("ranx", "surprise")
-    with pytest.raises(ParameterError, match="without a cutoff only"):
+    with pytest.raises(ParameterError, match="only without a cutoff"):
         found.explain("cornac", "ranx")
     with pytest.raises(ParameterError, match="named here by its text"):
         found.explain(rk.Convention(), "ranx")  # type: ignore[arg-type]
@@ -375,4 +375,4 @@ def test_warnings_are_printed(
 ) -> None:
     _, out, _ = printed(capsys, "evaluate", *files, "-m", "RR", "-c", "jurity")
 
-    assert "Jurity: this tool has no such metric as RR" in out
+    assert "Jurity: RR does not exist in this tool" in out

@@ -148,7 +148,7 @@ def test_numbers_and_texts_of_numbers_are_the_same_ids() -> None:
     ev = rk.similarity(first, second, "tau")
 
     assert ev["tau"] == 1
-    assert any("by their text" in note for note in ev.notes)
+    assert any("compared as text" in note for note in ev.notes)
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -259,7 +259,7 @@ def test_a_matrix_of_runs() -> None:
     assert lines[0] == "RBO(p=0.8)"
     assert lines[2].split() == ["a", "b", "c"]
     assert lines[3].split() == ["a", *(f"{found['a', name]:.4f}" for name in "abc")]
-    with pytest.raises(KeyError, match="no run is called 'd'; there are a, b, c"):
+    with pytest.raises(KeyError, match="no run is called 'd'; the runs are a, b, c"):
         found["a", "d"]
 
 
@@ -273,7 +273,7 @@ def test_a_matrix_of_a_measure_with_a_reference_is_not_symmetric() -> None:
 
 
 def test_a_matrix_needs_two_named_runs() -> None:
-    with pytest.raises(rk.errors.UsageError, match="two runs at least, got 1"):
+    with pytest.raises(rk.errors.UsageError, match="at least two runs, got 1"):
         rk.similarity_matrix({"a": {"q": ["x"]}})
     with pytest.raises(rk.errors.ParameterError, match="a mapping from name to run"):
         rk.similarity_matrix([{"q": ["x"]}])

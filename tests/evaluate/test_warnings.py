@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # --- scores that rise
 
 RISING = (
-    "scores rise along every list, as distances do; if small is good, say "
+    "scores rise along every list, as distances do; if smaller is better, give "
     "lower_is_better=True or --lower-is-better"
 )
 
@@ -133,9 +133,13 @@ def test_swapped_frames_warn(form: str, tmp_path: Path) -> None:
     first, second = swapped.warnings
 
     assert right.warnings == ()
-    assert "the column 'score' is taken for the grade, but it is runs that" in first
+    assert (
+        "the column 'score' is used as the grade, but usually it is runs that"
+    ) in first
     assert "columns={'grade': 'score'} or --col grade=score" in first
-    assert "the column 'rating' is taken for the score, but it is judgements" in second
+    assert (
+        "the column 'rating' is used as the score, but usually it is judgements"
+    ) in second
     assert "are judgements and run swapped?" in first
 
 
@@ -146,7 +150,7 @@ def test_a_long_file_of_ratings_for_a_run_warns(tmp_path: Path) -> None:
 
     (text,) = rk.evaluate({"q1": {"d1": 1}}, path, "RR").warnings
 
-    assert text.startswith(f"{path}: the column 'rating' is taken for the score")
+    assert text.startswith(f"{path}: the column 'rating' is used as the score")
 
 
 def test_who_names_the_column_is_not_warned() -> None:

@@ -91,7 +91,7 @@ def parquet_of_more_than_may_be_read() -> None:
     path = judge.FOLDER / "much.parquet"
     frame.with_columns(score=-pl.col("item")).write_parquet(path)
 
-    with pytest.raises(FormatError, match="more than 10,000 bytes, unpacked"):
+    with pytest.raises(FormatError, match="more than 10,000 bytes when unpacked"):
         rk.read_run(path, max_bytes=10_000)
 
 

@@ -162,14 +162,14 @@ def test_parts_that_differ_are_refused(tmp_path: Path) -> None:
     TABLE.drop("click").write_parquet(tmp_path / "b.parquet")
 
     assert refused("logged", tmp_path) == (
-        f"{tmp_path / 'b.parquet'} has no column 'click', and "
-        f"{tmp_path / 'a.parquet'} has one; parts of one table must be alike"
+        f"{tmp_path / 'b.parquet'} has no column 'click', but {tmp_path / 'a.parquet'} "
+        "has one; all parts of a table must have the same columns"
     )
     whole = pl.DataFrame({"user_id": ["u3"], "item_id": [7], "click": [1]})
     whole.with_columns(pscore=0.5).write_parquet(tmp_path / "b.parquet")
     assert refused("logged", tmp_path) == (
-        f"{tmp_path / 'b.parquet'}: 'item' is of type Int64, and of type String in "
-        f"{tmp_path / 'a.parquet'}; parts of one table must be alike"
+        f"{tmp_path / 'b.parquet'}: 'item' is of type Int64, but of type String in "
+        f"{tmp_path / 'a.parquet'}; all parts of a table must have the same types"
     )
 
 
@@ -205,7 +205,9 @@ def test_a_table_is_bounded(form: str, packing: str, tmp_path: Path) -> None:
         return rk.evaluate(None, RUN, "ILD", items=table)
 
     for read in (log, items):
-        with pytest.raises(FormatError, match="has more than 1,000 bytes, unpacked"):
+        with pytest.raises(
+            FormatError, match=("has more than 1,000 bytes when unpacked")
+        ):
             read()
 
 
@@ -222,7 +224,7 @@ def test_an_encoding_can_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "trec"}, "format 'trec' has no names of columns"),
+        ({"format": "trec"}, "format 'trec' has no column names"),
         ({"format": "cvs"}, "unknown format 'cvs'.*did you mean 'csv'"),
         ({"columns": {"score": "x"}}, "columns has no part 'score'"),
         ({"columns": ["item"]}, "columns must be"),
@@ -415,9 +417,9 @@ def test_recbole_has_several_topics_in_a_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"\\ud800": {"x": 1}}', "an id has '.ud800', half of a character"),
-        ('{"a": {"\\udfff": 1}}', "an id has '.udfff', half of a character"),
-        (f'{{"a": {{"x": 1{"0" * 400}}}}}', "weights from 0"),
+        ('{"\\ud800": {"x": 1}}', "an id contains '.ud800', an unpaired surrogate"),
+        ('{"a": {"\\udfff": 1}}', "an id contains '.udfff', an unpaired surrogate"),
+        (f'{{"a": {{"x": 1{"0" * 400}}}}}', "weights of at least 0"),
         ("{}", "is empty; give at least one item"),
     ],
 )

@@ -16,7 +16,7 @@ from rankine.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SAME = "compared by their text"
+SAME = "compared as text"
 REFUSED = r"give both the same type"
 
 
@@ -144,8 +144,8 @@ def test_users_too() -> None:
 
     same = rk.similarity(run, text, "Jaccard")
     assert same.notes[-1] == (
-        "query ids are ints in the first run and text in the second run; compared by "
-        "their text"
+        "query ids are ints in the first run and text in the second run; compared as "
+        "text"
     )
     assert same.per_query["query"].to_list() == [1, 2]
     with pytest.raises(DataError, match=r"query ids are text in the second run"):

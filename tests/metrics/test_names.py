@@ -146,7 +146,7 @@ def test_a_mean_that_was_not_asked_for_is_a_key_error() -> None:
     mean = rk.evaluate(QRELS, RUN, ["AP", "RR"]).mean
 
     for name in ("nDCG", "nDGC", "P@1,2", ""):
-        with pytest.raises(KeyError, match="was not evaluated; there are AP, RR"):
+        with pytest.raises(KeyError, match="was not evaluated; the metrics are AP, RR"):
             _ = mean[name]
         assert name not in mean
         assert mean.get(name) is None

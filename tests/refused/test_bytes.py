@@ -128,8 +128,8 @@ def test_15_control_characters_in_ids_are_refused_in_trec_text(tmp_path: Path) -
     lenient = rk.evaluate(qrels, run, ["RR", "NumRet"], lenient=True)
 
     assert text == (
-        f"{run}:6: has the control character \\x00, which no id should have; "
-        "lenient=True or --lenient takes it as it is"
+        f"{run}:6: has the control character \\x00, which should not be in an id; "
+        "lenient=True or --lenient keeps it as it is"
     )
     assert lenient.mean == {"RR": RR, "NumRet": 6}
 

@@ -69,9 +69,11 @@ def test_24_a_missing_column_shows_what_is_there_and_how_to_say_it(
 
     assert text.startswith(
         f"{run} has no column for the item; it has 'query', 'itm', 'score', and names "
-        "like item_id, "
+        "such as item_id, "
     )
-    assert text.endswith("say which, e.g. columns={'item': 'itm'} or --col item=itm")
+    assert text.endswith(
+        "say which one to use, e.g. columns={'item': 'itm'} or --col item=itm"
+    )
 
 
 def test_24_missing_column_suggests_the_nearest_name() -> None:
@@ -168,8 +170,8 @@ def test_25_two_names_for_one_part_ask_for_one(tmp_path: Path) -> None:
     code, _, _ = command("evaluate", qrels, run, "--col", "query=user_id")
 
     assert text == (
-        f"{run} has several columns for the query: 'user_id', 'uid'; say which, e.g. "
-        "columns={'query': 'user_id'} or --col query=user_id"
+        f"{run} has several columns for the query: 'user_id', 'uid'; say which one to "
+        f"use, e.g. columns={{'query': 'user_id'}} or --col query=user_id"
     )
     assert code == 0
 
@@ -206,7 +208,7 @@ def test_26_a_column_that_stands_twice_in_a_file_is_refused(
 
     text = refusal(FormatError, qrels, run)
 
-    assert text == f"{run}:1: the column {name!r} stands twice; give it once"
+    assert text == f"{run}:1: the column {name!r} appears twice; give it once"
 
 
 def test_26_a_column_that_stands_twice_in_a_frame_is_refused() -> None:
@@ -216,5 +218,5 @@ def test_26_a_column_that_stands_twice_in_a_frame_is_refused() -> None:
 
     for frame in (pandas, arrow):
         assert refused(FormatError, TRUTH, frame) == (
-            "the column 'item' stands twice in the frame; give it once"
+            "the column 'item' appears twice in the frame; give it once"
         )

@@ -54,7 +54,7 @@ def test_bad_data_is_one_sentence_and_three(
         (["-m", "P(rel=x)"], "rel must be a finite number, got 'x'"),
         (["-m", "FallOut@5"], "catalog"),
         (["-c", "trec"], "unknown convention 'trec'"),
-        (["--format", "trek"], "unknown format 'trek'; there are"),
+        (["--format", "trek"], "unknown format 'trek'; known formats are"),
         (["--col", "itm=x"], "subtopic; did you mean 'item'?"),
         (["--style", "trec_eval", "-m", "mapp"], "unknown metric 'mapp'"),
         (["--style", "trec_eval", "-m", "P.x"], "P takes cutoffs"),

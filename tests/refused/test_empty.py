@@ -54,13 +54,13 @@ def test_69_none_is_no_run() -> None:
     text = complaint(errors.FormatError, {"q": {"a"}}, None)
 
     assert text.startswith("cannot read run from ")
-    assert "a path, a mapping by query, a frame" in text
+    assert "a path, a mapping by query, a pandas" in text
 
 
 def test_69_none_is_no_judgements() -> None:
     text = complaint(errors.ParameterError, None, {"q": ["a"]})
 
-    assert text.endswith(" needs judgements, and there are none")
+    assert text.endswith(" needs judgements, but there are none")
 
 
 # --- files

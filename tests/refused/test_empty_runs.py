@@ -99,7 +99,7 @@ def test_lists_that_are_empty_are_a_run(run: Any) -> None:
 def test_a_run_whose_rows_are_all_dropped_is_refused() -> None:
     run = pd.DataFrame({"query": ["q"], "item": [None], "score": [1.0]})
 
-    with pytest.raises(NoRowsError, match="no rows are left in it"):
+    with pytest.raises(NoRowsError, match="no rows are left, as none has an id"):
         rk.evaluate(QRELS, run, "RR", lenient=True)
 
 

@@ -48,7 +48,7 @@ def test_27_ints_and_text_are_compared_by_text_if_all_are_plain(tmp_path: Path) 
     found = rk.evaluate(ints, run, "RR")
 
     assert found.per_query.rows() == [(1, 1), (2, 1)]
-    assert any("compared by their text" in note for note in found.notes)
+    assert any("compared as text" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -163,7 +163,7 @@ def test_34_partial_overlap_counts_zero_and_is_told(form: str, write: Write) -> 
     ev = rk.evaluate(qrels, run, ["AP"])
 
     assert ev["AP"] == (1 + 0) / 2
-    assert ev.notes[0] == "1 judged query missing from the run (q2): counted 0"
+    assert ev.notes[0] == "1 judged query missing from the run (q2): counted as 0"
     assert ev.notes[1] == "1 query of the run without judgements (z): not evaluated"
 
 
@@ -176,7 +176,7 @@ def test_34_partial_overlap_is_counted_and_told(tmp_path: Path) -> None:
     assert code == 0
     assert found["RR"] == 1 / 2
     for note in (
-        "1 judged query missing from the run (q2): counted 0",
+        "1 judged query missing from the run (q2): counted as 0",
         "1 query of the run without judgements (q9): not evaluated",
     ):
         assert note in found.notes

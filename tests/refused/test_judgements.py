@@ -54,8 +54,8 @@ def test_54_negative_grades_are_unjudged_and_told(tmp_path: Path) -> None:
     found = rk.evaluate(qrels, run, ["DCG", "P@1"])
 
     assert found.mean == {"DCG": 1 / log2(4), "P@1": 0}
-    assert "1 negative grade: taken as unjudged, gain 0" in found.notes
-    assert "100.0% of the items in the top 1 are unjudged: counted not relevant" in (
+    assert "1 negative grade: treated as unjudged, with gain 0" in found.notes
+    assert "100.0% of the items in the top 1 are unjudged: counted as not relevant" in (
         found.notes
     )
 
@@ -160,10 +160,10 @@ def test_56_threshold_of_one_is_a_threshold_too() -> None:
 @pytest.mark.parametrize(
     ("policy", "mean", "fate"),
     [
-        ("zero", (1 + 0) / 2, "counted 0"),
+        ("zero", (1 + 0) / 2, "counted as 0"),
         ("skip", 1, "left out"),
         ("nan", pytest.approx(math.nan, nan_ok=True), "left out"),
-        ("one", (1 + 1) / 2, "counted 1"),
+        ("one", (1 + 1) / 2, "counted as 1"),
     ],
 )
 def test_58_query_without_relevant_items_follows_the_policy_and_is_told(
@@ -186,7 +186,7 @@ def test_58_a_query_without_relevant_items_follows_the_policy(tmp_path: Path) ->
     skipped = rk.evaluate(qrels, run, "RR", convention=skip)
 
     assert zero["RR"] == 1 / 2
-    assert "1 query without a relevant item: counted 0" in zero.notes
+    assert "1 query without a relevant item: counted as 0" in zero.notes
     assert skipped["RR"] == 1
     assert "1 query without a relevant item: left out" in skipped.notes
 
@@ -216,7 +216,7 @@ def test_59_no_query_with_relevant_items_is_told(form: str, write: Write) -> Non
     left_out = rk.evaluate(qrels, run, ["AP"], convention=skip)
 
     assert zero["AP"] == 0
-    assert "2 queries without a relevant item: counted 0" in zero.notes
+    assert "2 queries without a relevant item: counted as 0" in zero.notes
     assert math.isnan(left_out["AP"])
     assert "2 queries without a relevant item: left out" in left_out.notes
 

@@ -354,7 +354,9 @@ def test_68_precision_divides_by_k_and_short_lists_are_told(tmp_path: Path) -> N
 
     assert code == 0
     assert rk.evaluate(qrels, run, "P@10")["P@10"] == 1 / 10
-    assert "2 lists with fewer than 10 items: empty ranks count nothing" in out
+    assert (
+        "2 lists with fewer than 10 items: missing ranks count as not relevant"
+    ) in out
 
 
 def test_a_catalogue_that_is_too_small_is_refused() -> None:

@@ -57,7 +57,7 @@ def test_judgements_that_are_no_set_say_what_is_wanted(entry: Any) -> None:
 def test_69_none_is_no_list() -> None:
     text = refused(DataError, TRUTH, {"q1": None, "q2": ["c"]})
 
-    assert text.startswith("the list of query 'q1' is None; an empty list or dict says")
+    assert text.startswith("the list of query 'q1' is None; use an empty list or dict")
 
 
 def test_40_a_generator_is_no_list() -> None:
@@ -333,7 +333,7 @@ def test_40_rows_without_names_are_refused(kind: Any) -> None:
     text = refused(FormatError, kind([("q1", "a", 1)]), LISTS)
 
     assert text.startswith("cannot read qrels from a ")
-    assert "expected a path, a mapping by query, a frame" in text
+    assert "expected a path, a mapping by query, a pandas" in text
 
 
 def test_40_a_dataset_of_splits_asks_for_one() -> None:
@@ -341,7 +341,7 @@ def test_40_a_dataset_of_splits_asks_for_one() -> None:
 
     text = refused(FormatError, splits(train=Dataset()), LISTS)
 
-    assert text.endswith("take one of its splits: 'train'")
+    assert text.endswith("pass one of its splits: 'train'")
 
 
 def test_40_an_index_with_ids_asks_for_a_column() -> None:

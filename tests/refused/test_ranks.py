@@ -47,7 +47,7 @@ def test_47_the_score_decides_unless_the_rank_is_to_be_trusted(tmp_path: Path) -
     assert rk.evaluate(qrels, run, "RR", order="rank")["RR"] == 1
     assert code == 0
     assert out.splitlines()[1].startswith("a.run,all,RR,1.0,")
-    assert "ranks and scores give another order in 1 list" in [
+    assert "ranks and scores give different orders in 1 list" in [
         finding.what for finding in found.findings
     ]
 

@@ -223,4 +223,4 @@ def test_blanks_after_commas_are_left_out(tmp_path: Path) -> None:
     ev = rk.evaluate(ONE_QUERY, path, "RR")
 
     assert ev["RR"] == 1
-    assert any("blanks around the fields" in note for note in ev.notes)
+    assert any("spaces around the fields" in note for note in ev.notes)

@@ -52,7 +52,7 @@ def test_36_lists_are_rows_and_told() -> None:
     found = rk.evaluate(TRUTH, run, "RR")
 
     assert found["RR"] == (1 / 2 + 1) / 2
-    assert "run: the lists in 'item' are taken as rows, in their order" in found.notes
+    assert "run: the lists in 'item' are read as rows, in their order" in found.notes
 
 
 def test_36_lists_of_different_length_are_refused() -> None:

@@ -81,8 +81,8 @@ class Doubts:
     def _rising(self) -> Iterable[str]:
         if self.rises >= _RISES and not self.falls:
             yield (
-                "scores rise along every list, as distances do; if small is good, say "
-                "lower_is_better=True or --lower-is-better"
+                "scores rise along every list, as distances do; if smaller is better, "
+                "give lower_is_better=True or --lower-is-better"
             )
 
 

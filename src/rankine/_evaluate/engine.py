@@ -91,7 +91,10 @@ def evaluate_source(
             aligned = replace(aligned, notes=(*aligned.notes, said))
         if depth is not None:
             if any(metric.get("ties") for _, metric, _ in group.members):
-                msg = "depth cannot be given together with ties: who is cut is not sure"
+                msg = (
+                    "depth= and ties= cannot be combined: which tied items fall below "
+                    "the depth is undefined"
+                )
                 raise ParameterError(msg)
             aligned = cut(aligned, depth)
         aligned = _with_first(aligned, source, rule, plan, keep)
@@ -194,7 +197,10 @@ def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
         return ()
     source = "items" if known.train is None else "train"
     n = count(table.catalog, "item")
-    said = f"the catalogue is taken to be the {n} of {source}=; catalog= gives another"
+    said = (
+        f"the catalogue is assumed to be the {n} of {source}=; give another with "
+        "catalog="
+    )
     return (said,)
 
 
@@ -217,8 +223,8 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
         metric = needs.get("vectors") or needs["topics"]
         msg = (
             f"{metric} needs features, but items= has only texts that are nearly all "
-            "different, as titles are; to take them nevertheless, say "
-            "columns={'features': ...} or --col features=NAME"
+            "different, as titles are; to use them nevertheless, give "
+            f"columns={{'features': ...}} or --col features=NAME"
         )
         raise DataError(msg)
     if "topics" in needs and table.topics is None:

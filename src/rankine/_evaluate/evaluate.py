@@ -285,10 +285,10 @@ def _features(told: Any, items: Any) -> tuple[str, ...]:
         isinstance(name, str) for name in names
     )
     if not plain or not names:
-        msg = f"columns gives 'features' {told!r}; expected a name or several"
+        msg = f"columns gives 'features' {told!r}; expected one name or several"
         raise ParameterError(msg)
     if not (is_frame(items) or isinstance(items, (str, PathLike))):
-        msg = "columns gives 'features', which are those of a frame or file in items="
+        msg = "columns gives 'features', which needs a frame or file in items="
         raise ParameterError(msg)
     return tuple(names)
 

@@ -156,7 +156,7 @@ class Pair:
                 yield Finding(
                     "error",
                     f"{count(missing, 'row')} of {self.names[number]} without an id",
-                    "mend the file, or drop these rows with lenient=True or --lenient",
+                    "fix the file, or drop these rows with lenient=True or --lenient",
                 )
             repeated = _n_repeated(frame)
             repeat = first_repeat(frame.select("query", "item")) if repeated else None
@@ -177,7 +177,7 @@ class Pair:
             yield Finding(
                 "error",
                 f"{count(bad, 'score')} of {self.names[1]} not a number",
-                "mend them, or rank these items last with lenient=True or --lenient",
+                "fix them, or rank these items last with lenient=True or --lenient",
             )
 
     def _overlap(self) -> Iterator[Finding]:
@@ -191,14 +191,15 @@ class Pair:
                 "error" if n == 0 else "warning",
                 f"{n} of {len(judged)} judged queries are in the run: "
                 f"{_few(judged)} are judged, {_few(listed)} are in the run",
-                "see whether both files are of the same test set and write ids alike",
+                "check that both files belong to the same test set and write ids the "
+                "same way",
             )
         elif len(only_judged):
             yield Finding(
                 "warning",
                 f"{count(len(only_judged), 'judged query')} missing from the run "
                 f"({_few(only_judged)})",
-                "each counts 0; if the system was not asked, leave them out of the "
+                "each counts as 0; if the system was not asked, leave them out of the "
                 "judgements",
             )
         if len(only_listed) and not few:
@@ -214,7 +215,7 @@ class Pair:
                 "warning",
                 f"no judged item is in the run: {_few(self.truth['item'])} are judged, "
                 f"{_few(self.run['item'])} are in the run",
-                "see whether both write the ids of items alike",
+                "check that both write item ids the same way",
             )
         elif common.height:
             share = self._unjudged(common.filter(pl.col("place") <= self.k))
@@ -230,7 +231,7 @@ class Pair:
                     "note",
                     f"{part} ids are {ours} in {self.names[0]} and {theirs} in "
                     f"{self.names[1]}",
-                    "they are compared by their text if all texts are plain ints",
+                    "they are compared as text if all texts are plain ints",
                 )
 
     def _order(self) -> Iterator[Finding]:
@@ -241,21 +242,21 @@ class Pair:
                 "warning",
                 "all scores of each list are equal",
                 "the order is that of the ids, not of the system; give its scores, or "
-                "order='given' if the rows stand in order",
+                "order='given' if the rows are in order",
             )
         elif _rises(run):
             yield Finding(
                 "warning",
                 "scores rise along every list, as distances do",
-                "if small is good, say lower_is_better=True or --lower-is-better",
+                "if smaller is better, give lower_is_better=True or --lower-is-better",
             )
         if "rank" in run.columns:
             n = _contradicted(run)
             if n:
                 yield Finding(
                     "warning",
-                    f"ranks and scores give another order in {count(n, 'list')}",
-                    "the score decides; to trust the rank say order='rank' or "
+                    f"ranks and scores give different orders in {count(n, 'list')}",
+                    "the score decides; to trust the rank, give order='rank' or "
                     "--order rank",
                 )
         across = self.of_run()["queries_tied_across_k"]
@@ -263,7 +264,8 @@ class Pair:
             yield Finding(
                 "note",
                 f"{count(across, 'query')} with ties across rank {self.k}",
-                "the tie rule decides who is in; ties='average' takes all orders",
+                "the tie rule decides which items are in; ties='average' averages "
+                "over all orders",
             )
 
     def _judgements(self) -> Iterator[Finding]:
@@ -292,7 +294,7 @@ class Pair:
             yield Finding(
                 "warning" if empty == len(self.queries[0]) else "note",
                 f"{count(empty, 'judged query')} without a relevant item",
-                "they count 0; leave them out with a convention that skips them",
+                "they count as 0; leave them out with a convention that skips them",
             )
 
     def _odd_ids(self) -> Iterator[Finding]:
@@ -315,7 +317,8 @@ class Pair:
                         f"{count(len(pairs), f'{part} id')} of the judgements and of "
                         f"the run differ only in {word} ({pairs[0][0]!r} and "
                         f"{pairs[0][1]!r})",
-                        "write them alike; ids are compared letter by letter",
+                        "write them the same way; ids are compared character by "
+                        "character",
                     )
 
 
@@ -324,7 +327,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "leading zeros": lambda text: text.lstrip("0"),
     "a .0 at the end": lambda text: text.removesuffix(".0"),
     "spaces": lambda text: "".join(text.replace("\u200b", "").split()),
-    "the form of accents": lambda text: unicodedata.normalize("NFC", text),
+    "the encoding of accents": lambda text: unicodedata.normalize("NFC", text),
 }
 
 

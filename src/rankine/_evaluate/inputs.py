@@ -36,7 +36,7 @@ def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
     if how.lenient:
         source = cleaned(source, "qrels")
     if isinstance(source, Stream):
-        msg = f"{source.name} was read as a run, and cannot be judgements"
+        msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
     if not part and is_empty(source):
         raise no_judgements(source.name)

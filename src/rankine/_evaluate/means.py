@@ -32,7 +32,7 @@ class Means(dict[str, float]):
         """Return the number of a metric that is spelled in another way."""
         label = self._label(key)
         if label is None:
-            msg = f"{key} was not evaluated; there are {', '.join(self)}"
+            msg = f"{key} was not evaluated; the metrics are {', '.join(self)}"
             raise KeyError(msg)
         return self[label]
 

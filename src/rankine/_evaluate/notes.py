@@ -92,7 +92,7 @@ def _missing(aligned: Aligned) -> list[str]:
         return []
     who = count(aligned.missing, "judged query")
     names = _few(aligned.missing_ids, aligned.missing)
-    fate = "left out" if aligned.table.in_run.all() else "counted 0"
+    fate = "left out" if aligned.table.in_run.all() else "counted as 0"
     return [f"{who} missing from the run {names}: {fate}"]
 
 
@@ -137,7 +137,7 @@ def _unjudged(
         return ["all lists of the run are empty"] if table.in_run.any() else []
     if aligned.floored:
         who = count(aligned.floored, "judged item")
-        return [f"{who} with a score at or under the floor: counted not relevant"]
+        return [f"{who} with a score at or under the floor: counted as not relevant"]
     k = depths[0] if depths else None
     inside = known if k is None else known & (table.rank <= k)
     shown = total if k is None else int(np.minimum(table.n_retrieved, k).sum())
@@ -145,7 +145,7 @@ def _unjudged(
     if share <= 0 or not _has_negatives(table, metrics):
         return []
     where = "retrieved items" if k is None else f"items in the top {k}"
-    return [f"{share:.1%} of the {where} are unjudged: counted not relevant"]
+    return [f"{share:.1%} of the {where} are unjudged: counted as not relevant"]
 
 
 def _has_negatives(table: Judged, metrics: Sequence[Metric]) -> bool:
@@ -165,8 +165,8 @@ def _unmatched(aligned: Aligned) -> list[str]:
         return []
     return [
         (
-            "no judged item is in the run; see whether both write ids alike, with "
-            "rankine check"
+            "no judged item is in the run; rankine check shows whether both write ids "
+            "the same way"
         )
     ]
 
@@ -190,7 +190,12 @@ def _short(table: Judged, depths: Sequence[int]) -> list[str]:
     n = int(np.count_nonzero((table.n_retrieved < k) & table.in_run))
     if not n or not table.n_retrieved.any():
         return []
-    return [f"{count(n, 'list')} with fewer than {k} items: empty ranks count nothing"]
+    return [
+        (
+            f"{count(n, 'list')} with fewer than {k} items: missing ranks count as not "
+            "relevant"
+        )
+    ]
 
 
 def _tied(table: Judged, depths: Sequence[int]) -> list[str]:
@@ -215,4 +220,4 @@ def _negative(table: Judged) -> list[str]:
         return []
     if table.keep_negative:
         return [f"{count(n, 'negative grade')}: counted as losses"]
-    return [f"{count(n, 'negative grade')}: taken as unjudged, gain 0"]
+    return [f"{count(n, 'negative grade')}: treated as unjudged, with gain 0"]

@@ -156,7 +156,7 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     for metric, bound in zip(plan.asked, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):
             if "qrels" not in given:
-                msg = f"{metric} needs judgements, and there are none"
+                msg = f"{metric} needs judgements, but there are none"
                 raise ParameterError(msg)
             continue
         for need in sorted(bound.needs):
@@ -172,14 +172,17 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
         fact = REGISTRY.get(plain) or LISTED.get(plain)
         if fact is None:
             msg = (
-                f"the convention overrides {name!r}, which is no metric"
-                f"{nearest(name, [*REGISTRY, *LISTED])}"
+                f"the convention overrides {name!r}, which is not a "
+                f"metric{nearest(name, [*REGISTRY, *LISTED])}"
             )
             raise ParameterError(msg)
         Convention(**{key: own[key] for key in own if fact.is_field(key)})
         by_rank = own.get("order", rule.order) in BY_RANK
         if by_rank != (rule.order in BY_RANK):
-            msg = f"{name} alone cannot be read by its rank column, or not by it"
+            msg = (
+                "a convention must use the rank column for all metrics or for none, "
+                f"and {name} differs"
+            )
             raise ParameterError(msg)
     for metric in metrics:
         pooled = rule_for(metric, rule).aggregate == "ratio_of_sums"
@@ -197,7 +200,7 @@ def _check_names(metrics: tuple[Metric, ...]) -> None:
     for metric in metrics:
         text = str(metric)
         if text in seen:
-            msg = f"two metrics are called {text}; give their functions other names"
+            msg = f"two metrics are called {text}; give their functions different names"
             raise ParameterError(msg)
         seen.add(text)
 

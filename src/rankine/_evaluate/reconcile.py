@@ -37,8 +37,8 @@ BASE = "rankine"
 """The convention that the others are told from."""
 _SAME = 1e-12
 _NO_SUCH = "this tool has no such metric"
-_NOT_CUT = "this tool has it without a cutoff only"
-_UNLIKE = "its {} is defined in another way, which is not computed here"
+_NOT_CUT = "this tool has it only without a cutoff"
+_UNLIKE = "its {} is defined differently, which is not computed here"
 _REFUSING = frozenset({"missing_run", "negative", "duplicates", "nothing"})
 """Choices by which a tool may refuse data."""
 
@@ -136,7 +136,7 @@ class Reconciliation:
         for name in (first, second):
             why = self._lacks(name)
             if why:
-                msg = f"{TOOLS[name].title}: {why}, {self.metric}"
+                msg = f"{TOOLS[name].title}: {why} ({self.metric})"
                 raise ParameterError(msg)
         here, there = self._choices(first), self._choices(second)
         steps, unmoved = [], []
@@ -297,15 +297,15 @@ def refuse_lists(metric: Metric) -> None:
     """Refuse metrics of lists, which read more than judgements and a run."""
     if isinstance(metric, ListMetric):
         msg = (
-            f"reconcile compares metrics of judged items, and {metric} is one of "
-            "lists; evaluate it with convention= instead"
+            f"reconcile compares metrics of judged items, and {metric} is a metric of "
+            "lists; use evaluate() with convention= instead"
         )
         raise ParameterError(msg)
 
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str):
-        msg = f"a convention is named here by its text, got {name!r}"
+        msg = f"conventions are given here by name, got {name!r}"
         raise ParameterError(msg)
     convention(name)
 

@@ -144,7 +144,10 @@ class Evaluation:
         if text not in self.summaries:
             text = str(self._parse(text))
         if text not in self.summaries:
-            msg = f"{metric} was not evaluated; there are {', '.join(self.summaries)}"
+            msg = (
+                f"{metric} was not evaluated; the metrics are "
+                f"{', '.join(self.summaries)}"
+            )
             raise KeyError(msg)
         return text
 

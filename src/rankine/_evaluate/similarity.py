@@ -183,7 +183,7 @@ class SimilarityMatrix:
 
     def _number(self, name: str) -> int:
         if name not in self.names:
-            msg = f"no run is called {name!r}; there are {', '.join(self.names)}"
+            msg = f"no run is called {name!r}; the runs are {', '.join(self.names)}"
             raise KeyError(msg)
         return self.names.index(name)
 
@@ -263,7 +263,7 @@ def similarity_matrix(
 def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
     """Compare every two of several runs that have been read."""
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
-        msg = f"a matrix needs two runs at least, got {len(runs)}"
+        msg = f"a matrix needs at least two runs, got {len(runs)}"
         raise UsageError(msg)
     plan = plan_of(measure)
     names = tuple(runs)

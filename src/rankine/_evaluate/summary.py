@@ -76,7 +76,7 @@ class Summary:
         worth = self.values[self.empty]
         if np.isnan(worth).all():
             return "left out"
-        return f"counted {worth[0]:g}"
+        return f"counted as {worth[0]:g}"
 
 
 def summarize(

@@ -69,8 +69,8 @@ def cautions_of(
             takes the order given.
     """
     yield Caution(
-        f"{tool.title}: the order given is taken, which is not that of the scores for "
-        "{}; sort the run by score if that is meant",
+        f"{tool.title}: the given order is used, which is not that of the scores for "
+        f"{{}}; sort the run by score if you want that order",
         "query",
         unsorted,
     )
@@ -78,24 +78,24 @@ def cautions_of(
         if metric.name in tool.over_train and bound.get("by") == "own":
             n, always = _n_elsewhere(table)
             yield Caution(
-                f"{tool.title}: the mean of {metric} is over the users of train, 1 for "
-                "those without a list; here it is over the lists ({} in one of the two "
-                "only)",
+                f"{tool.title}: this tool averages {metric} over the users of train, "
+                "with 1 for those without a list; here the mean is over the lists "
+                f"({{}} in only one of the two)",
                 "user",
                 n,
                 always,
             )
         if metric.name in tool.unlike:
             yield Caution(
-                f"{tool.title}: its {tool.unlike[metric.name]} is defined in another "
-                f"way; {metric} is computed with the choices that it makes elsewhere"
+                f"{tool.title}: its {tool.unlike[metric.name]} is defined differently; "
+                f"{metric} is computed with its other conventions"
             )
         elif not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
             yield Caution(
-                f"{tool.title}: this tool has no such metric as {word}; {metric} is "
-                "computed with the choices that it makes elsewhere"
+                f"{tool.title}: {word} does not exist in this tool; {metric} is "
+                "computed with its other conventions"
             )
         elif tool.open_ties is not None and not bound.get("ties"):
             length = tool.open_ties

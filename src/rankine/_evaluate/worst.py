@@ -153,14 +153,17 @@ def plain(value: Any) -> Any:
 def check_worst(metric: Metric) -> None:
     """Refuse metrics that have no worst queries, or none whose items are known."""
     if metric.fact.summary == "run":
-        msg = f"{metric} is one number for all queries, of which none is the worst"
+        msg = f"{metric} is one number for all queries, so no query is the worst"
     elif isinstance(metric, ListMetric):
         msg = (
-            f"{metric} looks at whole lists, and not at judged items that could be "
-            "missed; its values are in per_query"
+            f"{metric} looks at whole lists, not at judged items that could be missed; "
+            "its values are in per_query"
         )
     elif metric.higher_is_better is None:
-        msg = f"{metric} is neither better nor worse when it is large"
+        msg = (
+            f"{metric} is neither better nor worse when it is larger, so no query is "
+            "the worst"
+        )
     else:
         return
     raise ParameterError(msg)

@@ -28,7 +28,10 @@ def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
     if how.grades is not None and (
         isinstance(data, (Rows, Stream, Lists, Dense)) or _is_sparse(data)
     ):
-        msg = "grades= says what words are worth, but these judgements hold numbers"
+        msg = (
+            "grades= says what words are worth, but these judgements already hold "
+            "numbers"
+        )
         raise ParameterError(msg)
     source = _read(data, role, how)
     if how.lower_is_better and role == "run":
@@ -43,14 +46,17 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
         own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
         if own is not None and own != role:
             word = {"run": "a run", "qrels": "judgements"}
-            msg = f"{data.name} was read as {word[own]}, and cannot be {word[role]}"
+            msg = (
+                f"{data.name} was read as {word[own]} and cannot be used as "
+                f"{word[role]}"
+            )
             raise DataError(msg)
         if not isinstance(data, Lists):
             need_threads()
         return data
     if type(data).__name__ == "DatasetDict":
         splits = ", ".join(map(repr, data))
-        msg = f"cannot read {role} from a DatasetDict; take one of its splits: {splits}"
+        msg = f"cannot read {role} from a DatasetDict; pass one of its splits: {splits}"
         raise FormatError(msg)
     if isinstance(data, Mapping) and not _is_sparse(data):
         if how.grades is not None and role == "qrels":
@@ -70,7 +76,7 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
     """Open a table with named columns, so that its columns can be seen and read.
 
     Args:
-        data: a path, a frame of pandas, polars or pyarrow, or what `read_table` gives.
+        data: a path, a pandas, polars or pyarrow frame, or what `read_table` gives.
         title: what to call it in messages, if it is no path.
         how: what the user says of a file.
     """
@@ -88,8 +94,8 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
     if is_frame(data):
         return Table(title, (frame_part(data, title),), how.columns or {})
     msg = (
-        f"{title} is of type {type(data).__name__}; expected a path, or a frame of "
-        "pandas, polars or pyarrow"
+        f"{title} is of type {type(data).__name__}; expected a path or a pandas, "
+        "polars or pyarrow frame"
     )
     raise FormatError(msg)
 
@@ -114,7 +120,7 @@ def _read_table(data: Any, role: Role, how: Reading) -> Source:
         hint = "; wrap a matrix with from_scores or from_ranked"
     msg = (
         f"cannot read {role} from a {kind}; expected a path, a mapping by query, a "
-        f"frame of pandas, polars or pyarrow, or a sparse matrix{hint}"
+        f"pandas, polars or pyarrow frame, or a sparse matrix{hint}"
     )
     raise FormatError(msg)
 
@@ -143,7 +149,7 @@ def _check_worth(grades: Any) -> None:
         raise ParameterError(msg)
     for word, worth in grades.items():
         if not isinstance(worth, Real):
-            msg = f"grades gives {word!r} the worth {worth!r}, which is not a number"
+            msg = f"grades maps {word!r} to {worth!r}, which is not a number"
             raise ParameterError(msg)
 
 

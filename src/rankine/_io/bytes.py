@@ -92,7 +92,7 @@ class Opened:
             self._refuse_archive(self.head)
             again = packing_of(self.head)
             if again:
-                msg = f"{self.name}: is packed twice ({self.packing}, {again})"
+                msg = f"{self.name}: is compressed twice ({self.packing}, {again})"
                 raise FormatError(msg)
         held_back = self.packing or self._encoding or self._held is not None
         self.path = None if held_back else place
@@ -273,8 +273,8 @@ class Opened:
         word = archive_of(head)
         if word:
             msg = (
-                f"{self.name}: is a {word} archive, which is not read; unpack it, or "
-                "pack it with gzip, bzip2, xz, zstandard or zip"
+                f"{self.name}: is a {word} archive, which cannot be read; unpack it, "
+                "or compress it with gzip, bzip2, xz, zstandard or zip"
             )
             raise FormatError(msg)
 
@@ -290,7 +290,7 @@ class Opened:
             self._stat.st_size,
             self._stat.st_mtime_ns,
         ):
-            msg = f"{self.name}: has changed while it was read"
+            msg = f"{self.name}: changed while it was being read"
             raise FormatError(msg)
 
     def _all_of(self, stream: Any) -> bytes:
@@ -305,8 +305,8 @@ class Opened:
     def too_much(self) -> FormatError:
         """Say that there is more in it than may be read."""
         msg = (
-            f"{self.name}: has more than {self.how.max_bytes:,} bytes, unpacked; allow "
-            "more with max_bytes= or --max-bytes"
+            f"{self.name}: has more than {self.how.max_bytes:,} bytes when unpacked; "
+            "allow more with max_bytes= or --max-bytes"
         )
         return FormatError(msg)
 
@@ -337,7 +337,7 @@ def _check_encoding(encoding: str | None) -> None:
     except UnicodeDecodeError:
         pass  # an encoding of text, if not of this one
     except (LookupError, ValueError):
-        msg = f"unknown encoding {encoding!r}; utf-8, latin-1 and cp1252 are known, say"
+        msg = f"unknown encoding {encoding!r}; use for example utf-8, latin-1 or cp1252"
         raise ParameterError(msg) from None
 
 
@@ -345,7 +345,7 @@ def cannot(path: Path, error: OSError) -> FormatError:
     """Say why a path cannot be read."""
     if isinstance(error, FileNotFoundError):
         if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", str(path)):
-            msg = f"{path}: is an address; files are read from disk only"
+            msg = f"{path}: is a URL; only files on disk can be read"
             return FormatError(msg)
         near = difflib.get_close_matches(path.name, _siblings(path), n=1)
         hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""

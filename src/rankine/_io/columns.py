@@ -133,9 +133,10 @@ def refuse_leftover(
     ]
     if left:
         msg = (
-            f"{name} has no column that is known as a {value}, but numbers in "
-            f"{_listed(left)}; say which, columns={{{value!r}: {left[0]!r}}} or "
-            f"--col {value}={left[0]}, or that there is none, --col {value}={NO_COLUMN}"
+            f"{name} has no column with a known name for the {value}, but has numbers "
+            f"in {_listed(left)}; say which one to use, columns={{{value!r}: "
+            f"{left[0]!r}}} or --col {value}={left[0]}, or say that there is none, "
+            f"--col {value}={NO_COLUMN}"
         )
         raise ColumnNotFoundError(msg)
 
@@ -145,8 +146,8 @@ def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) ->
     for part in columns:
         if not isinstance(part, str) or part not in parts:
             msg = (
-                f"columns has no part {part!r}; parts are {', '.join(parts)}"
-                f"{nearest(str(part), parts)}"
+                f"columns has no part {part!r}; the parts are "
+                f"{', '.join(parts)}{nearest(str(part), parts)}"
             )
             raise ParameterError(msg)
         column = columns[part]
@@ -190,7 +191,7 @@ def resolve(
             likely = _likely(found, part)
             msg = (
                 f"{name} has no column for the {part}; it has {_listed(found)}, and "
-                f"names like {known} are known; say which, e.g. "
+                f"names such as {known} are recognised; say which one to use, e.g. "
                 f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
             )
             raise ColumnNotFoundError(msg)
@@ -314,8 +315,8 @@ def swapped(
         return ()
     whose = "runs" if role == "qrels" else "judgements"
     said = (
-        f"{name}: the column {column!r} is taken for the {value}, but it is {whose} "
-        "that usually have one; are judgements and run swapped? If not, say "
+        f"{name}: the column {column!r} is used as the {value}, but usually it is "
+        f"{whose} that have one; are judgements and run swapped? If not, give "
         f"columns={{{value!r}: {column!r}}} or --col {value}={column}"
     )
     return (said,)
@@ -356,9 +357,9 @@ def _by_alias(found: Sequence[str], part: str, name: str, role: Role) -> str | N
         matches = [column for alias in tier for column in folded.get(alias, [])]
         if len(matches) > 1:
             msg = (
-                f"{name} has several columns for the {part}: {_listed(matches)}; "
-                f"say which, e.g. columns={{'{part}': {matches[0]!r}}} or "
-                f"--col {part}={matches[0]}"
+                f"{name} has several columns for the {part}: {_listed(matches)}; say "
+                f"which one to use, e.g. columns={{'{part}': {matches[0]!r}}} or --col "
+                f"{part}={matches[0]}"
             )
             raise ColumnNotFoundError(msg)
         if matches:

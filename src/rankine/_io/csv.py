@@ -174,7 +174,7 @@ def _header(found: Sniffed, name: str) -> list[str]:
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         msg = (
-            f"{name}:{found.line - 1}: the column {twice!r} stands twice; give it once"
+            f"{name}:{found.line - 1}: the column {twice!r} appears twice; give it once"
         )
         raise FormatError(msg)
     return names
@@ -258,7 +258,7 @@ class _Reader:
         """Return the lines after the header, whose ends are those of this system."""
         if self.found.mark == "::":
             if b"\t" in data:
-                msg = f"{self.name}: has tabs between '::', which are not read"
+                msg = f"{self.name}: has tabs as well as '::', and cannot be read"
                 raise FormatError(msg)
             data = data.replace(b"::", b"\t")
         if b"\r" in data:
@@ -277,7 +277,7 @@ class _Reader:
     ) -> pl.DataFrame | str:
         """Return some columns, or in words why they cannot be read."""
         if source.startswith(UNPACKED_BY_POLARS):
-            msg = f"{self.name}: rows begin like packed data, which is not text"
+            msg = f"{self.name}: rows begin like compressed data, which is not text"
             raise FormatError(msg)
         schema = {
             name: pl.Float64 if name in numeric else pl.String for name in self.names
@@ -354,7 +354,9 @@ class _Reader:
         odd = re.compile(rb'(?:^|%b)[^"%b\n][^%b\n]*"' % ((re.escape(mark),) * 3))
         for number, line in _numbered(kept, lines):
             if odd.search(line):
-                why = "a quote stands inside a field; write it twice, and the field in "
+                why = (
+                    "there is a quote inside a field; double it, and put the field in "
+                )
                 self._refuse(number, why + "quotes")
 
     def _refuse(self, line: int, why: str) -> NoReturn:

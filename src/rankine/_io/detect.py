@@ -64,8 +64,8 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     told = how.format
     if told in FORMATS and told not in TABLES:
         msg = (
-            f"format {told!r} has no names of columns, which a table needs; it is one "
-            f"of {', '.join(TABLES)}"
+            f"format {told!r} has no column names, which a table needs; use one of "
+            f"{', '.join(TABLES)}"
         )
         raise ParameterError(msg)
     known = _not_text(opened, how)
@@ -78,7 +78,8 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     if "\0" in lines[0].text:
         msg = (
             f"{opened.name}: is binary data of a kind that is not read; a table is one "
-            f"of {', '.join(TABLES)}, in UTF-8 or in what encoding= or --encoding names"
+            f"of {', '.join(TABLES)}, in UTF-8 or in the encoding given with encoding= "
+            "or --encoding"
         )
         raise FormatError(msg)
     mark = _mark_of_table(lines, told)
@@ -142,8 +143,8 @@ def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
     told = how.format
     if told is not None and told not in FORMATS:
         msg = (
-            f"unknown format {told!r}; there are {', '.join(FORMATS)}"
-            f"{nearest(told, FORMATS)}"
+            f"unknown format {told!r}; known formats are "
+            f"{', '.join(FORMATS)}{nearest(told, FORMATS)}"
         )
         raise ParameterError(msg)
     head = opened.head
@@ -170,13 +171,13 @@ def _binary(head: bytes, name: str) -> str | None:
         b"\x80\x03": "a pickle, which may run programs",
         b"\x80\x04": "a pickle, which may run programs",
         b"\x80\x05": "a pickle, which may run programs",
-        b"\x93NUMPY": "an array of NumPy; load it and use from_scores or from_ranked",
+        b"\x93NUMPY": "a NumPy array; load it and use from_scores or from_ranked",
         b"SQLite format 3": "a database",
         b"\x89HDF": "an HDF5 file",
     }
     for magic, word in refused.items():
         if head.startswith(magic):
-            msg = f"{name}: is {word}, and is not read"
+            msg = f"{name}: cannot be read, as it is {word}"
             raise FormatError(msg)
     return None
 
@@ -369,9 +370,9 @@ def _by_content(
         return Sniffed("trec", " ")  # whose reader says which line is wrong
     else:
         msg = (
-            f"{name}: {n} columns without names that are known; say which are what, "
-            "e.g. columns={'query': 1, 'item': 2} or --col query=1 --col item=2, "
-            "counted from 1, or the format with format= or --format"
+            f"{name}: {n} columns without known names; say what they are, e.g. "
+            f"columns={{'query': 1, 'item': 2}} or --col query=1 --col item=2, counted "
+            "from 1, or give the format with format= or --format"
         )
         raise FormatError(msg)
     words = ", ".join(f"{part} = column {at}" for at, part in enumerate(parts, 1))

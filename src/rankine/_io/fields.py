@@ -142,7 +142,7 @@ def named(kind: str, mark: str, names: Sequence[str], lines: list[Line]) -> Snif
         and all(len(row) > at and NUMBER.fullmatch(row[at]) for row in rows)
     )
     padded = f"{mark} " in lines[0].text
-    said = ("blanks around the fields are left out",) if padded else ()
+    said = ("spaces around the fields are removed",) if padded else ()
     return Sniffed(
         kind,
         mark,

@@ -111,7 +111,7 @@ def _read_trec(
     )
     said = found.said
     if how.columns:
-        said += ("the columns of TREC text are fixed, and columns= or --col not used",)
+        said += ("the columns of TREC text are fixed; columns= and --col are ignored",)
     notes = tuple(f"{opened.name}: {text}" for text in said)
     if role == "qrels":
         return trec.read_qrels(opened, layout, notes)
@@ -244,15 +244,18 @@ def _together(
     kinds = {_what(one): one.name for one in rows}
     if len(kinds) > 1:
         (first, one), (second, other) = sorted(kinds.items())[:2]
-        msg = f"{name}: {one} has {first} and {other} has {second}; they are not alike"
+        msg = (
+            f"{name}: {one} has {first} and {other} has {second}; all files must hold "
+            "the same"
+        )
         raise FormatError(msg)
     try:
         frame = pl.concat([one.frame for one in rows], how="vertical")
     except pl.exceptions.PolarsError:
         odd = next(one for one in rows if one.frame.schema != rows[0].frame.schema)
         msg = (
-            f"{odd.name}: has ids of another type than {rows[0].name}; parts of one "
-            "table must be alike"
+            f"{odd.name}: its ids are of another type than those of {rows[0].name}; "
+            "all parts of a table must have the same types"
         )
         raise FormatError(msg) from None
     return Rows(

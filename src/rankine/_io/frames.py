@@ -206,13 +206,13 @@ def _unnested(
     missing = frame[item].is_null().arg_true()
     if len(missing):
         msg = (
-            f"{title}, row {int(missing[0])}: the list in {item!r} is missing; an "
-            "empty list says that nothing was retrieved"
+            f"{title}, row {int(missing[0])}: the list in {item!r} is missing; use an "
+            "empty list if nothing was retrieved"
         )
         raise DataError(msg)
     kept = frame.filter(counts[nested[0]] > 0)
     rows = kept.explode(nested)
-    notes = [f"{title}: the lists in {item!r} are taken as rows, in their order"]
+    notes = [f"{title}: the lists in {item!r} are read as rows, in their order"]
     empty = frame.height - kept.height
     if empty:
         notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
@@ -260,7 +260,7 @@ def columns_of(data: Any) -> dict[str, Any]:
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        msg = f"the column {twice!r} stands twice in the frame; give it once"
+        msg = f"the column {twice!r} appears twice in the frame; give it once"
         raise FormatError(msg)
     return dict(zip(texts, names, strict=True))
 
@@ -274,9 +274,9 @@ def column_of(data: Any, name: Any) -> pl.Series:
             return _pandas_column(data[name], str(name))
         return pl.Series(name, data.column(name))
     except UnicodeEncodeError:
-        msg = f"column {name!r} has half of a character, which is no text"
+        msg = f"column {name!r} contains an unpaired surrogate, which is not valid text"
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        msg = f"column {name!r} is of a type that is not read ({_reason(error)})"
+        msg = f"column {name!r} is of a type that cannot be read ({_reason(error)})"
     raise FormatError(msg)
 
 
@@ -337,7 +337,7 @@ def _said(
     role: Role, part: Mapping[str, str | None], name: str, *, told: bool
 ) -> tuple[str, ...]:
     if role == "qrels" and part["grade"] is None:
-        return (f"{name} has no grades; every row counts as relevant, grade 1",)
+        return (f"{name} has no grades; every row counts as relevant, with grade 1",)
     if role == "run" and part["score"] is None:
         if part["rank"] is None:
             return (

@@ -182,8 +182,8 @@ def _vectors(data: Mapping[Any, Any]) -> Floats:
         if row.ndim != 1 or (made and len(row) != len(made[0])):
             have = len(made[0]) if made else 1
             msg = (
-                f"item {item!r} has features of shape {row.shape}; those of the items "
-                f"before have {have} numbers"
+                f"item {item!r} has features of shape {row.shape}; those of earlier "
+                f"items have {have} numbers"
             )
             raise DataError(msg)
         made.append(row)
@@ -204,8 +204,8 @@ def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
         number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not isinstance(name, str) or not number or not 0 <= weight <= _LARGEST:
             msg = (
-                f"the topics of item {item!r} are {entry!r}; expected a text, several, "
-                "or {text: weight} with weights from 0"
+                f"the topics of item {item!r} are {entry!r}; expected a text, several "
+                f"texts, or {{text: weight}} with weights of at least 0"
             )
             raise DataError(msg)
     return [(name, float(weight)) for name, weight in weighed if weight > 0]
@@ -237,7 +237,9 @@ def _of_table(
         msg = f"{title}: no items in it"
         raise DataError(msg)
     if not chosen:
-        msg = f"{title} has no columns besides {name!r}; features are expected there"
+        msg = (
+            f"{title} has no columns besides {name!r}; it needs columns of features too"
+        )
         raise DataError(msg)
     rest = dict(zip(chosen, others.get_columns(), strict=True))
     made = _of_columns(item, rest, title, told="features" in (columns or {}))
@@ -254,9 +256,9 @@ def _item_column(table: Table, told: Any) -> str:
     name = resolve_table(names, "items", {**own, **table.columns}, title).get("item")
     if name is None:
         msg = (
-            f"{title} has no column of items; known are "
-            f"{', '.join(ALIASES_OF_TABLES['item'][:3])}, it has {', '.join(names)}; "
-            "say which with columns={'item': ...} or --col item=NAME"
+            f"{title} has no column of items; it has {', '.join(names)}, and names "
+            f"such as {', '.join(ALIASES_OF_TABLES['item'][:3])} are recognised; say "
+            f"which one to use with columns={{'item': ...}} or --col item=NAME"
         )
         raise ColumnNotFoundError(msg)
     return name
@@ -304,8 +306,8 @@ def _of_columns(
     words = {name: column for name, column in words.items() if name not in names}
     topics = [of_column[name] for name in words]
     left_out = tuple(
-        f"{title}: {name!r} is no topic and left out, as nearly every text in it is "
-        "different; columns={'features': ...} or --col features=NAME takes it"
+        f"{title}: {name!r} is not used as a topic, as nearly every text in it is "
+        f"different; columns={{'features': ...}} or --col features=NAME uses it"
         for name in names
     )
     vectors = None
@@ -313,7 +315,7 @@ def _of_columns(
         repeat = first_repeat(item.to_frame())
         if repeat is not None:
             again = item[repeat[0]]
-            msg = f"{title}: item {again!r} has two rows; its features must be in one"
+            msg = f"{title}: item {again!r} appears twice; give its features in one row"
             raise DataError(msg)
         vectors = _finite(
             np.stack([column.to_numpy() for column in numbers.values()], axis=1),
@@ -333,7 +335,7 @@ def _of_columns(
         taken += [f"{', '.join(numbers)} as features"] if numbers else []
         said = (
             f"{title}: {' and '.join(taken)}; columns={{'features': ...}} or --col "
-            "features=NAME takes some of them only"
+            "features=NAME selects some of them"
         )
         notes = (*left_out, said)
     every = pl.concat(topics).unique(maintain_order=True)
@@ -374,7 +376,7 @@ def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:
     column = column.cast(pl.List(pl.Float64))
     lengths = column.list.len()
     if lengths.n_unique() != 1 or not lengths[0]:
-        msg = f"{title}: the vectors in column {name!r} are not all of one length"
+        msg = f"{title}: the vectors in column {name!r} differ in length"
         raise DataError(msg)
     return {
         f"{name} {at}": column.list.get(at, null_on_oob=True)

@@ -118,7 +118,7 @@ def not_a_table(name: str) -> FormatError:
     """Say that a JSON object by key is not a table."""
     msg = (
         f"{name}: is one JSON object by key; expected a list of objects, each with the "
-        "names of the columns, or one object per line"
+        "column names as its keys, or one object per line"
     )
     return FormatError(msg)
 
@@ -136,7 +136,7 @@ def _lines_of(text: bytes, name: str) -> tuple[list[Any], list[int]]:
         if line.strip():
             record = _load(line, name, number)
             if not isinstance(record, dict):
-                msg = f"{name}:{number}: is no JSON object"
+                msg = f"{name}:{number}: is not a JSON object"
                 raise FormatError(msg)
             records.append(record)
             numbers.append(number)
@@ -156,7 +156,7 @@ def _in_parts(text: bytes, name: str) -> Stream:
         n = 0
         for query, entry in _entries(whole, name):
             if query in seen:
-                msg = f"{name}: the key {query!r} stands twice in one object"
+                msg = f"{name}: the key {query!r} appears twice in one object"
                 raise DuplicateItemError(msg)
             if not isinstance(entry, (dict, list)):
                 raise _no_entry(query, entry, name)
@@ -189,7 +189,7 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
         except json.JSONDecodeError as error:
             raise _no_json(error.msg, text, error.pos, name) from None
         except RecursionError:
-            why = "it is nested too deep"
+            why = "it is nested too deeply"
             raise _no_json(why, text, at, name) from None
         if not isinstance(query, str):
             why = "a key must be text"
@@ -219,7 +219,7 @@ def _past(text: str, at: int, mark: str, name: str) -> int:
 
 def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
     line = text.count("\n", 0, at) + 1
-    return FormatError(f"{name}:{line}: is no JSON ({why})")
+    return FormatError(f"{name}:{line}: is not JSON ({why})")
 
 
 def _not_text(error: UnicodeDecodeError, name: str, line: int = 1) -> FormatError:
@@ -247,7 +247,7 @@ def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
         if len(made) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            msg = f"{name}: the key {twice!r} stands twice in one object"
+            msg = f"{name}: the key {twice!r} appears twice in one object"
             raise DuplicateItemError(msg)
         return made
 
@@ -260,15 +260,15 @@ def _load(text: bytes, name: str, line: int) -> Any:
     except UnicodeDecodeError as error:
         raise _not_text(error, name, line) from None
     except json.JSONDecodeError as error:
-        msg = f"{name}:{line + error.lineno - 1}: is no JSON ({error.msg})"
+        msg = f"{name}:{line + error.lineno - 1}: is not JSON ({error.msg})"
         raise FormatError(msg) from None
     except RecursionError:
-        msg = f"{name}:{line}: is nested too deep"
+        msg = f"{name}:{line}: is nested too deeply"
         raise FormatError(msg) from None
     except ValueError as error:
         if isinstance(error, DataError):
             raise
-        msg = f"{name}:{line}: is no JSON ({error})"
+        msg = f"{name}:{line}: is not JSON ({error})"
         raise FormatError(msg) from None
 
 
@@ -317,7 +317,7 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     try:
         return pl.Series(key, values, strict=True)
     except UnicodeEncodeError:
-        msg = f"{name}: {key!r} has half of a character, which is no text"
+        msg = f"{name}: {key!r} contains an unpaired surrogate, which is not valid text"
         raise DataError(msg) from None
     except NO_COLUMN:
         return pl.Series(key, values, dtype=pl.Object)

@@ -43,7 +43,7 @@ def cleaned(source: Source, role: Role) -> Source:
             notes.append(f"{rows.name}: {count(n, 'score')} not a number: ranked last")
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
     if role == "run" and rows.frame.height and not frame.height:
-        msg = f"{rows.name}: no rows are left in it; all were without an id"
+        msg = f"{rows.name}: no rows are left, as none has an id"
         raise NoRowsError(msg)
     pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
     if marked(frame.select(pair), keep="first") is not None:

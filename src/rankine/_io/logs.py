@@ -101,9 +101,10 @@ def read_log(
     for part, why in needs.items():
         if part not in found:
             msg = (
-                f"{title} has no {part} column, which {why}; known are "
-                f"{', '.join(ALIASES_OF_TABLES[part][:3])}, it has {', '.join(names)}; "
-                f"say which with columns={{{part!r}: ...}} or --col {part}=NAME"
+                f"{title} has no {part} column, which {why}; it has "
+                f"{', '.join(names)}, and names such as "
+                f"{', '.join(ALIASES_OF_TABLES[part][:3])} are recognised; say which "
+                f"one to use with columns={{{part!r}: ...}} or --col {part}=NAME"
             )
             raise ColumnNotFoundError(msg)
     numeric = [name for part, name in found.items() if part not in _IDS]

@@ -64,7 +64,7 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
         if not isinstance(entry, Mapping):
             msg = (
                 f"the judgements of query {query!r} are a {type(entry).__name__} "
-                "without grades, for which grades= was given"
+                "without grades, but grades= was given"
             )
             raise DataError(msg)
         for item, value in entry.items():
@@ -141,7 +141,7 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
     )
     hint = ""
     if isinstance(bad, str) and what == "grade":
-        hint = f"; give what each word is worth, grades={{{bad!r}: 1, ...}}"
+        hint = f"; say what each word is worth, grades={{{bad!r}: 1, ...}}"
     msg = f"a {what} is {bad!r}, not a number{hint}"
     if isinstance(bad, float) and np.isinf(bad):
         msg = f"a {what} is {bad!r}; expected a finite number"
@@ -191,7 +191,7 @@ def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
     try:
         ones = dict.fromkeys(entry, 1.0)
     except (TypeError, ValueError, OverflowError):
-        msg = f"the judgements of query {query!r} hold items that are no ids"
+        msg = f"the judgements of query {query!r} contain items that are not ids"
         raise FormatError(msg) from None
     if len(ones) < len(entry) and not lenient:
         times = Counter(entry)
@@ -210,7 +210,7 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
     if isinstance(source, Dense):
         return _rows_of_matrix(source, role)
     if role == "qrels":
-        msg = f"{source.name} was read as a run, and cannot be judgements"
+        msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
     parts = list(source.open())
     lines = [

@@ -114,7 +114,10 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     try:
         values = np.asarray(matrix)
     except ValueError:
-        msg = "the rows of the matrix differ in length; fill them up and give pad="
+        msg = (
+            "the rows of the matrix differ in length; pad them with one value and "
+            "give it as pad="
+        )
         raise FormatError(msg) from None
     if values.ndim != 2:  # noqa: PLR2004 - a matrix
         msg = f"expected a matrix, queries by ranks, got {values.ndim} dimensions"
@@ -195,12 +198,12 @@ def _is_pad(flat: AnyArray, pad: Any) -> Bools:
     text = isinstance(pad, str)
     if text != (flat.dtype.kind in "US"):
         kind = "text" if flat.dtype.kind in "US" else "numbers"
-        msg = f"pad={pad!r} can never be in a matrix of {kind}"
+        msg = f"pad={pad!r} can never occur in a matrix of {kind}"
         raise FormatError(msg)
     try:
         with np.errstate(over="ignore"):
             padded: Bools = np.isnan(flat) if pad != pad else flat == pad  # noqa: PLR0124
     except (TypeError, OverflowError):
-        msg = f"pad={pad!r} can never be in a matrix of type {flat.dtype}"
+        msg = f"pad={pad!r} can never occur in a matrix of type {flat.dtype}"
         raise FormatError(msg) from None
     return padded

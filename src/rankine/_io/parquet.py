@@ -71,7 +71,7 @@ def _check_pages(opened: Opened, held: bytes | None, wanted: Collection[str]) ->
     except FormatError:
         raise
     except _DAMAGED as error:
-        msg = f"{opened.name}: is damaged, or no Parquet ({error})"
+        msg = f"{opened.name}: is damaged or not Parquet ({error})"
         raise FormatError(msg) from None
     finally:
         data.close()
@@ -143,7 +143,7 @@ def _header(data: _Data, at: int) -> tuple[dict[int, Any], int]:
 def _struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
     """Read a struct: its fields by their numbers, and where it ends."""
     if depth > _DEEPEST:
-        msg = "it is nested too deep"
+        msg = "it is nested too deeply"
         raise ValueError(msg)
     made: dict[int, Any] = {}
     number = 0

@@ -93,9 +93,9 @@ class Table:
         for name in wanted:
             if name not in part.names:
                 msg = (
-                    f"{part.title} has no column {name!r}, and {self.parts[0].title} "
-                    "has one; parts of one table must be alike"
-                    f"{nearest(name, part.names)}"
+                    f"{part.title} has no column {name!r}, but {self.parts[0].title} "
+                    "has one; all parts of a table must have the same "
+                    f"columns{nearest(name, part.names)}"
                 )
                 raise ColumnNotFoundError(msg)
 
@@ -127,9 +127,9 @@ def together(frames: Sequence[pl.DataFrame], origins: Sequence[Rows]) -> pl.Data
         for name, dtype in first.schema.items():
             if frame.schema[name] != dtype:
                 msg = (
-                    f"{origin.name}: {name!r} is of type {frame.schema[name]}, and of "
-                    f"type {dtype} in {origins[0].name}; parts of one table must be "
-                    "alike"
+                    f"{origin.name}: {name!r} is of type {frame.schema[name]}, but of "
+                    f"type {dtype} in {origins[0].name}; all parts of a table must "
+                    "have the same types"
                 )
                 raise FormatError(msg)
     return first if len(frames) == 1 else pl.concat(frames, how="vertical")

@@ -301,8 +301,8 @@ def _control(text: bytes, where: str) -> DataError:
     found = _CONTROL.search(text)
     code = found[0][0] if found else 0
     msg = (
-        f"{where}: has the control character \\x{code:02x}, which no id should have; "
-        "lenient=True or --lenient takes it as it is"
+        f"{where}: has the control character \\x{code:02x}, which should not be in an "
+        "id; lenient=True or --lenient keeps it as it is"
     )
     return DataError(msg)
 

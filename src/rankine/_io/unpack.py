@@ -172,8 +172,8 @@ def _zstandard(raw: BinaryIO, name: str) -> Readable:
         import zstandard  # noqa: PLC0415 - an optional package
     except ImportError:
         msg = (
-            f"{name}: is packed with zstandard, which needs a package: "
-            "pip install 'rankine-eval[zstd]'"
+            f"{name}: is compressed with zstandard, which needs a package: pip install "
+            "'rankine-eval[zstd]'"
         )
         raise MissingExtraError(msg) from None
     start = zstandard.ZstdDecompressor().decompressobj

@@ -152,7 +152,7 @@ def _grades_hint(texts: pl.Series) -> str:
     entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
     plain = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
     return (
-        f"; for grades in words give what each is worth, grades={{{entries}}} or "
+        f"; for grades in words, say what each is worth, grades={{{entries}}} or "
         f"--grades {plain}"
     )
 
@@ -197,7 +197,9 @@ def series_of(
 def no_text(error: UnicodeEncodeError, name: str) -> DataError:
     """Say that an id is no text, as half of a character is none."""
     bad = ascii(error.object[error.start : error.end])
-    msg = f"{name}: an id has {bad}, half of a character, which is no text"
+    msg = (
+        f"{name}: an id contains {bad}, an unpaired surrogate, which is not valid text"
+    )
     return DataError(msg)
 
 

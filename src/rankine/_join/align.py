@@ -208,7 +208,10 @@ def _from_matrix(
     keep_scores: bool,
 ) -> Aligned:
     if order.by != "score":
-        msg = f"a matrix of scores has no other order, as order={order.by!r} asks"
+        msg = (
+            f"a matrix of scores is ranked by its scores; order={order.by!r} cannot be "
+            "used"
+        )
         raise DataError(msg)
     scores = run.matrix
     masked = dense.smallest_score(run, scores) == -np.inf
@@ -320,7 +323,7 @@ def _same_axes(grades: Dense, scores: Dense) -> None:
     for axis in ("queries", "items"):
         ours, theirs = getattr(grades, axis), getattr(scores, axis)
         if not ours.equals(theirs):
-            msg = f"grades and scores are not of the same {axis} in the same order"
+            msg = f"grades and scores must have the same {axis} in the same order"
             raise DataError(msg)
 
 

@@ -167,7 +167,7 @@ def _chosen(
         own = own[place[own] >= 0]
     missing = int(np.count_nonzero(place[user["qrels"]] < 0))
     if missing:
-        fate = "left out" if users == "both" else "taken for an empty one"
+        fate = "left out" if users == "both" else "treated as an empty list"
         notes.append(f"{count(missing, 'judged query')} without a list: {fate}")
     return own, place[own]
 
@@ -332,7 +332,7 @@ def _distance(
             return float(found)
         except (TypeError, ValueError):
             msg = (
-                f"the distance of items {named[first]!r} and {named[second]!r} is "
+                f"the distance between items {named[first]!r} and {named[second]!r} is "
                 f"{found!r}, not a number"
             )
             raise DataError(msg) from None

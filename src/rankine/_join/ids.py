@@ -37,7 +37,7 @@ _SEEDS = range(20)
 
 def not_apart() -> DataError:
     """Return what is raised where the keys of many seeds agree."""
-    return DataError("ids cannot be told apart by the keys of any seed")
+    return DataError("no seed gives all ids different keys")
 
 
 def item_keys(ids: pl.Series, seed: int) -> NDArray[np.uint64]:
@@ -70,7 +70,7 @@ def one_type(
 
     >>> ids, notes = one_type({"a": pl.Series([7]), "b": pl.Series(["7"])}, "item")
     >>> ids["a"].to_list(), notes
-    (['7'], ('item ids are ints in a and text in b; compared by their text',))
+    (['7'], ('item ids are ints in a and text in b; compared as text',))
     """
     if len({ids.dtype for ids in columns.values()}) == 1:
         return dict(columns), ()
@@ -92,7 +92,7 @@ def one_type(
     said = f"ints in {_listed(ints)} and text in {_listed(texts)}"
     if next(iter(types)) in texts:
         said = f"text in {_listed(texts)} and ints in {_listed(ints)}"
-    return brought, (f"{word} ids are {said}; compared by their text",)
+    return brought, (f"{word} ids are {said}; compared as text",)
 
 
 _PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"

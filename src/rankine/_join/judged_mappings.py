@@ -302,8 +302,8 @@ def _falls(entry: Mapping[Any, Any]) -> bool:
 def _refuse_none(run: Mapping[Any, Any]) -> None:
     query = next(query for query, entry in run.items() if entry is None)
     msg = (
-        f"the list of query {query!r} is None; an empty list or dict says that "
-        "nothing was retrieved"
+        f"the list of query {query!r} is None; use an empty list or dict if nothing "
+        "was retrieved"
     )
     raise DataError(msg)
 
@@ -315,7 +315,7 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
     places: dict[Any, float] = {}
     for place, item in enumerate(listed(query, entry)):
         if not isinstance(item, Hashable):
-            msg = f"item {place} in the list of query {query!r} is no id: {item!r}"
+            msg = f"item {place} in the list of query {query!r} is not an id: {item!r}"
             raise FormatError(msg)
         if is_missing(item) or (isinstance(item, str) and not item):
             msg = f"item {place} in the list of query {query!r} is missing: {item!r}"

@@ -99,7 +99,7 @@ def catalog_of(catalog: Any) -> int | pl.Series:
         try:
             catalog = pl.Series("item", listed)
         except (TypeError, pl.exceptions.PolarsError):
-            msg = "catalog holds what is no id; expected text or ints"
+            msg = "catalog must hold ids, text or ints"
             raise DataError(msg) from None
     if len(catalog) == 0:
         msg = "the catalogue is empty"

@@ -166,7 +166,7 @@ def last_of_repeats(
 def repeats_left_out(n_rows: int) -> str:
     """Say how many rows were left out, as their items come again."""
     left_out = count(n_rows, "row")
-    return f"{left_out} of the run left out: of a repeated item, the last one counts"
+    return f"{left_out} of the run left out: the last row of a repeated item counts"
 
 
 def repeats_of(

@@ -131,7 +131,7 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
         raise DataError(msg)
     if rule.negative == "error" and (table.pool.grade < 0).any():
         n = int((table.pool.grade < 0).sum())
-        msg = f"{count(n, 'grade')} negative, which the convention refuses"
+        msg = f"{count(n, 'negative grade')}, which the convention refuses"
         raise DataError(msg)
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)

@@ -32,8 +32,8 @@ def check_ranks(rows: Rows, values: Floats, query_of: Callable[[int], object]) -
     row = int(np.flatnonzero(~fine)[0])
     msg = (
         f"{rows.where(row)}: the rank of item {rows.frame['item'][row]!r} for query "
-        f"{query_of(row)!r} is {-float(values[row]):g}; ranks taken as numbers are "
-        f"whole ones from 1 to {DEEPEST:,}"
+        f"{query_of(row)!r} is {-float(values[row]):g}; ranks used as numbers must be "
+        f"whole numbers from 1 to {DEEPEST:,}"
     )
     raise DataError(msg)
 
@@ -64,8 +64,8 @@ def refuse_same_ranks(
     row = int(by_rank[second])
     row = row if order is None else int(order[row])
     msg = (
-        f"{rows.where(row)}: rank {-ranks[second]:.0f} stands twice for query "
-        f"{query_of(int(owner[second]))!r}; where ranks are taken as numbers, each "
-        "item of a list has its own"
+        f"{rows.where(row)}: rank {-ranks[second]:.0f} appears twice for query "
+        f"{query_of(int(owner[second]))!r}; when ranks are used as numbers, each item "
+        "of a list needs its own"
     )
     raise DataError(msg)

@@ -171,8 +171,8 @@ def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
         yield from log.said({*log.columns} - {"user", "position"} | {*context})
     if logged.has("user") and not recommended.has("user"):
         yield (
-            f"{recommended.origin.name} has no column of users that is known by its "
-            "name: the same is recommended to all"
+            f"{recommended.origin.name} has no column with a known name for users: "
+            "everyone is recommended the same"
         )
 
 
@@ -204,7 +204,7 @@ def _context(logged: Log, recommended: Log) -> list[str]:
         elif recommended.has(part):
             msg = (
                 f"{recommended.origin.name} has a {part} column and "
-                f"{logged.origin.name} has none, so that they cannot be matched"
+                f"{logged.origin.name} has none, so they cannot be matched"
             )
             raise DataError(msg)
     return found
@@ -272,4 +272,4 @@ def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataErro
     first, _ = first_repeat(offered.select(pair)) or (0, 0)
     row = offered.row(first, named=True)
     who = ", ".join(f"{part} {row[part]!r}" for part in pair)
-    return DataError(f"{recommended.origin.name} has {who} twice")
+    return DataError(f"{recommended.origin.name} lists {who} twice")

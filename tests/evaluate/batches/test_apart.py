@@ -61,7 +61,7 @@ def test_a_batch_without_a_common_query() -> None:
     assert rk.evaluate(QRELS, RUN, "R@1")["R@1"] == (1 + 0) / 2
     assert found.per_query.rows() == [(0, 1.0), (1, 0.0)]
     assert found.notes == (
-        "batch 2: 1 judged query missing from the run (1): counted 0",
+        "batch 2: 1 judged query missing from the run (1): counted as 0",
         "batch 2: 1 query of the run without judgements (2): not evaluated",
     )
 
@@ -158,7 +158,7 @@ def test_users_in_train_alone_are_counted_once() -> None:
     found = accumulator.result().warnings
 
     assert found == rk.evaluate(None, run, "Novelty(by=own)@1", **options).warnings
-    assert "(2 users in one of the two only)" in found[0]
+    assert "(2 users in only one of the two)" in found[0]
 
 
 @pytest.mark.parametrize("metric", ["RR", "Serendipity@3", "alpha_nDCG@3"])

@@ -81,7 +81,7 @@ def test_what_is_known_must_be_the_same(
 ) -> None:
     metric = "Coverage@5"
     total = rk.Accumulator(metric, **one)
-    with pytest.raises(ParameterError, match="other metrics, or other options"):
+    with pytest.raises(ParameterError, match="differ in metrics or options"):
         total.merge(rk.Accumulator(metric, **other))
     total.merge(rk.Accumulator(metric, **one))
 
@@ -101,7 +101,7 @@ def test_judgements_and_list_belong_into_one_batch() -> None:
 
 def test_a_query_is_the_same_as_text() -> None:
     total = rk.Accumulator("AP").update({1: {"a": 1}}, {1: ["a"]})
-    with pytest.raises(DataError, match="came in a batch before"):
+    with pytest.raises(DataError, match="already seen in an earlier batch"):
         total.update({"1": {"a": 1}}, {"1": ["a"]})
 
 
@@ -345,13 +345,13 @@ def test_files_are_looked_at_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("told", [5, True, [], [["x"]], np.array(["x", "y"]), {"x": 1}])
 def test_features_are_names(told: Any) -> None:
     frame = pl.DataFrame({"item": ["a"], "x": [1.0], "y": [2.0]})
-    with pytest.raises(ParameterError, match="expected a name or several"):
+    with pytest.raises(ParameterError, match="expected one name or several"):
         rk.evaluate(None, {"u": ["a"]}, "ILD", items=frame, columns={"features": told})
 
 
 def test_features_are_those_of_a_table() -> None:
     for items in (None, {"a": [1.0]}):
-        with pytest.raises(ParameterError, match="of a frame or file in items="):
+        with pytest.raises(ParameterError, match="a frame or file in items="):
             rk.evaluate(
                 None, {"u": ["a"]}, "Gini", items=items, catalog=2,
                 columns={"features": "x"},

@@ -222,7 +222,9 @@ def test_a_result_in_between_changes_nothing() -> None:
 def test_a_query_comes_once() -> None:
     total = rk.Accumulator("RR").update({"q": {"a"}}, {"q": ["a"]})
 
-    with pytest.raises(DataError, match="1 query came in a batch before, such as 'q'"):
+    with pytest.raises(
+        DataError, match=("1 query already seen in an earlier batch, such as 'q'")
+    ):
         total.update({"q": {"a"}, "r": {"a"}}, {"q": ["a"], "r": ["a"]})
     with pytest.raises(DataError, match="such as 'q'"):
         total.merge(rk.Accumulator("RR").update({"q": {"a"}}, {"q": ["a"]}))
@@ -262,9 +264,9 @@ def test_judgements_are_asked_for_with_the_batch() -> None:
 
 
 def test_other_metrics_do_not_merge() -> None:
-    with pytest.raises(ParameterError, match="other metrics"):
+    with pytest.raises(ParameterError, match="differ in metrics"):
         rk.Accumulator("RR").merge(rk.Accumulator("AP"))
-    with pytest.raises(ParameterError, match="merges with another"):
+    with pytest.raises(ParameterError, match="takes another Accumulator"):
         rk.Accumulator("RR").merge(5)  # type: ignore[arg-type]
 
 

@@ -73,12 +73,16 @@ def test_several_classes_come_in_batches_too() -> None:
 @pytest.mark.parametrize(
     ("metrics", "options", "message"),
     [
-        (["cross_entropy", "nDCG@10"], {}, "cross_entropy, nDCG@10 are of different"),
-        (["cross_entropy", "ctr"], {}, "are of different data"),
-        ("cross_entropy", {"epz": 0.1}, r"no option 'epz'; known are eps.*did you"),
-        ("brier", {"eps": 0.1}, "brier has no option 'eps'; known are none"),
+        (["cross_entropy", "nDCG@10"], {}, "cross_entropy, nDCG@10 need different"),
+        (["cross_entropy", "ctr"], {}, "need different kinds of data"),
+        (
+            "cross_entropy",
+            {"epz": 0.1},
+            (r"no option 'epz'; its options are eps.*did you"),
+        ),
+        ("brier", {"eps": 0.1}, "brier has no option 'eps'; its options are none"),
         ("cross_entropy", {"eps": 0.7}, "eps"),
-        ("expected_calibration_error", {"by": "count"}, "by='width' needs none"),
+        ("expected_calibration_error", {"by": "count"}, "use by='width'"),
         ("nDCG@10", {"trian": 1}, r"evaluate has no option 'trian'"),
     ],
 )
@@ -96,9 +100,11 @@ def test_nothing_has_no_loss() -> None:
         total.result()
     with pytest.raises(ParameterError, match="two columns"):
         total.update([1])
-    with pytest.raises(ParameterError, match="one or two things, got 3"):
+    with pytest.raises(
+        ParameterError, match=("one or two arguments, such as qrels and run, got 3")
+    ):
         total.update([1], [2], [3])
-    with pytest.raises(ParameterError, match="other metrics, or other options"):
+    with pytest.raises(ParameterError, match="differ in metrics or options"):
         total.merge(rk.Accumulator("rmse"))
 
 

@@ -131,7 +131,9 @@ def test_items_of_all_batches_make_the_propensity() -> None:
 def test_what_was_recommended_may_not_change() -> None:
     world = World(2, "lists")
     total = rk.Accumulator("ctr").update(world.log.head(50), world.offered)
-    with pytest.raises(DataError, match=r"user 3 has other recommendations than in a"):
+    with pytest.raises(
+        DataError, match=(r"recommendations for user 3 differ from those in an")
+    ):
         total.update(
             world.log.tail(50), world.offered.with_columns(pl.col("item_id") + 1)
         )
@@ -142,20 +144,22 @@ def test_a_list_is_in_one_batch_where_pairs_count() -> None:
     world = World(2, "lists")
     total = rk.Accumulator("ctr", n="recommended")
     total.update(world.log.head(50), world.offered)
-    with pytest.raises(DataError, match="came in a batch before; with n='recommended'"):
+    with pytest.raises(DataError, match="in an earlier batch; with n='recommended'"):
         total.update(world.log.tail(50), world.offered)
 
 
 def test_batches_must_be_of_one_kind() -> None:
     world, slots = World(2, "lists"), World(2, "slots")
     total = rk.Accumulator("ctr").update(world.log, world.offered)
-    with pytest.raises(DataError, match=r"other columns: user and user, position"):
+    with pytest.raises(DataError, match=r"different columns: user and user, position"):
         total.update(slots.log, slots.offered)
     with pytest.raises(DataError, match="some batches have propensities"):
         total.update(world.log.drop("propensity"), world.offered)
-    with pytest.raises(ParameterError, match="the two have other options"):
+    with pytest.raises(
+        ParameterError, match=("cannot merge: the accumulators differ in options")
+    ):
         total.merge(rk.Accumulator("ctr", estimator="ips"))
-    with pytest.raises(ParameterError, match="the two have other metrics"):
+    with pytest.raises(ParameterError, match="differ in metrics or options"):
         total.merge(rk.Accumulator("RR"))  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="two tables"):
         total.update(world.log)
@@ -183,7 +187,7 @@ def test_ids_of_another_type_are_compared_by_their_text() -> None:
     for name, estimate in wanted.items():
         values, notes = found[name].to_dict(), found[name].notes
         assert values | {"notes": []} == estimate.to_dict() | {"notes": []}
-        assert [note for note in notes if "by their text" not in note] == [
+        assert [note for note in notes if "compared as text" not in note] == [
             *estimate.notes
         ]
 

@@ -10,7 +10,7 @@ import pytest
 import rankine as rk
 from rankine.errors import DataError
 
-SAME = "compared by their text"
+SAME = "compared as text"
 REFUSED = "the same type"
 
 
@@ -27,7 +27,7 @@ def test_plain_texts_of_ints_are_these_ints() -> None:
 
     assert found["RR"] == (1 / 2 + 1) / 2
     assert sum(SAME in note for note in found.notes) == 1
-    with pytest.raises(DataError, match="came in a batch before"):
+    with pytest.raises(DataError, match="already seen in an earlier batch"):
         two_batches(("1", "10"))
 
 

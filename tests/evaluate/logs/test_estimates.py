@@ -70,7 +70,7 @@ def test_a_list_gives_estimates(names: list[str] | tuple[str, ...]) -> None:
 
 
 def test_an_empty_list_is_refused() -> None:
-    with pytest.raises(ParameterError, match="no estimator is asked for"):
+    with pytest.raises(ParameterError, match="no estimator was asked for"):
         rk.ctr(LOGGED, SHOWN, [])
 
 
@@ -93,7 +93,9 @@ def test_estimates_are_a_mapping() -> None:
 
 
 def test_a_name_that_was_not_asked_for_is_told_what_there_is() -> None:
-    with pytest.raises(KeyError, match="dr was not asked for; there are ips, snips"):
+    with pytest.raises(
+        KeyError, match=("dr was not asked for; the estimators are ips, snips")
+    ):
         both()["dr"]
 
 

@@ -127,8 +127,8 @@ def test_only_columns_that_were_used_are_listed(tmp_path: Path) -> None:
     assert found.notes == (
         f"{path}: item = item_id, reward = click, propensity = pscore",
         (
-            "recommended has no column of users that is known by its name: the same is "
-            "recommended to all"
+            "recommended has no column with a known name for users: everyone is "
+            "recommended the same"
         ),
     )
 
@@ -153,7 +153,7 @@ def test_batches_say_the_same() -> None:
 def test_batches_of_users_and_of_sessions_are_not_mixed() -> None:
     total = rk.Accumulator(rk.ctr).update(log(user_id=USERS), lists(user_id=USERS))
 
-    with pytest.raises(DataError, match="other columns: user and session"):
+    with pytest.raises(DataError, match="different columns: user and session"):
         total.update(log(session_id=OTHERS), lists(session_id=OTHERS))
 
 
@@ -164,8 +164,8 @@ def test_lists_without_users_say_that_they_are_for_all() -> None:
     notes = rk.ctr(logged, shown).notes
 
     assert notes[-1] == (
-        "recommended has no column of users that is known by its name: the same is "
-        "recommended to all"
+        "recommended has no column with a known name for users: everyone is "
+        "recommended the same"
     )
 
 

@@ -36,7 +36,7 @@ TOPICS = {"a": ["war"], "b": ["love"], "c": ["war", "love"]}
 @pytest.mark.parametrize(
     ("metric", "given", "message"),
     [
-        ("nDCG@10", {}, "nDCG@10 needs judgements, and there are none"),
+        ("nDCG@10", {}, "nDCG@10 needs judgements, but there are none"),
         ("Coverage@5", {}, "Coverage@5 needs the catalogue; give catalog="),
         ("Gini", {}, "Gini needs the catalogue"),
         ("UserCoverage", {}, "give qrels or train="),
@@ -241,12 +241,12 @@ def test_topics_are_features_where_there_are_no_others() -> None:
         ({"a": [1, 2], "b": [1]}, DataError, "item 'b' has features of shape"),
         ({"a": [1, 2], "b": ["x", 2]}, DataError, "features of item 'b'"),
         ({"a": [1, math.inf]}, DataError, "not finite"),
-        ({"a": {"war": -1}}, DataError, "weights from 0"),
+        ({"a": {"war": -1}}, DataError, "weights of at least 0"),
         ({"a": 5}, DataError, "topics of item 'a'"),
         (5, FormatError, "items is a int"),
         (pl.DataFrame({"item": ["a"]}), DataError, "no columns besides"),
         (pl.DataFrame({"film": ["a"], "x": [1]}), RankineError, "no column of items"),
-        (pl.DataFrame({"item": ["a", "a"], "x": [1, 2]}), DataError, "has two rows"),
+        (pl.DataFrame({"item": ["a", "a"], "x": [1, 2]}), DataError, "appears twice"),
         ("nowhere.csv", DataError, "no such file"),
         (np.zeros(3), FormatError, "items x features"),
     ],
@@ -289,7 +289,7 @@ def test_ids_of_two_types_are_compared_by_their_text() -> None:
     ev = rk.evaluate(None, {"u": [1, 2]}, "Coverage", catalog=["1", "2", "3"])
 
     assert ev["Coverage"] == pytest.approx(2 / 3)
-    assert any("compared by their text" in note for note in ev.notes)
+    assert any("compared as text" in note for note in ev.notes)
 
 
 def test_an_item_twice_in_a_list() -> None:

@@ -46,7 +46,7 @@ def test_a_column_of_vectors_is_features(column: pl.Series) -> None:
 def test_vectors_of_several_lengths_are_refused() -> None:
     items = pl.DataFrame({"item": ["a", "c"], "emb": [[1.0, 2.0], [2.0]]})
 
-    with pytest.raises(DataError, match="not all of one length"):
+    with pytest.raises(DataError, match="differ in length"):
         rk.evaluate(None, {"u": ["a", "c"]}, "ILD", items=items)
 
 
@@ -88,7 +88,7 @@ def test_columns_of_features_may_be_chosen() -> None:
     # One number alone says nothing of a direction, and a note says what was taken.
     assert every.mean == {"ILD": 0.0}
     left_out, said = every.notes
-    assert left_out.startswith("items: 'title' is no topic and left out, as nearly")
+    assert left_out.startswith("items: 'title' is not used as a topic, as nearly")
     assert "genres as topics and year as features" in said
     assert all("--col features=NAME" in note for note in every.notes)
 
@@ -179,11 +179,13 @@ def test_the_catalogue_that_nobody_gave_is_told() -> None:
 
     assert by_train["Coverage@2"] == 3 / 5
     assert by_train.notes == (
-        "the catalogue is taken to be the 5 items of train=; catalog= gives another",
+        "the catalogue is assumed to be the 5 items of train=; "
+        "give another with catalog=",
     )
     assert by_items["Coverage@2"] == 3 / 6
     assert by_items.notes == (
-        "the catalogue is taken to be the 6 items of items=; catalog= gives another",
+        "the catalogue is assumed to be the 6 items of items=; "
+        "give another with catalog=",
     )
     assert given["Coverage@2"] == 3 / 10
     assert given.notes == ()
@@ -234,8 +236,8 @@ def test_titles_are_no_topics(n: int) -> None:
     assert both["ILD"] == pytest.approx(1 - 1 / 2)
     (said,) = ev.notes
     assert said == (
-        "items: 'title' is no topic and left out, as nearly every text in it is "
-        "different; columns={'features': ...} or --col features=NAME takes it"
+        "items: 'title' is not used as a topic, as nearly every text in it is "
+        "different; columns={'features': ...} or --col features=NAME uses it"
     )
     assert both.notes == ()
 

@@ -194,7 +194,7 @@ def test_different_items_are_an_error_unless_it_is_said_which_count() -> None:
     )
     with pytest.raises(rk.errors.ParameterError, match="on must be one of"):
         rk.kendall_tau(x, y, on="both")  # type: ignore[arg-type]
-    with pytest.raises(rk.errors.ParameterError, match="has no score"):
+    with pytest.raises(rk.errors.ParameterError, match="needs a score for every item"):
         rk.pearson({"a": 1.0}, {"b": 1.0}, on="union")
 
 

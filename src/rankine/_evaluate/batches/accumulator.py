@@ -155,7 +155,10 @@ class Accumulator(Generic[R]):
         if len(batch) == 1 and isinstance(batch[0], tuple):
             (batch,) = batch
         if not 1 <= len(batch) <= 2:  # noqa: PLR2004 - a pair
-            msg = f"a batch is one or two things, got {len(batch)}"
+            msg = (
+                "update() takes one or two arguments, such as qrels and run, got "
+                f"{len(batch)}"
+            )
             raise ParameterError(msg)
         self._total.update(*batch)
         return self
@@ -163,13 +166,13 @@ class Accumulator(Generic[R]):
     def merge(self, other: Accumulator[R]) -> Accumulator[R]:
         """Add what another accumulator of the same metrics has; it stays as it is."""
         if type(other) is not Accumulator:
-            msg = f"an Accumulator merges with another one, got {other!r}"
+            msg = f"merge() takes another Accumulator, got {other!r}"
             raise ParameterError(msg)
         if other is self:
-            msg = "an Accumulator does not merge with itself"
+            msg = "an Accumulator cannot be merged with itself"
             raise ParameterError(msg)
         if type(other._total) is not type(self._total):
-            msg = "the two have other metrics, or other options"
+            msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
         self._total.merge(other._total)
         return self
@@ -199,7 +202,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total:
     if all(name in probability.LOSSES for name in names):
         return Losses([name for name in names if name], options, several=several)
     told = ", ".join(name or str(one) for name, one in zip(names, asked, strict=True))
-    msg = f"{told} are of different data; make an Accumulator for each kind"
+    msg = f"{told} need different kinds of data; make an Accumulator for each kind"
     raise ParameterError(msg)
 
 

@@ -88,7 +88,10 @@ class Evaluations:
     def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
         """Check the metrics and options, which are those of `evaluate`."""
         if "keep" in options:
-            msg = "keep= is for evaluate, which has all lists at hand; batches do not"
+            msg = (
+                "keep= is for evaluate(), which has all lists at hand; an Accumulator "
+                "does not keep them"
+            )
             raise ParameterError(msg)
         check_options("evaluate", options, _OPTIONS)
         self._job = prepare(metrics, **options)
@@ -149,7 +152,7 @@ class Evaluations:
     def merge(self, other: Evaluations) -> None:
         """Add what others of the same metrics have; they stay as they are."""
         if _told(other._job) != _told(self._job):
-            msg = "the two have other metrics, or other options"
+            msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
         self._came.check(other._came, self._n_items)
         self._refuse_again(other._seen)
@@ -180,8 +183,9 @@ class Evaluations:
             again = [one for one in ids if one in seen]
             if again:
                 msg = (
-                    f"{count(len(again), 'query')} came in a batch before, such as "
-                    f"{again[0]!r}; a query and its list belong into one batch"
+                    f"{count(len(again), 'query')} already seen in an earlier batch, "
+                    f"such as {again[0]!r}; put the whole list of a query into one "
+                    "batch"
                 )
                 raise DataError(msg)
 
@@ -265,7 +269,7 @@ def _whole(metric: Metric, rule: Convention, tallies: Tallies) -> Summary:
     """Return a number of all lists together, from their tallies."""
     sample = metric.get("sample")
     if sample is not None and tallies.n_queries > sample:
-        msg = f"{metric} draws from all lists, of which batches keep none"
+        msg = f"{metric} draws from all lists, which batches do not keep"
         raise ParameterError(msg)
     return of_all(metric, tallies, rule)
 

@@ -41,8 +41,8 @@ class Losses:
                 if value in across.values:
                     msg = (
                         f"{name} with {across.parameter}={value!r} {across.reads}, "
-                        "which a batch does not know; "
-                        f"{across.parameter}={across.instead!r} needs none"
+                        "which a batch does not know; use "
+                        f"{across.parameter}={across.instead!r}"
                     )
                     raise ParameterError(msg)
         self._sums = dict.fromkeys(self._own, Sums())
@@ -62,7 +62,7 @@ class Losses:
     def merge(self, other: Losses) -> None:
         """Add what others have; they stay as they are."""
         if other._own != self._own:
-            msg = "the two have other metrics, or other options"
+            msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
         self._add(other._sums, other._n)
 

@@ -15,7 +15,7 @@ def check_options(who: str, options: dict[str, Any], known: Collection[str]) -> 
     for one in options:
         if one not in known:
             msg = (
-                f"{who} has no option {one!r}; known are "
+                f"{who} has no option {one!r}; its options are "
                 f"{', '.join(sorted(known)) or 'none'}{nearest(one, known)}"
             )
             raise ParameterError(msg)

@@ -79,7 +79,7 @@ class Rates:
     def merge(self, other: Rates) -> None:
         """Add what others have; they stay as they are."""
         if other._asked != self._asked:
-            msg = "the two have other options"
+            msg = "cannot merge: the accumulators differ in options"
             raise ParameterError(msg)
         if other._part is not None:
             self._add(other._part, other._n)
@@ -140,20 +140,20 @@ def _part(joined: Joined) -> _Part:
 def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
     """Put two parts together, whose contexts must agree."""
     if one.units != other.units:
-        msg = "batches are told apart by other columns: " + " and ".join(
+        msg = "batches match rounds by different columns: " + " and ".join(
             ", ".join(part.units) for part in (one, other)
         )
         raise DataError(msg)
     if (one.rounds.spread is None) != (other.rounds.spread is None):
-        msg = "some batches have propensities, and others have none"
+        msg = "some batches have propensities, and others do not"
         raise DataError(msg)
     context = list(one.context)
     first, second, notes = _alike(one.contexts, other.contexts, context)
     again = first.join(second, on=context, suffix="_too")
     if again.height and once:
         msg = (
-            f"{_who(again, context)} came in a batch before; with n='recommended' all "
-            "rounds of a list belong in one batch"
+            f"rounds of {_who(again, context)} were in an earlier batch; with "
+            "n='recommended', put all rounds of a list into one batch"
         )
         raise DataError(msg)
     apart = again.filter(
@@ -162,15 +162,15 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
     )
     if apart.height:
         msg = (
-            f"{_who(apart, context)} has rounds in one batch and recommendations in "
-            "another; what is recommended belongs to the rounds"
+            f"rounds of {_who(apart, context)} are in one batch and the "
+            "recommendations in another; put both into the same batch"
         )
         raise DataError(msg)
     other_way = again.filter(pl.col("print") != pl.col("print_too"))
     if other_way.height:
         msg = (
-            f"{_who(other_way, context)} has other recommendations than in a batch "
-            "before"
+            f"recommendations for {_who(other_way, context)} differ from those in an "
+            "earlier batch"
         )
         raise DataError(msg)
     contexts = (
@@ -222,5 +222,5 @@ def _alike(
 def _who(rows: pl.DataFrame, context: list[str]) -> str:
     row = rows.sort(context).row(0, named=True)
     if context == [_ALL]:
-        return "what is recommended to all"
+        return "all users"
     return ", ".join(f"{part} {row[part]!r}" for part in context)

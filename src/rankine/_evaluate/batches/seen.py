@@ -52,7 +52,7 @@ class Came:
         """
         kinds = {self.has_judgements, other.has_judgements}
         if kinds == {True, False}:
-            msg = "some batches have judgements, and others have none"
+            msg = "some batches have judgements, and others do not"
             raise DataError(msg)
         odd = self.odd or other.odd
         if len(self.kinds | other.kinds) > 1 and odd is not None:
@@ -66,7 +66,8 @@ class Came:
         if apart:
             msg = (
                 f"{count(len(apart), 'query')} with judgements in one batch and a list "
-                f"in another, such as {min(apart)!r}; both belong into one"
+                f"in another, such as {min(apart)!r}; put a query's judgements and "
+                "list into the same batch"
             )
             raise DataError(msg)
         n = len(self.items) + len(other.items - self.items)
@@ -83,7 +84,7 @@ class Came:
         if len(self.kinds) < 2:  # noqa: PLR2004 - text and ints
             return ()
         said = "query ids are ints in some batches and text in others"
-        return (f"{said}; compared by their text",)
+        return (f"{said}; compared as text",)
 
     def refuse_apart(self) -> None:
         """Refuse lists and judgements if no query has both."""

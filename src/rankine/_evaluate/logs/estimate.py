@@ -132,7 +132,7 @@ class Estimates(Mapping[str, Estimate]):
         for own in self.estimates:
             if own.estimator == name:
                 return own
-        msg = f"{name} was not asked for; there are {', '.join(self)}"
+        msg = f"{name} was not asked for; the estimators are {', '.join(self)}"
         raise KeyError(msg)
 
     def __iter__(self) -> Iterator[str]:
@@ -202,9 +202,7 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
         by_formula = asked.unmatched == "formula" and not estimator.is_ratio
         if not rounds.matched and estimator.needs_match and not by_formula:
             value = math.nan
-            warnings = (
-                "no round shows what is recommended, so that there is no estimate",
-            )
+            warnings = ("no round shows what is recommended, so there is no estimate",)
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
             bounds = _interval(rounds, found, estimator, asked)
@@ -289,22 +287,20 @@ def _warnings(
         low, high = rounds.spread or (0.0, 1.0)
         if low != high:
             found.append(
-                f"{estimator.name} is biased unless what was shown was drawn evenly: "
-                "rounds in which both agree are not a fair sample"
+                f"{estimator.name} is biased unless the items shown were drawn "
+                "uniformly: rounds in which both agree are not a fair sample"
             )
     if estimator.needs_match:
         if rounds.matched and total == 0:
-            found.append("no weight is left, so that the model alone decides")
+            found.append("no weight is left, so the model alone decides")
         elif rounds.matched and ess < _FEW:
-            found.append(
-                f"the overlap is poor: the rounds count as much as {ess:.1f} even ones"
-            )
+            found.append(f"poor overlap: the effective number of rounds is {ess:.1f}")
         share = most / total if total > 0 else 0.0
         if share > _LARGE:
             found.append(f"a single round has {share:.0%} of all the weight")
     if rounds.unseen > _UNSEEN:
         found.append(
-            f"{rounds.unseen:.0%} of what is recommended was never shown, so that the "
-            "log says nothing of it"
+            f"{rounds.unseen:.0%} of what is recommended was never shown, so the log "
+            "says nothing about it"
         )
     return tuple(found)

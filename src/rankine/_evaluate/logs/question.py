@@ -87,7 +87,7 @@ class Question:
         if self.weighing and self.fallback == "error":
             needs["propensity"] = (
                 f"{self.weighing[0]} weighs rounds by (missing_propensity='items' or "
-                "--missing-propensity items takes 1 / the number of items)"
+                "--missing-propensity items uses 1 / the number of items)"
             )
         wanted = {"item": "rounds are matched by"}
         if self.predicting:
@@ -131,7 +131,7 @@ def question(
     several = isinstance(estimator, (list, tuple))
     asked: list[Any] = list(estimator) if several else [estimator]
     if not asked:
-        msg = f"no estimator is asked for; there are {', '.join(ESTIMATORS)}"
+        msg = f"no estimator was asked for; the estimators are {', '.join(ESTIMATORS)}"
         raise ParameterError(msg)
     for name in asked:
         check_choice("estimator", name, list(ESTIMATORS))
@@ -155,7 +155,7 @@ def question(
         missing_propensity=missing_propensity,
     )  # fmt: skip
     if not isinstance(columns, (Mapping, type(None))):
-        msg = f"columns is a mapping from part to column, got {columns!r}"
+        msg = f"columns must be a mapping from part to column, got {columns!r}"
         raise ParameterError(msg)
     own = tuple(sorted((columns or {}).items(), key=str))
     for title in ("logged", "recommended"):
@@ -198,7 +198,10 @@ def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
                 raise ParameterError(msg)
             found[own] = name
         elif table not in {"logged", "recommended"}:
-            msg = f"columns names a table {table!r}; there are logged and recommended"
+            msg = (
+                f"columns names a table {table!r}; the tables are logged and "
+                "recommended"
+            )
             raise ParameterError(msg)
     return {part: name for part, name in found.items() if part not in others[title]}
 
@@ -224,7 +227,7 @@ def _check_rewards(log: Log, offered: Log | None, *, any_reward: bool) -> None:
         at = int(odd.arg_true()[0])
         msg = (
             f"{log.origin.where(at)}: {log.columns['reward']} is {reward[at]:g}; a "
-            "click is 0 or 1, and any_reward=True or --any-reward lets it be any number"
+            "click is 0 or 1, and any_reward=True or --any-reward allows any number"
         )
         raise DataError(msg)
     if offered is not None:
@@ -235,7 +238,7 @@ def _check_rewards(log: Log, offered: Log | None, *, any_reward: bool) -> None:
             msg = (
                 f"{offered.origin.where(at)}: {offered.columns['predicted']} is "
                 f"{guess[at]:g}; the predicted rate of clicks is between 0 and 1, and "
-                "any_reward=True or --any-reward lets it be another number"
+                "any_reward=True or --any-reward allows any number"
             )
             raise DataError(msg)
 
@@ -253,8 +256,8 @@ def _check_propensities(log: Log, clip: float | None) -> None:
         at = int(np.flatnonzero(none)[0])
         msg = (
             f"{log.origin.where(at)}: the propensity is {p[at]:g} "
-            f"({count(zero, 'such row')} in all), which would weigh without bound; "
-            "clip= or --clip bounds it"
+            f"({count(zero, 'such row')} in all), whose weight would be infinite; "
+            "clip= or --clip limits it"
         )
         raise DataError(msg)
     odd = (p < 0) | (p > 1)

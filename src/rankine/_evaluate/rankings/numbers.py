@@ -50,8 +50,8 @@ def paired(
         _refuse_without_scores(ours, theirs, on)
     if on is None and ours.places.keys() != theirs.places.keys():
         msg = (
-            f"x and y do not have the same items "
-            f"({describe_difference(ours.places, theirs.places)}); say "
+            "x and y do not have the same items "
+            f"({describe_difference(ours.places, theirs.places)}); use "
             "on='intersection' or on='union'"
         )
         raise DataError(msg)
@@ -74,11 +74,11 @@ def _refuse_without_scores(x: Ranking, y: Ranking, on: str | None) -> None:
         if one.scores is None and one.places:
             msg = (
                 f"{name} has no scores; give {{item: score}} or a column of numbers, "
-                "or take spearman, which needs their order only"
+                "or use spearman, which needs only their order"
             )
             raise DataError(msg)
     if on == "union":
-        msg = "an item that is not there has no score; take on='intersection'"
+        msg = "pearson needs a score for every item; use on='intersection'"
         raise ParameterError(msg)
 
 
@@ -93,7 +93,7 @@ def _columns(x: Any, y: Any, *, whole: bool) -> tuple[AnyArray, AnyArray] | None
     ours, theirs = getattr(x, "index", None), getattr(y, "index", None)
     labelled = hasattr(ours, "equals") and hasattr(theirs, "equals")
     if labelled and not ours.equals(theirs):  # type: ignore[union-attr]
-        msg = "the rows of x and y have different labels; bring them into one order"
+        msg = "the rows of x and y have different labels; put them in the same order"
         raise DataError(msg)
     return one, other
 

@@ -117,8 +117,8 @@ def _groups_of_text(text: str, name: str) -> list[list[str]]:
             inside = None
         elif word in {"(", ")"}:
             msg = (
-                f"{name}: a bracket {word!r} too many, or nothing in it; ties are "
-                f"written like a (b c) d, got {text!r}"
+                f"{name}: an unmatched or empty bracket {word!r}; write ties like a (b "
+                f"c) d, got {text!r}"
             )
             raise FormatError(msg)
         elif inside is None:
@@ -137,7 +137,7 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
     bottom: list[int] = []
     for group in groups:
         if not group:
-            msg = f"{name}: there is a tie without items"
+            msg = f"{name}: a tie has no items"
             raise FormatError(msg)
         for at, item in enumerate(group):
             where = f" at place {len(top) + at + 1}"
@@ -155,14 +155,14 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
 
 def _check_item(item: Any, places: Mapping[Any, int], where: str, name: str) -> None:
     if not isinstance(item, Hashable):
-        msg = f"{name}: {item!r} is no id of an item"
+        msg = f"{name}: {item!r} is not an item id"
         raise FormatError(msg)
     if is_missing(item) or item == "":
         msg = f"{name}: an item is missing{where}: {item!r}"
         raise DataError(msg)
     if item in places:
         msg = (
-            f"item {item!r} stands twice in {name} (places {places[item] + 1} and "
+            f"item {item!r} appears twice in {name} (places {places[item] + 1} and "
             f"{len(places) + 1})"
         )
         raise DuplicateItemError(msg)
@@ -239,8 +239,8 @@ def refuse_kinds(x: Ranking, y: Ranking) -> None:
     texts = [{isinstance(item, str) for item in one.items} for one in (x, y)]
     if sorted(map(sorted, texts)) == [[False], [True]]:
         msg = (
-            "x and y have no item in common, as ids are text in one and numbers in the "
-            "other; write them alike"
+            "x and y have no item in common, as ids are text in one and numbers in "
+            "the other; give both the same type"
         )
         raise DataError(msg)
 
