@@ -78,11 +78,11 @@ def test_more_runs_are_a_matrix(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("a.run",), 2, "two runs at least are needed, got one"),
+        (("a.run",), 2, "at least two runs are needed, got one"),
         (("a.run", "a.run"), 2, "two runs are called 'a.run'"),
         (("a.run", "b.run", "-m", "RBO(p=2)"), 2, "p must be a number above 0"),
         (("a.run", "b.run", "-m", "nDCG@10"), 2, "nDCG@10 compares a run with"),
-        (("a.run", "b.run", "c.run", "-q"), 2, "--per-query is for two runs"),
+        (("a.run", "b.run", "c.run", "-q"), 2, "--per-query needs exactly two runs"),
         (("a.run", "nope.run"), 3, "nope.run: no such file"),
         (("a.run", "b.run", "-m", "tau"), 3, "write tau(on='intersection')"),
     ],

@@ -81,8 +81,8 @@ def test_json_has_them_under_a_key(files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--csv"], "--worst has no place in the output of --csv"),
-        (["--style", "trec_eval"], "--worst has no place in the output of --style"),
+        (["--csv"], "--worst cannot be combined with --csv"),
+        (["--style", "trec_eval"], "--worst cannot be combined with --style"),
         (["-m", "NumRet"], "NumRet is neither better nor worse when it is large"),
     ],
 )

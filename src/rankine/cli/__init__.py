@@ -12,8 +12,8 @@ from rankine import __version__
 
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
-    "check": "Look at judgements and a run before any metric.",
-    "reconcile": "Compute a metric as every tool does, and say why they differ.",
+    "check": "Check judgements and a run before computing any metric.",
+    "reconcile": "Compute a metric as every tool does, and explain why they differ.",
     "similarity": "Compare runs with each other.",
     "ctr": "Estimate what recommendations would have earned, from a log.",
     "conventions": "List the named conventions, or show one.",
@@ -43,8 +43,8 @@ class _Lazy(click.Group):
             from rankine.errors import nearest  # noqa: PLC0415
 
             msg = (
-                f"no command {args[0]!r}; there are {', '.join(_COMMANDS)}"
-                f"{nearest(args[0], _COMMANDS)}"
+                f"no command {args[0]!r}; the commands are "
+                f"{', '.join(_COMMANDS)}{nearest(args[0], _COMMANDS)}"
             )
             raise click.UsageError(msg, ctx)
         return super().resolve_command(ctx, args)
@@ -66,7 +66,7 @@ class _Lazy(click.Group):
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 @click.pass_context
 def cli(context: click.Context, debug: bool) -> None:  # noqa: FBT001 - a flag
-    """Say how good a ranking or a recommender is, and how sure that is."""
+    """Measure how good a ranking or a recommender is, and how certain that is."""
     del debug  # main looks for it, as an error may come before it is read
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

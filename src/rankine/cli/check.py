@@ -28,7 +28,7 @@ def command(
     verbose: bool,  # noqa: FBT001
     **how: Any,
 ) -> None:
-    """Look at judgements and a run before any metric is computed.
+    """Check judgements and a run before computing any metric.
 
     Counts rows, queries, duplicates, ties and unjudged items, and says what looks
     suspicious and what to do about it.

@@ -36,7 +36,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
         click.echo("\n".join(_lines(name, width())))
     else:
         click.echo("\n".join(_listing(conventions(), width())))
-        click.echo("\nrankine conventions NAME shows all that one does.")
+        click.echo("\nrankine conventions NAME shows every choice of one.")
 
 
 def _listing(known: Conventions, columns: int | None) -> Iterator[str]:
@@ -76,10 +76,10 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
         yield from paragraph("", f"{tool.title}: {tool.does}", columns)
         yield from paragraph("", f"Checked against: {tool.checked}.", columns)
         if tool.calls is not None:
-            has = f"It has: {', '.join(tool.calls)}; no other metric of ours."
+            has = f"It has: {', '.join(tool.calls)}; none of rankine's other metrics."
             yield from paragraph("", has, columns, hang=2)
         if tool.unlike:
-            otherwise = f"Defined in another way: {', '.join(tool.unlike.values())}."
+            otherwise = f"Defined differently: {', '.join(tool.unlike.values())}."
             yield from paragraph("", otherwise, columns, hang=2)
         yield ""
     usual = Convention()
@@ -96,4 +96,4 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
     for lead, words in rows:
         yield from paragraph(f"{lead:{widest}}  ", words, columns)
     yield ""
-    yield "* is not as rankine does it."
+    yield "* differs from rankine."

@@ -24,31 +24,54 @@ from rankine.cli.wrapping import paragraph, width
 @click.argument("recommended", type=click.Path(path_type=Path))
 @click.option(
     "-e", "--estimator", "estimators", multiple=True,
-    help="matching, ips, snips, dm, dr, sndr, switch-dr or dros; repeatable; matching "
-    "if none.",
+    help=(
+        "An estimator: matching, ips, snips, dm, dr, sndr, switch-dr or dros; "
+        "repeatable; matching if not given."
+    ),
 )  # fmt: skip
-@click.option("-k", "--top", "k", type=int, help="Take the first items of each list.")
+@click.option(
+    "-k", "--top", "k", type=int, help=("Use only the first items of each list.")
+)
 @click.option("--clip", type=float, help="The largest 1 / propensity.")
-@click.option("--threshold", type=float, default=10.0, help="Of switch-dr.")
-@click.option("--shrinkage", type=float, default=10.0, help="Of dros.")
-@click.option("--convention", default="rankine", help="rankine or jurity.")
 @click.option(
-    "--n", "over", help="The mean is over logged rounds or recommended pairs."
+    "--threshold", type=float, default=10.0, help=("The threshold of switch-dr.")
+)
+@click.option("--shrinkage", type=float, default=10.0, help="The shrinkage of dros.")
+@click.option(
+    "--convention",
+    default="rankine",
+    help=("Whose choices the numbers follow: rankine or jurity."),
 )
 @click.option(
-    "--missing-propensity", help="Without such a column: error, or items for 1/items."
+    "--n", "over", help="What the mean is over: logged (rounds) or recommended (pairs)."
 )
-@click.option("--any-reward", is_flag=True, help="Rewards need not be 0 or 1.")
+@click.option(
+    "--missing-propensity",
+    help=(
+        "What to do without a propensity column: error, or items to use 1 / the "
+        "number of items."
+    ),
+)
+@click.option("--any-reward", is_flag=True, help="Allow rewards other than 0 and 1.")
 @click.option(
     "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
-    help="Which column is the user, item, reward, propensity, predicted, probability "
-    "or position: by its name, or by its number from 1; - if there is none; of one "
-    "table as logged.user=NAME; repeatable.",
+    help=(
+        "Which column is the user, item, reward, propensity, predicted, probability "
+        "or position: its name, or its number from 1; - if there is none; repeatable; "
+        "logged.user=NAME is for one table only."
+    ),
 )  # fmt: skip
 @reading_tables
-@click.option("--confidence", type=float, default=0.95, help="Of the intervals.")
-@click.option("--method", default="t", help="Of the intervals: t or bootstrap.")
-@click.option("--seed", type=int, default=0, help="Of the bootstrap.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    help=("The confidence level of the intervals."),
+)
+@click.option(
+    "--method", default="t", help=("The method of the intervals: t or bootstrap.")
+)
+@click.option("--seed", type=int, default=0, help="The seed of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -75,9 +98,9 @@ def command(
 ) -> None:
     """Estimate the click rate of recommendations from a log of another policy.
 
-    Both files have named columns: CSV, TSV, Parquet, Arrow, JSON or NDJSON, packed or
-    not, recognised by their content; a folder or a pattern names the parts of one, and
-    - is standard input. Exits with 1 if there is no estimate.
+    Both files have named columns: CSV, TSV, Parquet, Arrow, JSON or NDJSON, compressed
+        or not, recognised by their content; a folder or a pattern names the parts of
+        one table, and - is standard input. Exits with 1 if there is no estimate.
 
     \b
     rankine ctr log.parquet recommended.csv -e ips -e snips

@@ -9,7 +9,7 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Evaluate three made-up systems on sample data that comes with rankine."""
+    """Evaluate three made-up systems on sample data that come with rankine."""
     from rankine import _io as io  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate import inputs  # noqa: PLC0415
     from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415

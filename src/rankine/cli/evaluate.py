@@ -36,7 +36,7 @@ _KEEP = 10
 )
 @click.option(
     "--no-qrels", is_flag=True,
-    help="There are no judgements: QRELS is a run too. For metrics of lists alone.",
+    help="There are no judgements: QRELS is a run too. Only for metrics of lists.",
 )  # fmt: skip
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
@@ -51,18 +51,21 @@ _KEEP = 10
 )  # fmt: skip
 @click.option(
     "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
-    help="Whose choices the numbers follow, see rankine conventions; or a YAML file.",
+    help=(
+        "Whose choices the numbers follow: a name (see rankine conventions) or a YAML "
+        "file."
+    ),
 )  # fmt: skip
 @click.option(
     "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
 )
 @click.option(
     "--ties", type=click.Choice(["average", "best", "worst"]),
-    help="Value over all orders of tied items, or its bounds.",
+    help="The mean over all orders of tied items, or its bounds.",
 )  # fmt: skip
 @click.option(
     "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
-    help="Look at the first N items of each list only.",
+    help="Use only the first N items of each list.",
 )  # fmt: skip
 @click.option(
     "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
@@ -85,14 +88,18 @@ _KEEP = 10
 )  # fmt: skip
 @click.option(
     "--lenient", is_flag=True,
-    help="Drop rows without an id and repeated items and rank scores that are nan "
-    "last, and count them, instead of refusing them.",
+    help=(
+        "Drop rows without an id and repeated items, rank nan scores last, and report "
+        "how many, instead of refusing them."
+    ),
 )  # fmt: skip
 @reading
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
-    "--style", type=click.Choice(["trec_eval"]), help="Print as trec_eval does."
+    "--style",
+    type=click.Choice(["trec_eval"]),
+    help=("Print in the format of trec_eval."),
 )
 @click.option(
     "--fail-under", "floors", multiple=True, callback=pairs, metavar="METRIC=VALUE",
@@ -124,10 +131,10 @@ def command(
     """Evaluate one or more RUN files against the judgements in QRELS.
 
     Files are TREC text, CSV, TSV, Parquet, Arrow, JSON, NDJSON, or what MS MARCO, BEIR,
-    MovieLens and RecBole have, packed or not, told by their content; a folder or a
-    pattern names the parts of one, and - is standard input. NAME=RUN gives a run a name
-    for the output; without it, runs are called by their file, with as much of its
-    folder as tells them apart.
+    MovieLens and RecBole have, compressed or not, recognised by their content; a folder
+    or a pattern names the parts of one table, and - is standard input. NAME=RUN gives a
+    run a name for the output; without it, a run is named after its file, with as much
+    of the folder as makes the names differ.
 
     \b
     rankine evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m AP
@@ -144,7 +151,7 @@ def command(
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     refuse_stdin_twice(judged, train, items, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
-        msg = "--json, --csv and --style exclude each other"
+        msg = "--json, --csv and --style cannot be combined"
         raise click.UsageError(msg)
     limits = _limits(floors)
     version, lines = 10, []
@@ -310,7 +317,7 @@ def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
     if n is None:
         return
     if output:
-        msg = f"--worst has no place in the output of {output}"
+        msg = f"--worst cannot be combined with {output}"
         raise click.UsageError(msg)
     check_worst(plan.bound[0])
 

@@ -51,21 +51,28 @@ def _size(
 
 
 _ENCODING = click.option(
-    "--encoding", metavar="NAME", help="Of text that is not UTF-8, such as latin-1."
+    "--encoding",
+    metavar="NAME",
+    help=("The encoding of text that is not UTF-8, such as latin-1."),
 )
 _MAX_BYTES = click.option(
     "--max-bytes", callback=_size, metavar="SIZE",
-    help="The most that a file may hold, unpacked: 500M, 2G; 64G if not given.",
+    help=(
+        "The largest size of a file when unpacked, such as 500M or 2G; 64G if not "
+        "given."
+    ),
 )  # fmt: skip
 _VERBOSE = click.option(
-    "-v", "--verbose", is_flag=True, help="Say how files were read."
+    "-v", "--verbose", is_flag=True, help="Show how files were read."
 )
 _OPTIONS = (
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
-        help="Which column is the query, item, grade, score or rank: by its name, or "
-        "by its number from 1 if there is no header; - if there is none; repeatable, "
-        "and for one file as qrels.item=COLUMN or run.item=COLUMN.",
+        help=(
+            "Which column is the query, item, grade, score or rank: its name, or its "
+            "number from 1 if there is no header; - if there is none; repeatable; "
+            "qrels.item=COLUMN or run.item=COLUMN is for one file only."
+        ),
     ),
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",

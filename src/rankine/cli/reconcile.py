@@ -15,17 +15,17 @@ from rankine.cli.output import print_json
 @click.argument("qrels", type=click.Path(path_type=Path))
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
-    "-m", "--metric", "metrics", multiple=True, help="A metric; AP@10 if none."
+    "-m", "--metric", "metrics", multiple=True, help="A metric; AP@10 if not given."
 )
 @click.option(
     "--explain", nargs=2, metavar="FIRST SECOND",
-    help="Go from one convention to another, a choice at a time.",
+    help="Go from one convention to another, one choice at a time.",
 )  # fmt: skip
 @click.option("--rel", type=float, help="The smallest relevant grade, for all tools.")
 @click.option("--catalog", type=int, help="The number of items in the catalogue.")
 @click.option(
     "--lenient", is_flag=True,
-    help="Drop rows without an id and repeated items, rank nan last.",
+    help="Drop rows without an id and repeated items, and rank nan scores last.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @reading
@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Compute metrics as every known tool does, and say why the numbers differ.
 
-    Tools that give the same number stand together, with the choices that make it
-    another than the default.
+    Tools that give the same number are listed together, with the choices that make it
+    differ from the default.
 
     \b
     rankine reconcile qrels.txt bm25.run -m AP@10 -m nDCG@10

@@ -16,13 +16,19 @@ from rankine.cli.runs import run_files
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-m", "--measure", "measures", multiple=True,
-    help="RBO(p=0.9), AO@10, Overlap@10, Jaccard@10, tau, rho, r, LIP@10, NDPM or FCP; "
-    "RBO(p=0.9), AO@10 and Jaccard@10 if none.",
+    help=(
+        "RBO(p=0.9), AO@10, Overlap@10, Jaccard@10, tau, rho, r, LIP@10, NDPM or FCP; "
+        "RBO(p=0.9), AO@10 and Jaccard@10 if not given."
+    ),
 )  # fmt: skip
-@click.option("-q", "--per-query", is_flag=True, help="Show every query, of two runs.")
+@click.option(
+    "-q", "--per-query", is_flag=True, help=("Show every query; only for two runs.")
+)
 @click.option(
     "--lenient", is_flag=True,
-    help="Drop rows without an id and repeated items, rank nan last, and say so.",
+    help=(
+        "Drop rows without an id and repeated items, rank nan scores last, and say so."
+    ),
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @reading
@@ -49,13 +55,13 @@ def command(
     from rankine._join.lists import lists_of  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
-        msg = "two runs at least are needed, got one"
+        msg = "at least two runs are needed, got one"
         raise click.UsageError(msg)
     named = run_files(runs)
     refuse_stdin_twice(*(run.path for run in named))
     plan = plan_of(measures)
     if per_query and len(runs) > 2:  # noqa: PLR2004
-        msg = "--per-query is for two runs"
+        msg = "--per-query needs exactly two runs"
         raise click.UsageError(msg)
     told = reader(lenient=lenient, **how)("run")
     sources = [source_of(run.path, told) for run in named]
