@@ -316,7 +316,7 @@ KNOWN = (
         "ranx",
         "Bpref",
         lambda case, _: min(case.grades) < 0,
-        "ranx takes items of a negative grade for judged.",
+        "ranx treats items with a negative grade as judged.",
     ),
 )
 

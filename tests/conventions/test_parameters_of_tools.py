@@ -183,7 +183,7 @@ def test_a_parameter_named_like_a_field_is_overridden_and_explained() -> None:
 
     assert found["ranx"] == pytest.approx(0.5 * (3 + 1 / 4))
     (step,) = found.explain("rankine", "ranx").steps
-    assert (step.field, step.words) == ("gain", "gains the grade")
+    assert (step.field, step.words) == ("gain", "uses the grade as the gain")
     rule = rk.Convention(overrides={"RBP": {"gain": "scaled"}})
     ev = rk.evaluate(GRADED, SHOWN, "RBP(p=0.5)", convention=rule)
     assert list(ev.mean.values()) == [pytest.approx(0.5 * (1 + 1 / 3 / 4))]

@@ -174,7 +174,7 @@ def test_reconcile_says_it() -> None:
     assert found["rectools"] == EXPECTED["RR@3"]
     assert found["ranx"] == 1.0
     (step,) = found.explain("ranx", "rectools").steps
-    assert step.words == "takes the numbers in the rank column for the ranks"
+    assert step.words == "uses the numbers in the rank column as the ranks"
 
 
 TRAIN = {"u": ["a"], "v": ["a", "b"], "w": ["a", "b", "c"]}

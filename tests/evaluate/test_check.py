@@ -66,7 +66,7 @@ def test_clean_data_has_no_findings() -> None:
     found = rk.check(CLEAN, CLEAN_RUN)
 
     assert found.findings == ()
-    assert "nothing to look at" in str(found)
+    assert "no problems found" in str(found)
 
 
 def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:

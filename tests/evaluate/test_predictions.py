@@ -97,13 +97,13 @@ def test_columns_of_frames() -> None:
         ([1, 0], [0.5], "y has 2 rows and p has 1"),
         ([1, 2], [0.5, 0.5], "y must be 0 or 1, got 2 at row 1"),
         ([1, 0], [0.5, 1.5], "p must be between 0 and 1, got 1.5"),
-        ([1, 0], [0.5, math.nan], "without a finite number, the first at row 1"),
-        ([1, None], [0.5, 0.5], "without a finite number"),
+        ([1, 0], [0.5, math.nan], "has 1 non-finite value, the first at row 1"),
+        ([1, None], [0.5, 0.5], "has 1 non-finite value"),
         (1, 0.5, "must be a column of numbers"),
         (["a", "b"], [0.5, 0.5], "y must be a column of numbers"),
         ([], [], "there are no rows"),
         ([0, 1], [[0.5, 0.4], [0.5, 0.5]], "row 0 add up to 0.9"),
-        ([0, 2], [[0.5, 0.5], [0.5, 0.5]], "numbers of classes, 0 to 1"),
+        ([0, 2], [[0.5, 0.5], [0.5, 0.5]], "class numbers, 0 to 1"),
     ],
 )
 def test_bad_columns_are_refused(y: Any, p: Any, message: str) -> None:

@@ -216,7 +216,7 @@ def test_no_way_leads_to_a_metric_that_a_tool_does_not_have() -> None:
         found.explain("ranx", "surprise")
     with pytest.raises(ParameterError, match="only without a cutoff"):
         found.explain("cornac", "ranx")
-    with pytest.raises(ParameterError, match="named here by its text"):
+    with pytest.raises(ParameterError, match="given here by name"):
         found.explain(rk.Convention(), "ranx")  # type: ignore[arg-type]
 
 

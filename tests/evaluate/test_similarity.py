@@ -126,7 +126,7 @@ def test_lists_without_scores_are_rankings() -> None:
 
     assert ev.mean == {"tau": pytest.approx(1 / 3), "AO@2": 0.5}
     frame = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"]})
-    with pytest.raises(rk.errors.DataError, match="one has an order only; take rho"):
+    with pytest.raises(rk.errors.DataError, match="one has only an order; use rho"):
         rk.similarity(frame, frame, "r")
 
 
@@ -195,7 +195,7 @@ def test_many_lists_are_matched_in_groups(monkeypatch: pytest.MonkeyPatch) -> No
         ("RB0", "unknown measure of similarity 'RB0'; did you mean 'RBO'"),
         ("nDCG@10", "nDCG@10 compares a run with judgements"),
         ("ndcg_cut_10", "ndcg_cut_10 compares a run with judgements"),
-        ("xyz", "unknown measure of similarity 'xyz'; there are RBO, AO"),
+        ("xyz", "unknown measure of similarity 'xyz'; the measures are RBO, AO"),
         ("RBO(p=.9", "cannot read the measure 'RBO(p=.9'; write it like RBO"),
         ("RBO(0.9)", "cannot read the measure 'RBO(0.9)'; write it like RBO"),
         ("RBO(p=0.9),AO@10", "cannot read the measure"),
@@ -306,7 +306,7 @@ def test_r_does_not_correlate_ranks() -> None:
         {"query": ["q"] * 3, "item": ["a", "b", "c"], "rank": [1, 2, 3]}
     )
     for other in ({"q": ["a", "b", "c"]}, ranked):
-        with pytest.raises(rk.errors.DataError, match="one has an order only"):
+        with pytest.raises(rk.errors.DataError, match="one has only an order"):
             rk.similarity(other, scored, "r")
 
 

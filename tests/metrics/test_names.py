@@ -45,7 +45,7 @@ def test_several_cutoffs(text: str, wanted: list[str]) -> None:
         ("nDCG@1,", "cannot read the cutoff ''"),
         ("nDCG@,5", "cannot read the cutoff ''"),
         ("nDCG@1,x", "cannot read the cutoff 'x'"),
-        ("nDCG@10,AP", "every other metric by itself"),
+        ("nDCG@10,AP", "every other metric separately"),
         ("nDCG@1,0", "k must be a positive integer"),
         ("nDCG@1,2.5", "k must be a positive integer"),
         ("nDGC@1,5", "did you mean 'nDCG'?"),

@@ -71,7 +71,7 @@ def test_bad_data_is_one_sentence_and_three(
         (["--style", "ranx"], "'ranx'"),
         (["--bogus"], "--bogus"),
         (["--jsno"], "--json"),
-        (["--json", "--csv"], "--json, --csv and --style exclude each other"),
+        (["--json", "--csv"], "--json, --csv and --style cannot be combined"),
         (["--json", "--style", "trec_eval"], "exclude each other"),
         (["--fail-under", "AP"], "'AP'"),
         (["--fail-under", "AP=x"], "'x' is not a number"),

@@ -204,7 +204,7 @@ def test_70_one_query_has_no_interval(tmp_path: Path) -> None:
 def test_70_one_query_has_a_reason_for_no_interval() -> None:
     found = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP")
 
-    assert "stands its 95 % interval" not in str(found)
+    assert "is its 95 % interval" not in str(found)
 
 
 def test_70_one_item_and_one_query_work_in_all_forms() -> None:

@@ -62,9 +62,12 @@ def _twice(data: dict[str, Any]) -> None:
         (_kind, "damaged, kind is 'comparison'; expected one of evaluation"),
         (_short, r"damaged, saved.metrics\[1\].values has 3 entries, not 4"),
         (_gone, r"damaged, saved.groups\[0\].ids is missing"),
-        (_unknown, r"damaged, saved.metrics\[0\].name is 'nDGC', which is no metric"),
-        (_parameter, r"damaged, saved.metrics\[0\].bound cannot be of nDCG \(gain"),
-        (_convention, "damaged, convention is none"),
+        (
+            _unknown,
+            (r"damaged, saved.metrics\[0\].name is 'nDGC', which is not a metric"),
+        ),
+        (_parameter, r"damaged, saved.metrics\[0\].bound does not fit nDCG \(gain"),
+        (_convention, "damaged, convention is not valid"),
         (_twice, "damaged, saved.groups do not have every metric once"),
     ],
 )
@@ -76,11 +79,11 @@ def test_damage_is_told_with_its_place(change: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": "rankine"', "this is not JSON, or not all of it"),
+        ('{"format": "rankine"', "this is not JSON, or it is incomplete"),
         ('{"q1": {"a": 1}}', "this is JSON, but not what rankine saves"),
         ("[1, 2]", "this is JSON, but not what rankine saves"),
         ("", "this is not JSON"),
-        (made().to_json()[:-20], "this is not JSON, or not all of it"),
+        (made().to_json()[:-20], "this is not JSON, or it is incomplete"),
     ],
 )
 def test_other_files(text: str, message: str, tmp_path: Path) -> None:
@@ -98,9 +101,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         rk.load(tmp_path / "no.json")
     with pytest.raises(FormatError, match=r"cannot be read \(Is a directory\)"):
         rk.load(tmp_path)
-    with pytest.raises(FormatError, match=r"cannot be read \(it is no text\)"):
+    with pytest.raises(FormatError, match=r"cannot be read \(it is not text\)"):
         rk.load(tmp_path / "bytes")
-    with pytest.raises(ParameterError, match="load takes the path of a file"):
+    with pytest.raises(ParameterError, match=r"load\(\) takes the path or the text"):
         rk.load(3)  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"cannot be written \(Is a directory\)"):
         made().save(tmp_path)

@@ -162,7 +162,7 @@ class Convention:
         try:
             hash(freeze(own))
         except TypeError:
-            msg = f"the overrides of {name} hold what is no choice: {dict(own)!r}"
+            msg = f"the overrides of {name} must be hashable values, got {dict(own)!r}"
             raise ParameterError(msg) from None
         certain = {key: own[key] for key in own if key in FIELDS and key not in SHARED}
         if certain:
@@ -198,7 +198,7 @@ class Convention:
         True
         """
         if not isinstance(data, Mapping):
-            msg = f"a convention is {{field: value}}, got {data!r}"
+            msg = f"a convention must be {{field: value}}, got {data!r}"
             raise ParameterError(msg)
         return Convention().replace(**{str(key): _read(data[key]) for key in data})
 

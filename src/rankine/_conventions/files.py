@@ -25,7 +25,7 @@ class _Strict(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            msg = "aliases are not read"
+            msg = "aliases are not supported"
             raise yaml.constructor.ConstructorError(None, None, msg)
         return super().compose_node(parent, index)
 
@@ -33,7 +33,7 @@ class _Strict(yaml.SafeLoader):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
-                msg = f"{key!r} stands twice"
+                msg = f"{key!r} appears twice"
                 raise yaml.constructor.ConstructorError(
                     None, None, msg, node.start_mark
                 )
@@ -57,7 +57,7 @@ def read_convention(path: str | os.PathLike[str]) -> Convention:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark else f"{place}"
         reason = getattr(error, "problem", None) or type(error).__name__
-        msg = f"{where}: is no YAML ({reason})"
+        msg = f"{where}: is not YAML ({reason})"
         raise FormatError(msg) from None
     if not isinstance(data, Mapping):
         msg = f"{place}: expected a line per field, such as ap_den: min_k_R"

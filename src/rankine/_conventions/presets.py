@@ -371,8 +371,8 @@ def convention(choice: str | Convention) -> Convention:
         return choice
     if not isinstance(choice, str) or choice not in PRESETS:
         msg = (
-            f"unknown convention {choice!r}; there are {', '.join(PRESETS)}"
-            f"{nearest(str(choice), PRESETS)}"
+            f"unknown convention {choice!r}; the conventions are "
+            f"{', '.join(PRESETS)}{nearest(str(choice), PRESETS)}"
         )
         raise UnknownConventionError(msg)
     return PRESETS[choice]

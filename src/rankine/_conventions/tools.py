@@ -92,8 +92,11 @@ TOOLS: dict[str, Tool] = {
     ),
     "ir_measures": Tool(
         title="ir_measures",
-        does="Asks other tools: pytrec_eval for most measures, gdeval for ERR, ndeval "
-        "for subtopics, and for RR@k a script that breaks ties the other way round.",
+        does=(
+            "Calls other tools: pytrec_eval for most measures, gdeval for ERR, ndeval "
+            "for subtopics, and for RR@k a script that breaks ties the other way "
+            "round."
+        ),
         checked="0.4.3; its RBP was read",
         calls={
             "P": "P", "R": "R", "AP": "AP", "nDCG": "nDCG", "RR": "RR",
@@ -108,8 +111,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "ranx": Tool(
         title="ranx",
-        does="Called with make_comparable; keeps the order given among equal scores in "
-        "short lists, and drops grades below the threshold even from nDCG.",
+        does=(
+            "Called with make_comparable; keeps the given order among equal scores in "
+            "short lists, and drops grades below the threshold even from nDCG."
+        ),
         checked="0.3.21",
         calls={
             "P": "precision", "R": "recall", "F": "f1", "AP": "map", "nDCG": "ndcg",
@@ -202,8 +207,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "rectools": Tool(
         title="RecTools",
-        does="Takes the numbers of a rank column for the ranks, gaps and all; the "
-        "ideal list of nDCG has k relevant items even where there are fewer.",
+        does=(
+            "Uses the numbers of a rank column as the ranks, gaps included; the ideal "
+            "list of nDCG has k relevant items even where there are fewer."
+        ),
         checked="0.19.0",
         calls={
             "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",
@@ -219,8 +226,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "replay": Tool(
         title="RePlay",
-        does="Counts an item that stands twice once in precision and recall, and "
-        "twice in MAP and NDCG.",
+        does=(
+            "Counts a repeated item once in precision and recall, and each time in "
+            "MAP and NDCG."
+        ),
         checked="replay-rec 0.22.0",
         calls={
             "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
@@ -275,8 +284,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "spark": Tool(
         title="Spark MLlib",
-        does="Takes lists in the order given and counts an item that stands twice "
-        "twice; nDCG is binary from Python.",
+        does=(
+            "Takes lists in the order given and counts a repeated item each time; "
+            "nDCG is binary from Python."
+        ),
         checked="3.5.3",
         calls={
             "P": "precisionAt", "R": "recallAt", "nDCG": "ndcgAt",
@@ -334,8 +345,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "surprise": Tool(
         title="Surprise",
-        does="Predicts ratings; of ranking metrics it has the fraction of concordant "
-        "pairs alone.",
+        does=(
+            "Predicts ratings; its only ranking metric is the fraction of concordant "
+            "pairs."
+        ),
         checked="git 2381fb1",
         calls={"FCP": "fcp"},
     ),

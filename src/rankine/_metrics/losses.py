@@ -191,8 +191,8 @@ def _floats(values: Any, name: str) -> Floats:
     if bad.any():
         at = int(np.flatnonzero(bad.ravel())[0])
         msg = (
-            f"{name} has {count(int(bad.sum()), 'value')} without a finite number, the "
-            f"first at row {at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
+            f"{name} has {count(int(bad.sum()), 'non-finite value')}, the first at row "
+            f"{at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
         )
         raise DataError(msg)
     return made
@@ -257,6 +257,6 @@ def _classes(y: Any, chances: Floats) -> Ints:
         raise DataError(msg)
     odd = (label != np.floor(label)) | (label < 0) | (label >= chances.shape[1])
     if label.ndim != 1 or odd.any():
-        msg = f"y must be numbers of classes, 0 to {chances.shape[1] - 1}"
+        msg = f"y must hold class numbers, 0 to {chances.shape[1] - 1}"
         raise DataError(msg)
     return label.astype(np.int64)

@@ -145,7 +145,7 @@ def each_cutoff(text: str) -> list[str]:
         if not _is_number(cut):
             msg = (
                 f"cannot read the cutoff {cut!r} of {text!r}; write cutoffs like "
-                "nDCG@1,5,10, and every other metric by itself"
+                "nDCG@1,5,10, and every other metric separately"
             )
             raise MetricSyntaxError(msg)
     return [f"{shape['head']}@{cut}{shape['tail'] or ''}" for cut in cutoffs]
@@ -171,7 +171,7 @@ def without_at(name: str, read: Callable[[str], object]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    msg = f"a metric is read from text, got {value!r}"
+    msg = f"a metric name must be text, got {value!r}"
     raise MetricSyntaxError(msg)
 
 

@@ -28,7 +28,7 @@ def to_text(found: Check) -> str:
     lines += _pairs(_of_both(found))
     lines.append("")
     if not found.findings:
-        lines.append("nothing to look at")
+        lines.append("no problems found")
     for finding in found.findings:
         lines.append(f"{finding.level:<9}{shown(finding.what)}")
         lines.append(f"{'':<9}-> {shown(finding.todo)}")
@@ -63,7 +63,7 @@ def to_html(found: Check) -> str:
         f"&rarr; {_escaped(finding.todo)}</li>"
         for finding in found.findings
     )
-    below = f"<ul>{findings}</ul>" if findings else "<p>nothing to look at</p>"
+    below = f"<ul>{findings}</ul>" if findings else "<p>no problems found</p>"
     return f"<table><tbody>{rows}</tbody></table>{below}"
 
 

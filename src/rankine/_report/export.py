@@ -117,5 +117,8 @@ def to_frame(frame: pl.DataFrame, library: str) -> Any:
     try:
         return frame.to_pandas() if library == "pandas" else frame.to_arrow()
     except ImportError:
-        msg = f"a frame of {library} needs it; pip install 'rankine-eval[{library}]'"
+        msg = (
+            f"to_frame({library!r}) needs {library}; pip install "
+            f"'rankine-eval[{library}]'"
+        )
         raise MissingExtraError(msg) from None

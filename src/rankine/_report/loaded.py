@@ -61,7 +61,7 @@ def load(source: str | os.PathLike[str]) -> Evaluation:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        msg = f"{name}: this is not JSON, or not all of it ({error})"
+        msg = f"{name}: this is not JSON, or it is incomplete ({error})"
         raise FormatError(msg) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         msg = (
@@ -87,14 +87,14 @@ def _read(source: Any) -> tuple[str, str]:
     """Return what to call a source, and its text."""
     if not isinstance(source, (str, os.PathLike)):
         kind = type(source).__name__
-        msg = f"load takes the path of a file, or the text of one, got a {kind}"
+        msg = f"load() takes the path or the text of a saved file, got a {kind}"
         raise ParameterError(msg)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("{"):
         return "the text", source.lstrip("\ufeff")
     try:
         return str(source), Path(source).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         msg = f"{source}: cannot be read ({reason})"
         raise FormatError(msg) from None
 
@@ -225,7 +225,7 @@ class _Lost:
         return hash(self.__name__)
 
     def __call__(self, *_: Any) -> Any:
-        msg = f"of the function {self.__name__} only the name was saved"
+        msg = f"only the name of the function {self.__name__} was saved"
         raise ParameterError(msg)
 
 
@@ -234,7 +234,7 @@ def _metrics(node: _Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric
     name = node["name"].text()
     kind = next((one for one in kinds if name in one.facts), None)
     if kind is None:
-        node["name"].refuse(f"is {name!r}, which is no metric here")
+        node["name"].refuse(f"is {name!r}, which is not a metric here")
     made = []
     for part in (node["params"], node["bound"]):
         if not isinstance(part.value, dict):
@@ -243,7 +243,7 @@ def _metrics(node: _Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric
         try:
             made.append(kind(name, params))
         except _ODD as error:
-            part.refuse(f"cannot be of {name} ({error})")
+            part.refuse(f"does not fit {name} ({error})")
     return made[0], made[1]
 
 
@@ -258,7 +258,7 @@ def _value(node: _Node) -> Any:
         try:
             return {_value(key): _value(one) for key, one in pairs}
         except TypeError:
-            node.refuse("has a key that is none")
+            node.refuse("has a key that is not valid")
     if isinstance(value, dict):
         node.refuse("is neither a mapping nor a function")
     return float(value) if value in ("inf", "-inf") else value
@@ -268,7 +268,7 @@ def _rule(node: _Node) -> Convention:
     try:
         return Convention.from_dict(node.value)
     except _ODD as error:
-        node.refuse(f"is none ({error})")
+        node.refuse(f"is not valid ({error})")
 
 
 def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
@@ -309,7 +309,7 @@ def _table(node: _Node) -> Stored:
 
 def _id(node: _Node) -> Any:
     if not isinstance(node.value, (str, int, float, bool)):
-        node.refuse("is no id")
+        node.refuse("is not an id")
     return node.value
 
 
@@ -323,7 +323,7 @@ def _trail(node: _Node, n_queries: int) -> Trail:
     n = int(starts[-1])
     grades = node["grades"].numbers(n)
     if not np.isfinite(grades).all():
-        node["grades"].refuse("has one that is no number")
+        node["grades"].refuse("has a grade that is not a number")
     tops = None
     if node["tops"].value is not None:
         parts = node["tops"].parts(n_queries)

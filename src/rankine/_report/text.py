@@ -156,13 +156,13 @@ def _on_intervals(evaluation: Evaluation) -> str:
     """Say what stands below the numbers."""
     if len(evaluation.table.ids) < 2:  # noqa: PLR2004 - one query
         return "A single query has no interval."
-    said = "Below each number stands its 95 % interval, by bootstrap over queries."
+    said = "Below each number is its 95 % interval, by bootstrap over queries."
     whole = [metric.fact.summary == "run" for metric in evaluation.metrics]
     if not any(whole):
         return said
     if all(whole):
-        return "These numbers are of all lists together."
-    return f"{said} A number without interval is of all lists together."
+        return "These numbers are for all lists together."
+    return f"{said} A number without an interval is for all lists together."
 
 
 def _told(evaluation: Evaluation) -> list[tuple[str, str, str]]:

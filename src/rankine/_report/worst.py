@@ -43,7 +43,7 @@ def drawn(worst: Worst) -> RenderableType:
         head.append(f"  {worst.metric} {one.value:.4f}", style="not bold")
         parts += [Text(), head, *(_Flow(*line) for line in _lines(one))]
     if not worst.keep:
-        said = "Items that are not judged show with keep=10, given to evaluate."
+        said = "To see items that are not judged too, give keep=10 to evaluate()."
         parts += [Text(), Text(said, style="dim")]
     return Group(*parts)
 

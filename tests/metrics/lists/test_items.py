@@ -179,13 +179,17 @@ def test_the_catalogue_that_nobody_gave_is_told() -> None:
 
     assert by_train["Coverage@2"] == 3 / 5
     assert by_train.notes == (
-        "the catalogue is assumed to be the 5 items of train=; "
-        "give another with catalog=",
+        (
+            "the catalogue is assumed to be the 5 items of train=; "
+            "give another with catalog="
+        ),
     )
     assert by_items["Coverage@2"] == 3 / 6
     assert by_items.notes == (
-        "the catalogue is assumed to be the 6 items of items=; "
-        "give another with catalog=",
+        (
+            "the catalogue is assumed to be the 6 items of items=; "
+            "give another with catalog="
+        ),
     )
     assert given["Coverage@2"] == 3 / 10
     assert given.notes == ()

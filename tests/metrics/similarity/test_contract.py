@@ -155,7 +155,7 @@ def test_an_empty_table_is_taken(name: str) -> None:
 
 @pytest.mark.parametrize("name", NO_SCORE)
 def test_a_measure_that_cannot_take_the_union_says_so(name: str) -> None:
-    with pytest.raises(ParameterError, match="no score"):
+    with pytest.raises(ParameterError, match="needs a score for every item"):
         Measure(name)(on="union")
 
 

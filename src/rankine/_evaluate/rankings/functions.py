@@ -144,7 +144,7 @@ def overlap(x: Any, y: Any, k: int | None = None, ties: Ties = "w") -> float:
         ties: as in `rbo`.
 
     Returns:
-        0 to 1; nan if there is nothing to look at.
+        0 to 1; nan if there is nothing to compare.
 
     References:
         W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite rankings.
@@ -173,7 +173,7 @@ def average_overlap(x: Any, y: Any, k: int | None = None, ties: Ties = "w") -> f
         ties: as in `rbo`.
 
     Returns:
-        0 to 1; nan if there is nothing to look at.
+        0 to 1; nan if there is nothing to compare.
 
     References:
         R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists. SIAM Journal on

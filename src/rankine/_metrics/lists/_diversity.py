@@ -172,7 +172,7 @@ def _check_distance(distance: object, by: object, short: object) -> None:
         check_choice("distance", distance, _NAMED)
     check_choice("by", by, ("features", "users"))
     if by == "users" and distance != "cosine":
-        msg = "by='users' takes distance='cosine'"
+        msg = "by='users' needs distance='cosine'"
         raise ParameterError(msg)
     check_choice("short", short, get_args(Short))
 

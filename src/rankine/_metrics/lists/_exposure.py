@@ -164,7 +164,10 @@ def user_coverage(
     if least is not None:
         check_count("least", least, least=1)
         if k is not None and least > k:
-            msg = f"a list cut at {k} never has {least} items, as least asks"
+            msg = (
+                f"least={least} is more than the cutoff {k}, so no list can have that "
+                "many items"
+            )
             raise ParameterError(msg)
     found = table.lengths(k).at_least(least or k or 1, awaited=share)
     if not share:

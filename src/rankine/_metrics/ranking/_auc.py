@@ -93,7 +93,10 @@ def auc(
     _check_catalog(table, catalog, needed=universe == "catalogue", name="AUC")
     if scope == "pooled":
         if universe == "catalogue" or tied != "half":
-            msg = "scope='pooled' takes universe='matched' or 'list', and no tied"
+            msg = (
+                "scope='pooled' needs universe='matched' or 'list', and cannot be "
+                "combined with tied"
+            )
             raise ParameterError(msg)
         return _pooled(table, k, rel, universe)
     if universe == "matched":

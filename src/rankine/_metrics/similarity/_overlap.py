@@ -41,7 +41,7 @@ def overlap_kernel(m: Matched, *, k: int | None = None, ties: Ties = "w") -> Flo
         ties: as in RBO; ``w`` takes ties that begin within the depth as a whole.
 
     Returns:
-        One value per query, 0 to 1; nan if there is nothing to look at.
+        One value per query, 0 to 1; nan if there is nothing to compare.
 
     References:
         W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite rankings.
@@ -87,7 +87,7 @@ def average_overlap_kernel(
         ties: as in RBO.
 
     Returns:
-        One value per query, 0 to 1; nan if there is nothing to look at.
+        One value per query, 0 to 1; nan if there is nothing to compare.
 
     References:
         R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists. SIAM Journal on

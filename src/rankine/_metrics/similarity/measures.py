@@ -99,14 +99,14 @@ def _measure_of(text: object) -> Measure:
         raise MetricSyntaxError(msg)
     if _is_metric(text):
         msg = (
-            f"{text.strip()} compares a run with judgements, not with another run; "
-            "take evaluate for it"
+            f"{text.strip()} compares a run with judgements, not with another run; use "
+            "evaluate()"
         )
     else:
         plain = name == text.strip()
         hint = without_at(name, _measure_of) if plain else ""
         hint = hint or nearest(name, [*MEASURES, *aliases])
-        hint = hint or f"; there are {', '.join(MEASURES)}"
+        hint = hint or f"; the measures are {', '.join(MEASURES)}"
         msg = f"unknown measure of similarity {name!r}{hint}"
     raise UnknownMetricError(msg)
 
@@ -124,8 +124,8 @@ def _refuse_different(m: Matched, name: str) -> None:
     if n:
         msg = (
             f"the two lists of {count(n, 'query')} do not have the same items; write "
-            f"{name}(on='intersection'), or {name}(on='union'), where items that a "
-            "list does not have stand behind its last"
+            f"{name}(on='intersection'), or {name}(on='union'), which ranks missing "
+            "items after the last one"
         )
         raise DataError(msg)
 
@@ -273,16 +273,16 @@ def pearson_kernel(m: Matched, *, on: On = None) -> Floats:
     """
     _check_on(on, m, "r")
     if on == "union":
-        msg = "an item that is not there has no score; take r(on='intersection')"
+        msg = "r needs a score for every item; use r(on='intersection')"
         raise ParameterError(msg)
     if m.n_queries == 0:
         return np.zeros(0)
     if m.x.score is None or m.y.score is None:
-        msg = "r needs the scores of both runs, and one has an order only; take rho"
+        msg = "r needs the scores of both runs, but one has only an order; use rho"
         raise DataError(msg)
     x, y = m.x.score[m.x_row], m.y.score[m.y_row]
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        msg = "r needs finite scores, and some are infinite; take rho"
+        msg = "r needs finite scores, but some are infinite; use rho"
         raise DataError(msg)
     return correlation.pearson(x, y, m.starts)
 
