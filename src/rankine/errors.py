@@ -33,8 +33,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 class RankineError(Exception):
     """Base of all errors that rankine raises on purpose.
 
-    A message is one line: what would break it, in an id or in the name of a file, is
-    shown by its code.
+    A message is one line: characters that would break it, in an id or in the name of a
+    file, are shown as escapes.
     """
 
     exit_code: ClassVar[int] = 3
@@ -75,7 +75,7 @@ class FormatError(DataError):
 
 
 class ColumnNotFoundError(DataError):
-    """A column that is needed is not there."""
+    """A required column is missing."""
 
 
 class NoRowsError(DataError):
@@ -83,11 +83,11 @@ class NoRowsError(DataError):
 
 
 class DuplicateItemError(DataError):
-    """An item stands twice for one query."""
+    """An item appears twice for one query."""
 
 
 class MissingExtraError(RankineError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is required but not installed."""
 
     exit_code: ClassVar[int] = 2
 

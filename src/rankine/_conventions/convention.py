@@ -41,39 +41,40 @@ class Convention:
             whose order counts (``rank``); or one whose numbers are the ranks
             (``rank_value``), where a number that is left out counts as an item that is
             not relevant. Without a rank column it is the score, or the order given.
-        tie: who comes first among equal scores: the larger or the smaller id (in
+        tie: which item comes first among equal scores: the larger or the smaller id (in
             byte order of its text), the first or the last of the input; or the
             expected value over all orders, or the best or the worst order.
         score_bits: precision in which scores are compared.
-        duplicates: an item twice in a list is an error, the last one counts, both
-            count, or it counts once and keeps its places.
+        duplicates: an item that appears twice in a list is an error, its last row
+            counts, both rows count, or it counts once and keeps both ranks.
         threshold: an item is relevant when its grade is at least this.
         score_floor: retrieved items with this score or less are never relevant.
         unjudged: unjudged items count as not relevant, or are removed before ranking.
-        pool: the relevant items and the ideal list come from all judgements; only
-            from the items in the list; or from all, those not retrieved standing tied
-            at the end of the list, as where every item must have a score.
+        pool: the relevant items and the ideal list come from all judgements; only from
+            the items in the list; or from all judgements, with those not retrieved tied
+            at the end of the list, for tools in which every item must have a score.
         p_den: what precision divides by.
         r_den: what recall divides by.
         ap_den: what average precision divides by.
         ap_terms: average precision sums over hits, or over all ranks.
         gain: what a grade is worth in DCG; a mapping gives a table.
         gain_below_threshold: grades below the threshold keep their gain.
-        negative: negative grades gain nothing, are refused, or count as they are.
+        negative: negative grades have no gain, are refused, or count as they are.
         discount: the discount of rank r in DCG.
         ideal: the list that nDCG divides by.
-        queries: who is averaged: the judged queries, those of the run, or both.
-        missing_run: a judged query that the run misses counts 0, or is an error.
-        empty_truth: a query without relevant items counts 0, is left out, counts 1,
-            makes the mean undefined, or is an error.
+        queries: which queries are averaged: the judged ones, those of the run, or those
+            in both.
+        missing_run: a judged query that the run misses counts as 0, or is an error.
+        empty_truth: a query without relevant items counts as 0, is left out, counts as
+            1, makes the mean undefined, or is an error.
         empty_list: a query of the run whose list is empty is measured like any other,
             or is left out.
         aggregate: mean over queries, or pooled numerators over pooled denominators;
-            metrics with such a parameter of their own are asked by it.
+            metrics with a parameter of this name use that instead.
         nothing: the result when no query is left.
         decimals: decimals to which the tool rounds its result.
         overrides: metric name -> {field or parameter: value}; a name like ``RR@k``
-            is for that metric with a cutoff, and goes before ``RR``.
+            is for that metric with a cutoff, and takes precedence over ``RR``.
 
     >>> Convention(ap_den="min_k_R").ap_den
     'min_k_R'
@@ -191,7 +192,7 @@ class Convention:
 
     @staticmethod
     def from_dict(data: Any) -> Convention:
-        """Make a convention of its fields; those not given are rankine's own.
+        """Make a convention from its fields; those not given are rankine's own.
 
         >>> rule = Convention(ap_den="hits")
         >>> Convention.from_dict(rule.to_dict()) == rule

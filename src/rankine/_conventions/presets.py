@@ -1,6 +1,6 @@
 """The named conventions: data only, so that no code asks for a convention's name.
 
-A tool whose ground truth is a list of items, without grades, takes every row for
+A tool whose ground truth is a list of items, without grades, counts every row as
 relevant; judgements of grade 0 would not be handed to it. So its threshold here is the
 smallest number above 0.
 """

@@ -72,7 +72,10 @@ TOOLS: dict[str, Tool] = {
     ),
     "trec_eval": Tool(
         title="trec_eval 10",
-        does="Called with -c: every judged topic counts, those missing from the run 0.",
+        does=(
+            "Called with -c: every judged topic counts, those missing from the run as "
+            "0."
+        ),
         checked="10.0",
         calls=_OF_TREC | _NEW_IN_TREC_10,
     ),

@@ -66,7 +66,7 @@ def check(
     grades: Mapping[Any, float] | None = None,
     lower_is_better: bool = False,
 ) -> Check:
-    """Look at judgements and a run without computing a metric.
+    """Check judgements and a run without computing a metric.
 
     Duplicates, missing ids and scores that are not numbers, which `evaluate` refuses,
     are counted here.

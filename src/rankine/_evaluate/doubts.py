@@ -67,7 +67,7 @@ class Doubts:
         return (*self._rising(), *self.read, *self._all_relevant("warning"))
 
     def notes(self) -> tuple[str, ...]:
-        """Say what else is to be known of the data."""
+        """Say what else is worth knowing about the data."""
         return tuple(self._all_relevant("note"))
 
     def _all_relevant(self, level: str) -> Iterable[str]:

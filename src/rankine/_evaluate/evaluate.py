@@ -57,8 +57,8 @@ def evaluate(
 
     Args:
         qrels: the judgements: a path, {query: {item: grade}}, {query: {items}}, a
-            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns; None
-            where no metric needs any.
+            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns; None if
+            no metric needs them.
         run: the retrieved items: a path, {query: {item: score}}, {query: [items in
             order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, or what
             `read_run` returns.
@@ -72,17 +72,17 @@ def evaluate(
             need it.
         items: what is known of items, for the metrics that need it: {item: numbers},
             {item: topics}, a frame or a file with a column of items, a matrix whose row
-            i is item i, or a function that is the distance of two items.
+            i is item i, or a function that returns the distance between two items.
         train: the interactions that users had before, in any form of judgements.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
-            "score": ...}; recognised by their names if not given. "features" are the
-            columns of items= that are meant, if not all.
+            "score": ...}; recognised by their names if not given. "features" selects
+            columns of items=, if not all are to be used.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
-        depth: look at the first items of each list only, as trec_eval's ``-M`` does.
+        depth: use only the first items of each list, as trec_eval's ``-M`` does.
         name: what to call the run.
         order: what the ranking follows, instead of what the convention says:
             ``score``, ``rank`` (a rank column, even if there are scores),
-            ``rank_value`` (the same, its numbers being the ranks) or ``given``.
+            ``rank_value`` (the same, but its numbers are the ranks) or ``given``.
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
@@ -93,7 +93,7 @@ def evaluate(
         The values of all queries, their means, intervals and notes.
 
     Raises:
-        UsageError: a metric or an option is not right.
+        UsageError: a metric or an option is not valid.
         DataError: the data cannot be used.
 
     >>> import rankine as rk

@@ -19,8 +19,8 @@ class Row:
     Attributes:
         convention: the name of the convention.
         value: the number; None if the tool gives none.
-        why: why there is none.
-        warnings: where the tool itself may give another.
+        why: why there is no number.
+        warnings: where the tool itself may give another number.
     """
 
     convention: str
@@ -31,13 +31,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tools that give the same number, and the choices that make it another.
+    """Tools that give the same number, and the choices that make it differ.
 
     Attributes:
         value: the number.
         conventions: their names.
-        because: in words, what each does unlike the default, as far as it moves the
-            number on these data.
+        because: in words, what each does differently from the default, as far as it
+            changes the number on these data.
     """
 
     value: float

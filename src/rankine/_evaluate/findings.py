@@ -31,7 +31,7 @@ class Finding:
 
     Attributes:
         level: ``error`` if `evaluate` refuses it, ``warning`` if numbers may mislead,
-            ``note`` if it is good to know.
+            ``note`` if it is only good to know.
         what: what was found, with counts and examples.
         todo: what to do about it.
     """
@@ -199,15 +199,15 @@ class Pair:
                 "warning",
                 f"{count(len(only_judged), 'judged query')} missing from the run "
                 f"({_few(only_judged)})",
-                "each counts as 0; if the system was not asked, leave them out of the "
-                "judgements",
+                "such queries count as 0; if the system was not asked, leave them out "
+                "of the judgements",
             )
         if len(only_listed) and not few:
             yield Finding(
                 "note",
                 f"{count(len(only_listed), 'query')} of the run without judgements "
                 f"({_few(only_listed)})",
-                "they are not evaluated",
+                "such queries are not evaluated",
             )
         common = self.joined.filter(pl.col("query").is_in(judged.implode()))
         if common.height and common["grade"].null_count() == common.height:
@@ -275,7 +275,7 @@ class Pair:
             yield Finding(
                 "note",
                 f"{count(negative, 'negative grade')}",
-                "they count as not judged and gain nothing",
+                "such items count as not judged and have no gain",
             )
         if (value != value.floor()).any():
             yield Finding(
@@ -294,7 +294,8 @@ class Pair:
             yield Finding(
                 "warning" if empty == len(self.queries[0]) else "note",
                 f"{count(empty, 'judged query')} without a relevant item",
-                "they count as 0; leave them out with a convention that skips them",
+                "such queries count as 0; leave them out with a convention that skips "
+                "them",
             )
 
     def _odd_ids(self) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Predicted probabilities and ratings against what happened.
 
 All take two columns of the same length, arrays, lists or columns of a frame, and return
-a number that also carries how many rows it is of.
+a number that also carries the number of rows it is computed from.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _BINS = 100_000
 
 
 class Loss(float):
-    """A number, and how many rows it is of.
+    """A number, and the number of rows it is computed from.
 
     Attributes:
         n: the number of rows.
-        clipped: how many probabilities of what happened were below eps, and were taken
-            to be eps.
+        clipped: how many probabilities of what happened were below eps, and were raised
+            to it.
     """
 
     n: int
@@ -56,13 +56,13 @@ def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
 
     Formula:
         binary: -1/n sum [ y ln p + (1 - y) ln(1 - p) ], p the probability of y = 1
-        several classes: -1/n sum ln p of the class that it was
+        several classes: -1/n sum ln p of the true class
 
     Args:
         y: what happened: 0 and 1, or False and True; or the number of a class.
         p: the probability of 1; or a matrix with a row per case and a column per class.
-        eps: the smallest probability of what happened; smaller ones are taken to be
-            this, and counted.
+        eps: the smallest probability of what happened; smaller ones are raised to it,
+            and counted.
 
     Returns:
         From 0, smaller is better; `clipped` says how many probabilities were raised to
@@ -97,7 +97,7 @@ def normalized_entropy(
 
     Returns:
         From 0, smaller is better; 1 is as good as the baseline; nan if the baseline is
-        never wrong, as where all y are equal.
+        never wrong, for example if all y are equal.
 
     References:
         X. He et al.: Practical lessons from predicting clicks on ads at Facebook.
@@ -146,15 +146,15 @@ def brier(y: Any, p: Any) -> Loss:
 
     Formula:
         binary: 1/n sum (p - y)^2
-        several classes: 1/n sum over rows and classes of (p - [it was this class])^2
+        several classes: 1/n sum over rows and classes of (p - [is the true class])^2
 
     Args:
         y: what happened: 0 and 1; or the number of a class.
         p: the probability of 1; or a matrix with a row per case and a column per class.
 
     Returns:
-        0, the best, to 1; to 2 with several classes, of which two count twice as much
-        as one column of probabilities does.
+        0, the best, to 1; 0 to 2 for several classes (twice the binary score when there
+        are two).
 
     References:
         G. W. Brier: Verification of forecasts expressed in terms of probability.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankine._tables.order import Order
 
 BASE = "rankine"
-"""The convention that the others are told from."""
+"""The convention that the others are compared with."""
 _SAME = 1e-12
 _NO_SUCH = "this tool has no such metric"
 _NOT_CUT = "this tool has it only without a cutoff"
@@ -244,7 +244,7 @@ def reconcile(
     catalog: int | None = None,
     lenient: bool = False,
 ) -> Reconciliation:
-    """Compute a metric as every known tool does, and say why the numbers differ.
+    """Compute a metric as every known tool does, and explain why the numbers differ.
 
     Args:
         qrels: judgements, as `evaluate` takes them.
@@ -253,7 +253,7 @@ def reconcile(
         conventions: names of conventions; all if not given.
         columns: which column is what.
         grades: what each grade in words is worth.
-        rel: the smallest relevant grade, for all tools alike.
+        rel: the smallest relevant grade, the same for all tools.
         catalog: the number of items in the catalogue, for metrics that need it.
         lenient: as in `evaluate`.
 

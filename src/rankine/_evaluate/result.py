@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import polars as pl
 
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    import polars as pl
-
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Plan
@@ -45,7 +44,7 @@ class Evaluation:
     """The values of metrics for every query, and what they come to.
 
     ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
-    means of, `interval` how sure they are, `notes` what was dropped or undefined.
+    means of, `interval` how certain they are, `notes` what was dropped or undefined.
 
     >>> import rankine as rk
     >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
@@ -94,9 +93,9 @@ class Evaluation:
     def warnings(self) -> tuple[str, ...]:
         """What makes the numbers doubtful: the data first, then the tool.
 
-        Data may not be what they were taken for, as scores that rise along every list.
-        And a tool may give another number: for a metric that it does not have, and for
-        tied items whose order it leaves open.
+        Data may not be what they seem, such as scores that rise along every list. And a
+        tool may give another number: for a metric that it does not have, and for tied
+        items whose order it leaves open.
         """
         return (*self._doubted.warnings(), *self._told_of_tool)
 
@@ -166,8 +165,6 @@ class Evaluation:
 
         A query that was left out of a mean has null there.
         """
-        import polars as pl  # noqa: PLC0415 - not needed for the means
-
         frames: dict[int, pl.DataFrame] = {}
         for at, group in enumerate(self._plan.groups):
             ids = self._tables[at].ids
@@ -253,8 +250,8 @@ class Evaluation:
 
         Each has its value, the first items of its list with their grades, and the
         relevant items that are not above the cutoff, with their ranks. Which items are
-        first and not judged is known only if `evaluate` was given ``keep=10`` or the
-        like; without it, judged items are looked for as far down as metrics look.
+        first and not judged is known only if `evaluate` was given ``keep=10``, for
+        example; without it, judged items are looked for as far down as metrics look.
 
         Args:
             metric: one of the metrics that were evaluated.
@@ -264,7 +261,8 @@ class Evaluation:
             The queries, the worst first; queries without a value are left out.
 
         Raises:
-            ParameterError: the metric is not of judged items, or has no direction.
+            ParameterError: the metric does not look at judged items, or has no
+                direction.
 
         >>> import rankine as rk
         >>> qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}}
@@ -352,7 +350,7 @@ class Evaluation:
         """Return all of it as JSON, which `load` reads back.
 
         It begins with what `to_dict` returns; the values per query follow under
-        ``saved``. What is undefined is null. Ids that are no text and no numbers
+        ``saved``. What is undefined is null. Ids that are neither text nor numbers
         become text.
 
         Args:
@@ -438,8 +436,6 @@ def _sample(metric: Metric, summary: Summary) -> Sample:
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
     """Return a column of query ids; what cannot be a column becomes text."""
-    import polars as pl  # noqa: PLC0415 - not needed for the means
-
     try:
         return pl.Series("query", ids)
     except NO_COLUMN:

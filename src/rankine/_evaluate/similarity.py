@@ -37,7 +37,7 @@ class Similarity(Evaluation):
     """The similarity of two runs for every query, and what it comes to.
 
     It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` the
-    values it is the mean of, `interval` how sure it is.
+    values it is the mean of, `interval` how certain it is.
     """
 
     @staticmethod
@@ -96,9 +96,9 @@ def similarity(
         Items with equal scores are tied.
 
     Raises:
-        UsageError: a measure is not right.
+        UsageError: a measure is not valid.
         DataError: the data cannot be used; the runs have no query in common; or, for
-            correlations, lists have different items and nobody said which count.
+            correlations, lists have different items and `on` does not say which count.
 
     >>> import rankine as rk
     >>> bm25 = {"q1": ["a", "b", "c"], "q2": ["d", "e"]}
@@ -156,7 +156,7 @@ def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Simi
 
 @dataclass(frozen=True, eq=False)
 class SimilarityMatrix:
-    """The mean similarity of every two of several runs.
+    """The mean similarity of every pair of runs.
 
     ``found["bm25", "dense"]`` is one number, `values` all of them, `frame` the same
     with names.
@@ -230,7 +230,7 @@ def similarity_matrix(
     lower_is_better: bool = False,
     lenient: bool = False,
 ) -> SimilarityMatrix:
-    """Compare every two of several runs.
+    """Compare every pair of several runs.
 
     Args:
         runs: name -> run, in any form that `evaluate` takes.
@@ -240,7 +240,7 @@ def similarity_matrix(
         lenient: as in `similarity`.
 
     Returns:
-        The mean over the queries of two runs, for every two.
+        The mean over the queries of two runs, for every pair of runs.
 
     >>> import rankine as rk
     >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["x", "z"]}}

@@ -52,13 +52,13 @@ class MissedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorstQuery:
-    """A query, its value, what stands first in its list, and what it missed.
+    """A query, its value, the first items of its list, and what it missed.
 
     Attributes:
         query: its id.
         value: the value of the metric.
         top: the first items of the list, best first: rank, item, and grade, which is
-            None for an unjudged one. These have a place here only if `evaluate` was
+            None for an unjudged one. Unjudged items are here only if `evaluate` was
             told to keep them, as with ``keep=10``.
         missed: the relevant items that are not above the cutoff of the metric; for a
             metric without one, not among the first. The best grades come first: item,
@@ -96,7 +96,7 @@ class Worst(Sequence[WorstQuery]):
         metric: the metric.
         name: of the run.
         queries: the queries.
-        n_queries: of how many they are the worst.
+        n_queries: the number of queries they are the worst of.
         keep: how many first items of each list were kept, 0 if none were.
 
     >>> import rankine as rk

@@ -77,8 +77,8 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
 
     Args:
         data: a path, a pandas, polars or pyarrow frame, or what `read_table` gives.
-        title: what to call it in messages, if it is no path.
-        how: what the user says of a file.
+        title: what to call it in messages, if it is not a path.
+        how: what the user says about a file.
     """
     from rankine._io.tables import Table  # noqa: PLC0415 - polars is needed
 
@@ -165,17 +165,17 @@ def read_run(
 
     Args:
         path: a file, a folder or a pattern of files, or ``-`` for standard input, in
-            any of the formats, packed or not.
+            any of the formats, compressed or not.
         format: ``trec``, ``trec-loose``, ``msmarco``, ``csv``, ``tsv``, ``beir``,
             ``movielens``, ``recbole``, ``parquet``, ``arrow``, ``json`` or ``ndjson``;
-            told by the content if not given.
+            recognised by the content if not given.
         columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
             their numbers from 1.
-        encoding: of text that is not UTF-8.
-        max_bytes: how much may be read, unpacked.
+        encoding: the encoding of text that is not UTF-8.
+        max_bytes: how many bytes may be read, after unpacking.
 
     Returns:
-        What `evaluate` takes for a run.
+        What `evaluate` takes as a run.
     """
     how = Reading(
         format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
@@ -196,18 +196,18 @@ def read_qrels(
 
     Args:
         path: a file, a folder or a pattern of files, or ``-`` for standard input, in
-            any of the formats, packed or not.
+            any of the formats, compressed or not.
         format: ``trec``, ``csv``, ``tsv``, ``beir``, ``movielens``, ``recbole``,
-            ``parquet``, ``arrow``, ``json`` or ``ndjson``; told by the content if not
-            given.
+            ``parquet``, ``arrow``, ``json`` or ``ndjson``; recognised by the content if
+            not given.
         columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
             their numbers from 1.
         grades: what each grade in words is worth, as ``{"Viewed": 0, "Clicked": 1}``.
-        encoding: of text that is not UTF-8.
-        max_bytes: how much may be read, unpacked.
+        encoding: the encoding of text that is not UTF-8.
+        max_bytes: how many bytes may be read, after unpacking.
 
     Returns:
-        What `evaluate` takes for judgements.
+        What `evaluate` takes as judgements.
     """
     how = Reading(
         format=format,
@@ -231,16 +231,16 @@ def read_table(
 
     Args:
         path: a file, a folder or a pattern of files, or ``-`` for standard input, in
-            any of the formats, packed or not.
+            any of the formats, compressed or not.
         format: ``csv``, ``tsv``, ``recbole``, ``parquet``, ``arrow``, ``json`` or
             ``ndjson``; recognised by the content if not given.
         columns: which column is what, as ``{"user": "visitor", "reward": ...}``, or by
             their numbers from 1.
-        encoding: of text that is not UTF-8.
-        max_bytes: how much may be read, unpacked.
+        encoding: the encoding of text that is not UTF-8.
+        max_bytes: how many bytes may be read, after unpacking.
 
     Returns:
-        What `ctr` takes for a log and for recommendations, and `evaluate` for items=.
+        What `ctr` takes as a log and as recommendations, and `evaluate` as items=.
         Only the columns that are needed are read, and not before they are.
     """
     how = Reading(

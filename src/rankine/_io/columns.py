@@ -91,7 +91,7 @@ UNITS: dict[str, tuple[str, ...]] = {
     "session": ("session_id", "sessionid"),
     "topic": ("topic_id", "topic"),
 }
-"""Kinds of ids that rounds are told apart by; one is never matched with another."""
+"""Kinds of ids by which rounds are matched; one kind is never matched with another."""
 PARTS: dict[TableRole, tuple[str, ...]] = {
     "logged": ("user", "item", "reward", "propensity", "position"),
     "recommended": ("user", "item", "predicted", "probability", "position"),
@@ -103,7 +103,7 @@ NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier
 NAMES_OF_TABLES = NAMES.union(*ALIASES_OF_TABLES.values())
 """The names of columns that are known in any table."""
 NO_COLUMN = "-"
-"""What is said instead of a column where there is none."""
+"""What stands for a column that does not exist."""
 _HARMLESS = {
     "", "timestamp", "time", "date", "ts", "unix_timestamp", "iteration", "iter", "q0",
     "fold", "split", "index", "level_0", "unnamed: 0", "year",
@@ -242,7 +242,7 @@ def unit_of(column: str) -> str | None:
 
 
 def told_column(found: Sequence[str], told: Any, name: str) -> str | None:
-    """Return the column that was told by its name or its number, None for none."""
+    """Return the column that was given by its name or its number, None for none."""
     if told is None or told == NO_COLUMN:
         return None
     column = str(told)

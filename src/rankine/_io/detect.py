@@ -1,4 +1,4 @@
-"""What is in a file: told by its first bytes, never by its name alone."""
+"""What is in a file: recognised by its first bytes, never by its name alone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
 def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     """Find out what a file with named columns is.
 
-    The first line of text is the header, unless all columns are told by their numbers
+    The first line of text is the header, unless all columns are given by their numbers
     and nothing in it looks like a name.
     """
     told = how.format
@@ -98,7 +98,7 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
 
 
 def _by_number(how: Reading) -> bool:
-    """Say whether all columns that are told are told by their numbers."""
+    """Say whether all columns that are given are given by their numbers."""
     told = _told_columns(how)
     return bool(told) and all(map(is_place, told.values()))
 

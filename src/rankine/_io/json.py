@@ -240,7 +240,7 @@ def _no_entry(query: str, entry: Any, name: str) -> FormatError:
 
 
 def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Return what makes a dict of pairs and refuses a key that stands twice."""
+    """Return what makes a dict of pairs and refuses a key that appears twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)

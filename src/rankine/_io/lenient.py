@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def cleaned(source: Source, role: Role) -> Source:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
-    Of an item that stands twice for a query, the best score or the largest grade is
+    Of an item that appears twice for a query, the best score or the largest grade is
     kept. A matrix is left as it is: it has neither.
     """
     if isinstance(source, Dense):

@@ -39,7 +39,7 @@ class Log:
         frame: the parts that were found.
         origin: says where a row stands.
         columns: the name that each part had.
-        told: the parts whose columns were told by the user.
+        told: the parts whose columns were named by the user.
         notes: what was inferred or changed while reading.
     """
 

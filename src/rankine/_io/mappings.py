@@ -263,7 +263,7 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
 
 
 def listed(query: Any, entry: Any) -> list[Any]:
-    """Return the items of a list in order; refuse what is no list."""
+    """Return the items of a list in order; refuse what is not a list."""
     plain = isinstance(entry, Sequence) and not isinstance(entry, (str, bytes))
     if isinstance(entry, np.ndarray) and entry.ndim == 1:
         return entry.tolist()  # type: ignore[no-any-return]

@@ -51,7 +51,7 @@ def from_sparse(data: Any, role: Role) -> Rows:
 
 
 def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:
-    """Take a matrix of queries by items: scores for a run, grades for judgements.
+    """Use a matrix of queries by items: scores as a run, or grades as judgements.
 
     Args:
         matrix: one row per query, one column per item. In a run, -inf marks an item
@@ -60,7 +60,7 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
         items: the ids of the columns; 0, 1, 2, ... if not given.
 
     Returns:
-        What `evaluate` takes for judgements or for a run.
+        What `evaluate` takes as judgements or as a run.
 
     >>> import rankine as rk
     >>> grades = rk.from_scores([[1, 0, 0], [0, 1, 0]])
@@ -95,15 +95,15 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
 
 
 def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
-    """Take a matrix of queries by ranks: the ids of the items, best first.
+    """Use a matrix of queries by ranks as a run: the ids of the items, best first.
 
     Args:
         matrix: one row per query, one column per rank.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
-        pad: the value that fills rows which are shorter than the others.
+        pad: the value that fills up rows that are shorter than others.
 
     Returns:
-        What `evaluate` takes for a run.
+        What `evaluate` takes as a run.
 
     >>> import rankine as rk
     >>> run = rk.from_ranked([[7, 8, 9], [8, 9, -1]], pad=-1)

@@ -22,7 +22,7 @@ class Reading:
         grades: what each grade in words is worth.
         by_rank: whether a rank column gives the order, even if there are scores.
         encoding: of text, UTF-8 if not given.
-        max_bytes: how much may be read, unpacked.
+        max_bytes: how many bytes may be read, after unpacking.
         lenient: whether rows that are usually refused are kept, to be dropped and
             counted later.
         lower_is_better: whether scores are distances.
@@ -46,4 +46,4 @@ class Reading:
 
 
 PLAIN = Reading()
-"""Nothing said: all is to be found out."""
+"""No option is given: everything is inferred."""

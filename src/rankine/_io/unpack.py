@@ -1,4 +1,4 @@
-"""Packed data: told by their first bytes, and unpacked in bounded blocks."""
+"""Compressed data: recognised by their first bytes, and unpacked in bounded blocks."""
 
 from __future__ import annotations
 

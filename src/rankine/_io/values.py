@@ -195,7 +195,7 @@ def series_of(
 
 
 def no_text(error: UnicodeEncodeError, name: str) -> DataError:
-    """Say that an id is no text, as half of a character is none."""
+    """Say that an id is not valid text, as an unpaired surrogate is not."""
     bad = ascii(error.object[error.start : error.end])
     msg = (
         f"{name}: an id contains {bad}, an unpaired surrogate, which is not valid text"

@@ -54,7 +54,7 @@ def common(
 
     Returns:
         Where the common items of each query begin, and their places in x, rising, and
-        in y. None if keys agree that should not: an item stands twice in a list, or
+        in y. None if keys agree that should not: an item appears twice in a list, or
         different items have the same key.
     """
     edges = _edges(x.starts + y.starts)

@@ -249,7 +249,7 @@ def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
         for entry in data.values():
             text = "".join(entry)
             if not text.isascii():
-                text.encode()  # which half of a character has no text for
+                text.encode()  # an unpaired surrogate cannot be encoded
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
             hashes.append(pack(f"{len(entry)}q", *map(hash, entry)))

@@ -174,7 +174,7 @@ def repeats_of(
 ) -> Bools | None:
     """Mark the rows whose item comes again in the same list; None if none does.
 
-    Keys that agree by chance are told apart by comparing the ids.
+    Where keys agree by chance, the ids are compared.
     """
     suspect = pl.Series(keys).is_duplicated().arg_true().to_numpy()
     pairs = pl.DataFrame({"number": number[suspect], "item": items.gather(suspect)})

@@ -19,7 +19,7 @@ DEEPEST = 1 << 24
 
 
 def check_ranks(rows: Rows, values: Floats, query_of: Callable[[int], object]) -> None:
-    """Refuse what is no rank: those are whole numbers from 1 on.
+    """Refuse what is not a rank: ranks are whole numbers from 1 on.
 
     Args:
         rows: where the ranks come from.
@@ -45,7 +45,7 @@ def refuse_same_ranks(
     order: AnyArray | None,
     query_of: Callable[[int], object],
 ) -> None:
-    """Refuse a rank that stands twice in a list.
+    """Refuse a rank that appears twice in a list.
 
     Args:
         rows: where the ranks come from.

@@ -94,7 +94,7 @@ class Joined:
         rounds: what is known of the rounds.
         shown: the log.
         offered: what is recommended, and how often in all rounds that were logged.
-        context: what rounds are told apart by besides items.
+        context: what rounds are matched by besides items.
         units: the same, with the kind of ids that users are.
     """
 
@@ -166,7 +166,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
 
 
 def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
-    """Say which columns were taken, and where rounds are not told apart by users."""
+    """Say which columns were taken, and where rounds are not matched by users."""
     for log in (logged, recommended):
         yield from log.said({*log.columns} - {"user", "position"} | {*context})
     if logged.has("user") and not recommended.has("user"):
@@ -196,7 +196,7 @@ def _column(frame: pl.DataFrame, name: str, missing: float) -> Floats:
 
 
 def _context(logged: Log, recommended: Log) -> list[str]:
-    """Return what both tables tell rounds apart by: users, and positions."""
+    """Return what rounds of both tables are matched by: users, and positions."""
     found = []
     for part in ("user", "position"):
         if logged.has(part) and recommended.has(part):

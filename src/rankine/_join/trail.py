@@ -77,7 +77,7 @@ def trail_of(
 ) -> Trail:
     """Return what is kept of some queries of a table.
 
-    An item that stands twice in a list has its best rank.
+    An item that appears twice in a list has its best rank.
 
     Args:
         aligned: the table.

@@ -38,7 +38,7 @@ class Sums:
         hits: in how many rows it happened.
         bins: bin -> the same of its rows.
         edges: the bounds of bins.
-        classes: how many classes there are, None if only 0 and 1 are told apart.
+        classes: how many classes there are, None if there are only 0 and 1.
     """
 
     n: int = 0
@@ -173,7 +173,7 @@ def _of_truth(y: Any, p: Any) -> tuple[Floats, int | None]:
 
 
 def _floats(values: Any, name: str) -> Floats:
-    """Return numbers; what is missing or is no number is refused."""
+    """Return numbers; what is missing or not a number is refused."""
     if type(values).__module__.startswith("polars") and hasattr(values, "columns"):
         need_threads()  # polars makes an array of several columns with them
     try:

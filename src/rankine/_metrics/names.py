@@ -57,9 +57,9 @@ def metrics() -> dict[str, Metric]:
 def parse(text: str) -> Metric:
     """Read one metric.
 
-    Our own spelling is ``P(rel=2)@5``. Read are also trec_eval's (``ndcg_cut.10``,
-    ``ndcg_cut_10``, ``map``), ranx's (``ndcg@10-l2``, ``hit_rate@5``), and plain words
-    (``MAP``, ``HitRate@10``), without regard to case where that is unique.
+    Our own spelling is ``P(rel=2)@5``. The spellings of trec_eval (``ndcg_cut.10``,
+    ``ndcg_cut_10``, ``map``) and ranx (``ndcg@10-l2``, ``hit_rate@5``), and plain words
+    (``MAP``, ``HitRate@10``), are read too, in any case where that is unambiguous.
 
     Args:
         text: the metric.

@@ -58,7 +58,7 @@ def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
     text = _written(shown, rest, indent, ascii_=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a character, as in the name of a file
+    except UnicodeEncodeError:  # an unpaired surrogate, as in a file name
         return _written(shown, rest, indent, ascii_=True)
     return text
 
@@ -163,7 +163,7 @@ def _group(group: Group, table: Any, *, items: bool) -> dict[str, Any]:
 
 
 def _id(value: Any) -> Any:
-    """Return an id; what is no text and no number becomes text."""
+    """Return an id; what is neither text nor a number becomes text."""
     if isinstance(value, np.generic):
         value = value.item()
     plain = type(value) in _PLAIN

@@ -1,4 +1,4 @@
-"""The command line: each command parses, calls one function and prints."""
+"""The command line: each command parses its arguments, calls the library and prints."""
 
 from __future__ import annotations
 

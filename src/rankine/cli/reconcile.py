@@ -41,7 +41,7 @@ def command(
     verbose: bool,  # noqa: FBT001
     **how: Any,
 ) -> None:
-    """Compute metrics as every known tool does, and say why the numbers differ.
+    """Compute metrics as every known tool does, and explain why the numbers differ.
 
     Tools that give the same number are listed together, with the choices that make it
     differ from the default.

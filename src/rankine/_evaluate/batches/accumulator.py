@@ -48,17 +48,17 @@ class Total(Protocol):
 
 
 class Accumulator(Generic[R]):
-    """Takes data batch by batch; what comes out is as if all had come at once.
+    """Takes data batch by batch; the result is the same as if all had come at once.
 
-    Sums are exact, so that neither the order of batches nor how they are cut changes a
-    bit of the result.
+    Sums are exact, so neither the order of batches nor how they are cut changes a bit
+    of the result.
 
-    - Of metrics, a batch has some queries with all of their judgements and their whole
+    - For metrics, a batch has some queries with all of their judgements and their whole
       lists; the result is an `Evaluation`. Values per query are kept, data are not.
-    - Of `ctr`, a batch has some logged rounds and what is recommended to their users;
+    - For `ctr`, a batch has some logged rounds and what is recommended to their users;
       the result is an `Estimate`, or `Estimates` if estimators are given as a list.
-    - Of `cross_entropy` and the other functions of predictions, a batch has two
-      columns; the result is a number as theirs, or a dict of them by name if the
+    - For `cross_entropy` and the other functions of predictions, a batch has two
+      columns; the result is a number like theirs, or a dict of them by name if the
       functions are given as a list.
 
     >>> import rankine as rk
@@ -145,12 +145,13 @@ class Accumulator(Generic[R]):
         """Add a batch.
 
         Args:
-            batch: judgements and a run, of which judgements may be None, or a run
-                alone; a log and recommendations; what happened and what was predicted.
-                They may come as a pair.
+            batch: judgements, which may be None, and a run, or a run alone; a log and
+                recommendations; what happened and what was predicted. They may come as
+                a tuple.
 
         Raises:
-            DataError: the batch cannot be used, or has a query that came before.
+            DataError: the batch cannot be used, or has a query that was in an earlier
+                batch.
         """
         if len(batch) == 1 and isinstance(batch[0], tuple):
             (batch,) = batch
@@ -164,7 +165,7 @@ class Accumulator(Generic[R]):
         return self
 
     def merge(self, other: Accumulator[R]) -> Accumulator[R]:
-        """Add what another accumulator of the same metrics has; it stays as it is."""
+        """Add what another accumulator of the same metrics has; it is not changed."""
         if type(other) is not Accumulator:
             msg = f"merge() takes another Accumulator, got {other!r}"
             raise ParameterError(msg)
@@ -178,7 +179,7 @@ class Accumulator(Generic[R]):
         return self
 
     def result(self) -> R:
-        """Return what comes out of all batches so far."""
+        """Return the result of all batches so far."""
         made: R = self._total.result()
         return made
 

@@ -38,7 +38,7 @@ class _Part:
 
     Attributes:
         rounds: all of them.
-        context: what they are told apart by.
+        context: what they are matched by.
         units: the same, with the kind of ids that users are.
         contexts: where anything is recommended or was logged: a print of what is
             recommended, null for nothing, and whether any round was logged there.

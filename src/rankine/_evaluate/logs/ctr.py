@@ -91,36 +91,36 @@ def ctr(
             if there are any.
         recommended: the same with item_id, user_id, and, as needed, predicted (the
             reward model's value), probability (of the policy), position. Without
-            user_id, the same is recommended to all.
+            user_id, everyone is recommended the same.
         estimator: one of the above; or a list or tuple of them, for which the tables
             are read and joined once.
-        k: take the first k items of each list, the best predicted first.
+        k: use only the first k items of each list, the best predicted first.
         clip: the largest 1/p; larger ones are cut to it, which trades variance for
             bias.
-        threshold: of switch-dr.
-        shrinkage: of dros.
-        convention: ``rankine``, or ``jurity``, which takes the mean over recommended
-            pairs and a propensity of 1/items where there is none.
-        n: the mean is over ``logged`` rounds or ``recommended`` pairs; a pair that was
-            logged several times then counts as often.
+        threshold: the threshold of switch-dr.
+        shrinkage: the shrinkage of dros.
+        convention: ``rankine``, or ``jurity``, which averages over recommended pairs
+            and uses a propensity of 1/items where there is none.
+        n: whether the mean is over ``logged`` rounds or ``recommended`` pairs; a pair
+            that was logged several times then counts that many times.
         missing_propensity: without such a column, an ``error``, or one over the number
             of different items in the log (``items``).
-        any_reward: let rewards be other numbers than 0 and 1.
-        columns: part -> column, where names are not known: its name, or its number from
-            1; "-" if there is none.
-        confidence: of the interval.
-        method: ``t``, from the spread of what each round adds, or ``bootstrap`` over
-            that; of ratios both take the linear part.
-        seed: of the bootstrap.
+        any_reward: allow rewards other than 0 and 1.
+        columns: part -> column, where names are not recognised: its name, or its number
+            from 1; "-" if there is none.
+        confidence: the confidence level of the interval.
+        method: ``t`` or ``bootstrap`` over the contributions of the rounds (linearised
+            for ratios).
+        seed: the seed of the bootstrap.
 
     Returns:
         The estimate with its interval, the effective number of rounds, the largest
-        weight, and warnings in words; nan if nothing matches, and the reason. For a
+        weight, and warnings in words; nan, with the reason, if nothing matches. For a
         list of estimators, even of one, `Estimates`: an estimate by each name.
 
     Raises:
-        ParameterError: an option is not right.
-        DataError: a propensity is 0 or no probability, rewards are not 0 or 1,
+        ParameterError: an option is not valid.
+        DataError: a propensity is 0 or not a probability, rewards are not 0 or 1,
             probabilities do not add up to 1, or a column is missing.
 
     References:

@@ -108,7 +108,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Mapping[str, Estimate]):
-    """What several estimators say of one log, by their names.
+    """What several estimators say about one log, by their names.
 
     ``found["ips"]`` is an `Estimate`; it is read like a dict, and cannot be changed.
 

@@ -26,17 +26,17 @@ On = Literal["intersection", "union"] | None
 
 @dataclass(frozen=True)
 class RBO:
-    """Rank-biased overlap of two lists: what is sure of it, and what is likely.
+    """Rank-biased overlap of two lists: what is certain, and what is likely.
 
     Attributes:
-        min: the least that it can be, whatever follows: nothing else in common.
+        min: the least that it can be, if the lists have nothing else in common.
         max: the most that it can be, whatever follows.
         res: their distance, max - min.
-        ext: the value if what follows agrees as what was seen.
+        ext: the value if what follows agrees as much as what was seen.
         p: the persistence.
         ties: how ties were treated.
         depth: how many ranks were seen of both lists.
-        weight: how much these ranks weigh, of 1.
+        weight: the share of all weight that these ranks have.
     """
 
     min: float
@@ -52,8 +52,8 @@ class RBO:
     def rbd(self) -> float:
         """The distance of the lists, 1 - ext: a metric for whole rankings without ties.
 
-        Of lists that end at different depths it is not: what is extrapolated from one
-        pair says nothing of another.
+        For lists that end at different depths it is not a metric: what is extrapolated
+        from one pair says nothing about another.
         """
         return 1 - self.ext
 
@@ -76,8 +76,8 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
 
     Compares the first item of both, the first two, the first three and so on, and
     gives each depth the weight (1 - p) p^(d-1). Lists may have different lengths and
-    different items, and are thought to go on: `min` and `max` are what may come of it,
-    `ext` supposes that they go on to agree as they did.
+    different items, and are assumed to go on: `min` and `max` bound what may come of
+    it, and `ext` assumes that they go on agreeing as they did.
 
     Formula:
         RBO = (1 - p) sum_{d >= 1} p^(d-1) A_d, A_d = X_d / d, the share of items that
@@ -88,19 +88,19 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
             text, ``"a (b c) d"``; {item: score}; or a column of items.
         y: another one.
         p: the persistence: how likely it is that somebody looks at the next rank. The
-            first ranks get the more weight the smaller it is; see `rbo_p`.
+            smaller it is, the more weight the first ranks get; see `rbo_p`.
         ties: what items in a tie mean. ``w``: they share a rank, as in sports. ``a``:
             nobody knows their order; the mean over all orders, exactly so for lists of
             equal length. ``b``: the same, corrected for the information that ties lose,
             so that a list agrees with itself.
 
     Returns:
-        min, max, res and ext, all 0 to 1. Two empty lists have ext 1, and an empty and
+        min, max, res and ext, all 0 to 1. Two empty lists have ext 1, an empty list and
         another one 0.
 
     Raises:
         ParameterError: p is not between 0 and 1.
-        DataError: an item stands twice in a list.
+        DataError: an item appears twice in a list.
 
     References:
         W. Webber, A. Moffat, J. Zobel: A similarity measure for indefinite rankings.
@@ -195,7 +195,7 @@ def jaccard(x: Any, y: Any, k: int | None = None) -> float:
     Args:
         x: a ranking, in any form that `rbo` takes.
         y: another one.
-        k: look at the first k items only.
+        k: use only the first k items.
 
     Returns:
         0 to 1; nan if both lists are empty.
@@ -208,7 +208,7 @@ def jaccard(x: Any, y: Any, k: int | None = None) -> float:
 
 
 def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
-    """How far below k the lowest item stood that a reranker put among the first k.
+    """How far below k the lowest item was that a reranker put among the first k.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)
@@ -220,7 +220,7 @@ def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
 
     Returns:
         From 0; nan if the reference is empty. LensKit counts ranks from 0 here, and so
-        finds one rank less wherever an item was promoted.
+        gives one rank less wherever an item was promoted.
 
     Examples:
         The item at rank 5 is now second; it stood 3 ranks below 2.
@@ -232,7 +232,7 @@ def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
 
 
 def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> float:
-    """Kendall's tau: pairs in the same order, less those in the other.
+    """Kendall's tau: pairs in the same order, minus those in the other.
 
     Formula:
         a: (C - D) / (n (n-1) / 2)
@@ -249,12 +249,12 @@ def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> flo
         y: another ranking, or the numbers of the same rows.
         variant: ``a``, ``b``, ``c``, ``ap`` or ``weighted``.
         on: which items count if the rankings have different ones: ``intersection``,
-            those of both; ``union``, all, those that a ranking does not have behind its
-            last. Different items are an error if it is not said.
+            those of both; ``union``, all items, with those that a ranking does not have
+            after its last one. If it is not given, different items are an error.
 
     Returns:
         -1 to 1; nan with fewer than two items, and b, c and weighted also where all are
-        tied. b, c and weighted are scipy's.
+        tied. b, c and weighted are the same as scipy's.
 
     References:
         M. G. Kendall: The treatment of ties in ranking problems. Biometrika 1945.
@@ -287,7 +287,8 @@ def spearman(x: Any, y: Any, *, on: On = None) -> float:
         on: as in `kendall_tau`.
 
     Returns:
-        -1 to 1; nan with fewer than two items, or where all are tied. It is scipy's.
+        -1 to 1; nan with fewer than two items, or where all are tied. The same as
+        scipy's.
 
     References:
         C. Spearman: The proof and measurement of association between two things.
@@ -313,8 +314,8 @@ def pearson(x: Any, y: Any, *, on: On = None) -> float:
         on: ``intersection`` if only the items of both count.
 
     Returns:
-        -1 to 1; nan with fewer than two items, or where all scores are equal. It is
-        scipy's.
+        -1 to 1; nan with fewer than two items, or where all scores are equal. The same
+        as scipy's.
 
     Examples:
         >>> round(pearson({"a": 1, "b": 2, "c": 4}, {"a": 2, "b": 4, "c": 8}), 12)
@@ -327,8 +328,8 @@ def pearson(x: Any, y: Any, *, on: On = None) -> float:
 def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
     """Normalised distance-based performance measure.
 
-    Of the pairs that the reference orders, those that the system has the other way
-    round, and half of those that it ties. Pairs that the reference ties do not count.
+    The share of the pairs that the reference orders that the system has the other way
+    round, plus half of those that it ties. Pairs that the reference ties do not count.
 
     Formula:
         NDPM = (2 C- + Cu) / (2 C)
@@ -360,7 +361,7 @@ def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
 def fcp(
     reference: Any, system: Any, *, tied: Tied = "discordant", on: On = None
 ) -> float:
-    """Fraction of concordant pairs: of those that the reference orders.
+    """Fraction of the pairs ordered by the reference that are concordant.
 
     Formula:
         FCP = concordant pairs / (concordant + discordant pairs)

@@ -80,9 +80,10 @@ def inter_list_diversity(
 ) -> Floats:
     """How different the lists of two users are: 0 all alike, 1 nothing in common.
 
-    The cosine distance of the lists of two users, as vectors of what is shown, over all
-    pairs of users. It is exact, in one pass and for lists of any lengths: the cosines
-    of all pairs add up to the square of the sum of all vectors, less their own.
+    The mean cosine distance between the lists of two users, as vectors of what is
+    shown, over all pairs of users. It is exact, in one pass and for lists of any
+    lengths: the cosines of all pairs add up to the square of the sum of all vectors,
+    less their own.
 
     Formula:
         1 - (|| sum_u r_u / ||r_u|| ||^2 - N) / (N (N - 1)), where r_u has 1 for each
@@ -91,9 +92,9 @@ def inter_list_diversity(
     Args:
         table: the lists.
         k: cutoff.
-        sample: take so many users at random instead of all of them.
-        runs: how many samples are taken; the mean of them counts.
-        seed: of the random numbers.
+        sample: how many users to draw at random, instead of taking all.
+        runs: how many samples are drawn; the result is their mean.
+        seed: the seed of the random numbers.
 
     Returns:
         Per user, the mean distance to the others, 0 to 1; nan without a list. The
@@ -246,16 +247,17 @@ def intra_list_diversity(
     Args:
         table: the lists.
         k: cutoff.
-        distance: of the features of two items: cosine, euclidean, sqeuclidean,
-            cityblock, chebyshev, correlation, canberra, braycurtis, hamming, jaccard,
-            dice (the last two of what is not 0), or a function of two vectors. Where
-            items= is a function of two items, that is the distance.
-        by: features of items; or the users who had them before, for which it is the
-            cosine, and an item that nobody had is at distance 1 from all.
-        short: a list in which fewer than two items have features has no value, or
-            counts 0 (``zero``); or it counts 0 only if exactly one item has features
-            (``one_known``, LensKit), or only if exactly one item is shown
-            (``one_shown``, RecTools), and else has no value.
+        distance: the distance between the features of two items: cosine, euclidean,
+            sqeuclidean, cityblock, chebyshev, correlation, canberra, braycurtis,
+            hamming, jaccard, dice (the last two look only at what is not 0), or a
+            function of two vectors. If items= is a function of two items, that is the
+            distance.
+        by: compare the features of items; or the users who had them before, by the
+            cosine, where an item that nobody had is at distance 1 from all others.
+        short: what a list is worth in which fewer than two items have features: it has
+            no value, or counts as 0 (``zero``); or it counts as 0 only if exactly one
+            item has features (``one_known``, LensKit), or only if exactly one item is
+            shown (``one_shown``, RecTools), and has no value otherwise.
 
     Returns:
         One value per user, from 0; nan with fewer than two items that have features.
@@ -265,8 +267,8 @@ def intra_list_diversity(
         C.-N. Ziegler et al.: Improving recommendation lists through topic
         diversification. WWW 2005. https://doi.org/10.1145/1060745.1060754
         As Jurity's IntraListDiversity without its sampling. RecTools counts lists of
-        one item 0; recommenders takes the cosine of who had the items
-        instead of features; LensKit's ILS is 1 - ILD.
+        one item as 0; recommenders compares who had the items, by the cosine, instead
+        of their features; LensKit's ILS is 1 - ILD.
 
     Examples:
         Two films alike and one apart: cosines 1, 0 and 0.
@@ -334,8 +336,8 @@ def unexpectedness(
         by: as in ILD.
 
     Returns:
-        One value per user, from 0; nan for users without a list, or without items that
-        have features before.
+        One value per user, from 0; nan for users without a list, or who had no items
+        with features before.
 
     References:
         S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for

@@ -1,7 +1,7 @@
 """What is shown at all, and how evenly: coverage, Gini, entropy.
 
-These are numbers of whole runs: functions of what lists show together (`Exposure`), of
-which tallies add up.
+These are numbers of whole runs: functions of what all lists show together (`Exposure`),
+whose tallies add up.
 """
 
 from __future__ import annotations
@@ -68,22 +68,22 @@ def coverage(
             may give more than 1.
         padding: added to the size of the catalogue, for tools that count an item that
             does not exist.
-        weight: every item shown counts one; or k times the mean, over the lists that
-            have it, of one over their length (``list``), which is more where lists are
-            shorter than k.
-        scale: what the share is multiplied with, 100 for percent (recmetrics).
+        weight: every item that is shown counts 1; or, with ``list``, the mean of k /
+            |R_u@k| over the lists R_u that show it, which is more than 1 where lists
+            are shorter than k.
+        scale: what the share is multiplied by, 100 for percent (recmetrics).
 
     Returns:
-        One value for all lists, 0 to `scale` as a share, or more where lists weigh; nan
+        One value for all lists, 0 to `scale` as a share, or more with ``list``; nan
         without a list.
 
     References:
         M. Ge, C. Delgado-Battenfeld, D. Jannach: Beyond accuracy: evaluating
         recommender systems by coverage and serendipity. RecSys 2010.
-        As RePlay's Coverage, where the catalogue are the items of the training data.
+        As RePlay's Coverage, where the catalogue is the items of the training data.
         RecTools, Elliot and LensKit give the count unless asked otherwise, recommenders
-        counts items outside of the training data too, and RecBole takes the catalogue
-        for one item larger. RankSys' aggregate diversity is
+        counts items outside of the training data too, and RecBole assumes a catalogue
+        that is one item larger. RankSys' aggregate diversity is
         ``Coverage(share=False, weight='list')``; recmetrics gives percent.
 
     Examples:
@@ -131,7 +131,7 @@ def user_coverage(
     least: int | None = None,
     share: bool = True,
 ) -> Floats:
-    """Share of the users who get a list, of k items at least.
+    """Share of the users who get a list of at least k items.
 
     Formula:
         UserCoverage@k = |{u : |R_u@k| >= k}| / |U|, with 1 for k without a cutoff
@@ -147,8 +147,8 @@ def user_coverage(
         those with judgements; without judgements those of the training data.
 
     References:
-        As RecTools' CoveredUsers without a cutoff, which asks for one item also with
-        one; Elliot's UserCoverage and UserCoverageAtN are the counts.
+        As RecTools' CoveredUsers without a cutoff, which requires only one item with a
+        cutoff too; Elliot's UserCoverage and UserCoverageAtN are the counts.
 
     Examples:
         Two of four users have a list.
@@ -283,7 +283,7 @@ def entropy(
     scale: Scale = "none",
     outside: Outside = "counted",
 ) -> Floats:
-    """Shannon entropy of what is shown: how many bits it takes to tell the items.
+    """Shannon entropy of what is shown: how many bits it takes to name an item.
 
     Formula:
         Entropy@k = - sum_i p_i log p_i, where p_i is the share of item i in all that
@@ -292,11 +292,12 @@ def entropy(
     Args:
         table: the lists.
         k: cutoff.
-        base: of the logarithm.
-        weight: every row counts the same; or every list does, in which the surprise
-            at its items, by their share in all rows, is averaged.
+        base: the base of the logarithm.
+        weight: every row counts the same; or every list does, with the mean surprise at
+            its items, by their share in all rows.
         scale: divide by nothing, by the number of items that are shown, or by the
-            logarithm of their number in the catalogue, the most there can be.
+            logarithm of the number of items in the catalogue, which is the largest
+            possible entropy.
         outside: items that are not in the catalogue are counted, or left out
             (``left_out``).
 
@@ -306,7 +307,7 @@ def entropy(
     References:
         G. Shani, A. Gunawardana: Evaluating recommendation systems. Recommender
         Systems Handbook, 2011. As distributional_coverage in recommenders. RankSys and
-        Elliot weight lists alike; RecBole takes natural logarithms and divides by the
+        Elliot weight lists equally; RecBole uses natural logarithms and divides by the
         number of items that are shown.
 
     Examples:
@@ -351,7 +352,7 @@ def gini_simpson(
     weight: Weight = "row",
     outside: Outside = "counted",
 ) -> Floats:
-    """Chance that two items, drawn from all that is shown, are different ones.
+    """Chance that two items drawn from all that is shown are different.
 
     Formula:
         GiniSimpson@k = 1 - sum_i p_i^2, where p_i is the share of item i in all that
@@ -360,8 +361,8 @@ def gini_simpson(
     Args:
         table: the lists.
         k: cutoff.
-        weight: every row counts the same; or every list does, and lists are taken to
-            have k items, as RankSys does.
+        weight: every row counts the same; or every list does, and lists are assumed to
+            have k items, as in RankSys.
         outside: items that are not in the catalogue are counted, or left out
             (``left_out``).
 

@@ -60,7 +60,7 @@ def awrf(
     p: float = 0.85,
     target: Target = "catalogue",
 ) -> Floats:
-    """How near the attention that groups of items get is to their due: 1 is fair.
+    """How close the attention that groups get is to what they are due: 1 is fair.
 
     Formula:
         AWRF@k = 1 - JS(e, t), where e_g is the share of attention of group g, the sum
@@ -71,9 +71,9 @@ def awrf(
         k: cutoff.
         attention: what a rank gets: geometric p^(r-1), 1 / log2(r + 1), 1 / r, or all
             the same.
-        p: of the geometric attention.
-        target: what is due to a group: its share of the items that have groups, or the
-            same to all.
+        p: the parameter of the geometric attention.
+        target: what a group is due: its share of the items that have groups, or the
+            same for all groups.
 
     Returns:
         One value per user, 0 to 1; nan for lists without an item of any group. Items
@@ -142,9 +142,10 @@ def expected_exposure(
         k: cutoff.
         p: the chance to go on from one rank to the next.
         rel: an item is relevant when its grade is at least this.
-        part: the loss; or of its parts the disparity ||e||^2, which is how unevenly
-            groups are seen, or the relevance e . e*, which is how much of the exposure
-            goes where it should. The loss is disparity - 2 relevance + ||e*||^2.
+        part: the loss; or one of its parts: the disparity ||e||^2, which is how
+            unevenly groups are seen, or the relevance e . e*, which is how much of the
+            exposure goes where it should. The loss is disparity - 2 relevance +
+            ||e*||^2.
 
     Returns:
         One value per user, from 0; nan without judgements.

@@ -117,11 +117,11 @@ def novelty(
     Args:
         table: the lists.
         k: cutoff.
-        by: how many users had an item, how many records there are of it among all of
-            them, or whether the user has not had it (1) or has (0).
-        cold: an item that nobody had counts as if one had it, as much as the most
-            novel known one, nothing, or is left out.
-        divisor: the length of the list, or k also for shorter lists.
+        by: how many users had an item, its share of all records, or whether the user
+            has not had it (1) or has (0).
+        cold: an item that nobody had counts as if one user had had it, as much as the
+            most novel known item, as nothing, or is left out.
+        divisor: the length of the list, or k even for shorter lists.
         scaled: divide by log2 of the number of users, so that 1 is an item of one user.
         aggregate: the mean of all lists, or all information over all items shown.
 
@@ -131,8 +131,8 @@ def novelty(
     References:
         T. Zhou et al.: Solving the apparent diversity-accuracy dilemma of recommender
         systems. PNAS 2010. https://doi.org/10.1073/pnas.1000488107
-        As RecTools' MeanInvUserFreq. recommenders counts records, takes all lists
-        together and gives new items nothing; RePlay's Surprisal is
+        As RecTools' MeanInvUserFreq. recommenders counts records, pools all lists and
+        counts new items as nothing; RePlay's Surprisal is
         ``Novelty(divisor='k', scaled=True)``, its Novelty ``Novelty(by='own')``.
 
     Examples:
@@ -214,7 +214,7 @@ def expected_popularity_complement(
     judged: bool = False,
     rel: float = 1,
 ) -> Floats:
-    """Chance that a user has not met an item of the list: one less its popularity.
+    """Chance that a user has not met an item of the list: one minus its popularity.
 
     Formula:
         EPC@k = sum_r d(r) (1 - n_i / U) / sum_r d(r), where n_i of U users had the item
@@ -228,7 +228,7 @@ def expected_popularity_complement(
         rel: an item is relevant when its grade is at least this.
 
     Returns:
-        One value per user, 0 to 1; nan without a list, and if judged for users
+        One value per user, 0 to 1; nan without a list, and, with `judged`, for users
         without a relevant item. An item that nobody had is 1.
 
     References:
@@ -282,12 +282,12 @@ def expected_free_discovery(
         weight: what a rank weighs: 1, 1 / log2(r + 1), or 1 / r.
         judged: only relevant items are worth anything.
         rel: an item is relevant when its grade is at least this.
-        cold: an item that nobody had counts as the most novel known one, as if it had
-            one record, nothing, or is left out.
+        cold: an item that nobody had counts as much as the most novel known item, as if
+            it had one record, as nothing, or is left out.
 
     Returns:
-        One value per user, from 0; nan without a list, and if judged for users without
-        a relevant item.
+        One value per user, from 0; nan without a list, and, with `judged`, for users
+        without a relevant item.
 
     References:
         S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for

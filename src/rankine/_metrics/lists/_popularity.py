@@ -34,7 +34,7 @@ def popularity(
         table: the lists.
         k: cutoff.
         by: records of an item, or users who had it.
-        share: of all records, or of all users, instead of a count.
+        share: return a share of all records, or of all users, instead of a count.
 
     Returns:
         One value per user, from 0; nan without a list. An item that nobody had is 0.
@@ -102,7 +102,7 @@ def long_tail(
     of: Of = "interactions",
     cold: TailCold = "tail",
 ) -> Floats:
-    """Share of a list that comes from the long tail of seldom items.
+    """Share of a list that comes from the long tail of rare items.
 
     Formula:
         LongTail@k = |R_u@k in T| / |R_u@k|, where T are the least popular items
@@ -112,9 +112,9 @@ def long_tail(
         k: cutoff.
         tail: the size of the tail.
         of: the least popular items that together have at most this share of all
-            interactions; or this share of all items, one at least. Items that are as
-            popular as each other are in the tail together or not at all; of items,
-            together.
+            interactions; or, with ``items``, this share of all items, at least one.
+            Equally popular items are never split: by interactions they are left out if
+            they do not all fit, and with ``items`` the tail grows to include them.
         cold: items that nobody had are in the tail, or not.
 
     Returns:
@@ -123,8 +123,9 @@ def long_tail(
     References:
         H. Abdollahpouri, R. Burke, B. Mobasher: Managing popularity bias in recommender
         systems with personalized re-ranking. FLAIRS 2019, as APLT. As Elliot's APLT
-        but for equally popular items, which it cuts as they come, and new ones, which
-        are not in its tail. RecBole's TailPercentage takes a tenth of the items.
+        except for equally popular items, which it cuts in the order they come, and new
+        ones, which are not in its tail. RecBole's TailPercentage uses a tenth of the
+        items.
 
     Examples:
         Of ten records eight are of a, so that b and c, with one each, are the tail.

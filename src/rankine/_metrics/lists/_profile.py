@@ -68,20 +68,20 @@ def serendipity(
     Formula:
         Serendipity@k = 1/n sum_i unexpected(i) relevant(i), where unexpected(i) is, by
         popularity, max(0, (N + 1 - r) / N - (N + 1 - p_i) / N) for an item at rank r
-        that is the p_i-th most popular of N; otherwise one less the mean cosine of i
+        that is the p_i-th most popular of N; otherwise one minus the mean cosine of i
         with what the user had
 
     Args:
         table: the lists.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        method: what makes an item unexpected: that it is recommended here before more
-            popular ones; that its features are unlike those of the user's items
-            (``distance``); or that other users had it than these (``users``).
+        method: what makes an item unexpected: that it is ranked here above more popular
+            ones; that its features are unlike those of the user's items (``distance``);
+            or that it was had by other users than the user's items were (``users``).
 
     Returns:
-        One value per user, from 0. By popularity an item that nobody had is as
-        unexpected as can be; by distance, items without features are left out; by
+        One value per user, from 0. By popularity, an item that nobody had is as
+        unexpected as possible; by distance, items without features are left out; by
         distance and by users, users who had nothing have no value.
 
     References:
@@ -165,7 +165,7 @@ def calibration(
 
     Returns:
         One value per user, from 0, at most ln(1 / alpha); nan for users without topics
-        in their list, or before.
+        in their list or in their items.
 
     References:
         H. Steck: Calibrated recommendations. RecSys 2018, equations 1 to 5.

@@ -110,19 +110,20 @@ def subtopic_recall(
         table: the lists.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        judged: only relevant items count; otherwise all items of the list, against all
-            topics that there are.
-        of: the topics of the user's relevant items, or all that there are.
+        judged: only relevant items count; otherwise all items of the list count,
+            against all topics.
+        of: divide by the topics of the user's relevant items, or by all topics.
         without: users without topics to find have no value, or 0.
 
     Returns:
-        One value per user, 0 to 1; nan without topics to find, unless told otherwise.
+        One value per user, 0 to 1; nan without topics to find, unless `without` says
+        otherwise.
 
     References:
         C. Zhai, W. W. Cohen, J. Lafferty: Beyond independent relevance: methods and
         evaluation metrics for subtopic retrieval. SIGIR 2003.
         https://doi.org/10.1145/860435.860440. RankSys and Elliot divide by all topics,
-        and count users without topics to find 0.
+        and count users without topics to find as 0.
 
     Examples:
         Relevant items are about drama, comedy and war; the list has the first two.
@@ -241,13 +242,13 @@ def alpha_ndcg(
         k: cutoff.
         alpha: how much less a topic is worth each time it comes again.
         rel: an item is relevant when its grade is at least this.
-        longer: how many items the ideal list has more than k.
+        longer: by how many items the ideal list is longer than k.
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
         One value per user, from 0; nan without a relevant item that has topics, unless
-        told otherwise. The ideal is made greedily, as finding the best one takes too
-        long; so a value can be a little above 1.
+        `without` says otherwise. The ideal is made greedily, as finding the best one
+        takes too long; so a value can be a little above 1.
 
     References:
         C. L. A. Clarke et al.: Novelty and diversity in information retrieval
@@ -301,7 +302,7 @@ def err_ia(
     without: Without = "undefined",
     scale: Scale = "none",
 ) -> Floats:
-    """Expected reciprocal rank, on average over the topics that a user wants.
+    """Expected reciprocal rank, averaged over the topics that a user wants.
 
     Formula:
         ERR-IA@k = sum_t P(t | u) sum_r 1/r R(r, t) prod_{j < r} (1 - R(j, t)), where
@@ -313,10 +314,10 @@ def err_ia(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         max_grade: the largest grade; 1 for clicks, where an item satisfies half of
-            those who want its topic. None is the largest of all judgements.
-        wants: all topics of the user's relevant items are wanted alike; or topics as
-            often as they are among all items that the user has judged or had before
-            (``profile``).
+            those who want its topic. None uses the largest of all judgements.
+        wants: all topics of the user's relevant items are wanted equally; or, with
+            ``profile``, as often as they occur among all items that the user has judged
+            or had before.
         without: users without a relevant item that has topics have no value, or 0.
         scale: ``perfect`` divides by the value of a list whose items all have the
             largest grade for every topic, the sum of 2^-r / r over the ranks r up to k
@@ -324,13 +325,13 @@ def err_ia(
 
     Returns:
         One value per user, 0 to 1; nan without a relevant item that has topics, unless
-        told otherwise.
+        `without` says otherwise.
 
     References:
         O. Chapelle et al.: Intent-based diversification of web search results: metrics
         and algorithms. Information Retrieval 2011.
         https://doi.org/10.1007/s10791-011-9167-7
-        RankSys takes the profile, and the largest grade of all judgements:
+        RankSys uses the profile, and the largest grade of all judgements:
         ``ERR_IA(wants='profile', max_grade=None)``.
         ndeval, and with it ir_measures, divides by a perfect list:
         ``ERR_IA(scale='perfect')``.

@@ -44,16 +44,16 @@ def auc(
         universe: which items form pairs: ``matched``, those retrieved and judged
             (Jurity); ``list``, all retrieved, unjudged ones as not relevant;
             ``catalogue``, all items, those not retrieved tied below the list.
-        scope: ``query``: pairs of one query; ``weighted``: the same, queries weighing
-            as much as they have relevant items (RecBole's GAUC); ``pooled``: pairs of
-            all queries together, by score. The last two have one value for all
+        scope: ``query``: pairs of one query; ``weighted``: the same, with queries
+            weighted by their number of relevant items (RecBole's GAUC); ``pooled``:
+            pairs of all queries together, by score. The last two have one value for all
             queries.
-        tied: a pair of equal scores counts ``half``, is ``right`` or ``wrong`` (as
-            Cornac has it), or counts as the items stand in the list (``order``).
+        tied: a pair of equal scores counts as ``half``, is ``right`` or ``wrong`` (as
+            in Cornac), or follows the order of the items in the list (``order``).
         single: without a pair there is no value; or it is 0 (torchmetrics); or 1 if
             all items of the list are relevant and 0 if none is (``by_kind``, RePlay).
-            The last two hold for queries with relevant items; what the others are
-            worth is then for the convention to say, in `empty_truth`.
+            The last two apply to queries with relevant items; for the others, the
+            convention decides, in `empty_truth`.
         catalog: number of items in the catalogue, for that universe.
 
     Returns:

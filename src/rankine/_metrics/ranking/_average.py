@@ -36,7 +36,7 @@ def average_precision(
 ) -> Floats:
     """Mean of the precision at the rank of each relevant item.
 
-    Relevant items that are not found, or stand beyond k, count 0.
+    Relevant items that are not found, or are below rank k, count as 0.
 
     Formula:
         AP@k = (1 / D) * sum of P@i over the hits at ranks i <= k, with D = R
@@ -216,8 +216,8 @@ def average_recall(
         rel: an item is relevant when its grade is at least this.
         variant: ``mean`` as above (Elliot); ``hits``: (1 / R) * sum of R@i over the
             hits (Evidently), which does not depend on their order; ``recmetrics``: the
-            sum of P@i over the hits by R, which is average precision under another
-            name.
+            sum of P@i over the hits, divided by R, which is average precision under
+            another name.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.
@@ -278,7 +278,7 @@ def reciprocal_rank(
     """One over the rank of the first relevant item.
 
     Formula:
-        RR@k = 1 / rank of the first hit, 0 if it stands beyond k
+        RR@k = 1 / rank of the first hit, 0 if it is below rank k
 
     Args:
         table: the joined table.
@@ -360,8 +360,8 @@ def r_precision(
         table: the joined table.
         k: cutoff, beyond which nothing is found even if R is larger.
         rel: an item is relevant when its grade is at least this.
-        misses: a query of which nothing is found counts 0, or is ``undefined``, which
-            is what recommenders makes of it.
+        misses: a query for which nothing is found counts as 0, or is ``undefined``, as
+            in recommenders.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.

@@ -68,7 +68,7 @@ def fall_out(
     universe: Literal["catalogue", "list"] = "catalogue",
     catalog: int | None = None,
 ) -> Floats:
-    """Share of the items that are not relevant which are among the first k.
+    """Share of the non-relevant items that are among the first k.
 
     Formula:
         FallOut@k = (shown - hits) / (N - R), with N the size of the catalogue
@@ -78,7 +78,7 @@ def fall_out(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         universe: which items that are not relevant there are: those of the catalogue,
-            or those of the whole list alone (torchmetrics).
+            or only those of the whole list (torchmetrics).
         catalog: number of items in the catalogue, for that universe.
 
     Returns:
@@ -141,8 +141,8 @@ def accuracy(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         catalog: number of items in the catalogue.
-        padded: a list shorter than k is filled up with misses, so that always k items
-            are shown (RecTools).
+        padded: a list shorter than k is padded with misses, so that k items are always
+            shown (RecTools).
 
     Returns:
         One value per query, 0 to 1.
@@ -193,8 +193,8 @@ def mcc(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         catalog: number of items in the catalogue.
-        padded: a list shorter than k is filled up with misses, so that always k items
-            are shown (RecTools).
+        padded: a list shorter than k is padded with misses, so that k items are always
+            shown (RecTools).
 
     Returns:
         One value per query, -1 to 1; 0 if one of the four sums is 0, nan without

@@ -366,7 +366,7 @@ def success(
 
     References:
         trec_eval, m_success.c. Also called hit rate, and top-k accuracy in study notes;
-        scikit-learn's top_k_accuracy_score is another thing.
+        scikit-learn's top_k_accuracy_score is something else.
 
     Examples:
         The first hit stands at rank 2.

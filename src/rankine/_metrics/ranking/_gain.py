@@ -204,7 +204,7 @@ def cumulative_gain(
     rel: float | None = None,
     ties: Ties | None = None,
 ) -> Floats:
-    """Sum of the gains of the first k items, wherever they stand.
+    """Sum of the gains of the first k items, whatever their order.
 
     Formula:
         CG@k = g_1 + g_2 + ... + g_k
@@ -213,7 +213,7 @@ def cumulative_gain(
         table: the joined table.
         k: cutoff.
         gain: what a grade is worth, as in nDCG.
-        rel: grades below this gain nothing.
+        rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -262,7 +262,7 @@ def normalized_cumulative_gain(
         table: the joined table.
         k: cutoff.
         gain: what a grade is worth, as in nDCG.
-        rel: grades below this gain nothing.
+        rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -314,8 +314,8 @@ def dcg(
         discount: ``log2``, 1 / log2(i + 1); ``log``, the same with another base;
             ``jk``, none below rank `base`, then 1 / log_base(i); ``reciprocal``, 1 / i;
             ``none``.
-        base: of the logarithm, for ``log`` and ``jk``.
-        rel: grades below this gain nothing.
+        base: the base of the logarithm, for ``log`` and ``jk``.
+        rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -380,12 +380,12 @@ def ndcg(
         gain: ``linear``, the grade; ``exponential``, 2^grade - 1; ``binary``;
             ``exponential_rel``, 2^(grade - rel + 1) - 1; or a table {grade: gain}.
         discount: ``log2``, ``log``, ``jk``, ``reciprocal`` or ``none``, as in DCG.
-        base: of the logarithm, for ``log`` and ``jk``.
+        base: the base of the logarithm, for ``log`` and ``jk``.
         ideal: the list to divide by: ``judged@k``; ``judged``, not cut at k (Jurity);
             ``k_ones``, the query's best gain at all k ranks (RecTools);
-            ``retrieved``, the items of this list only (scikit-learn); ``given@k``,
+            ``retrieved``, only the items of this list (scikit-learn); ``given@k``,
             judged items in the order given (Spark with grades).
-        rel: grades below this gain nothing.
+        rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:

@@ -28,7 +28,7 @@ def _before(table: Judged, marked: Bools) -> Ints:
 def bpref(table: Judged, *, rel: float = 1) -> Floats:
     """Share of judged items that are not relevant below each relevant one.
 
-    Unjudged items are passed over, so that it does not fall with missing judgements.
+    Unjudged items are skipped, so it does not fall when judgements are missing.
 
     Formula:
         Bpref = (1 / R) * sum over hits of 1 - min(n, R) / min(N, R), with n the items
@@ -44,7 +44,7 @@ def bpref(table: Judged, *, rel: float = 1) -> Floats:
     References:
         C. Buckley, E. M. Voorhees: Retrieval evaluation with incomplete information.
         SIGIR 2004. https://doi.org/10.1145/1008992.1009000. As in trec_eval's
-        m_bpref.c, a hit with nothing judged above it counts 1.
+        m_bpref.c, a hit with nothing judged above it counts as 1.
 
     Examples:
         Two relevant, two not; one of the latter above the second hit:
@@ -117,7 +117,7 @@ infAP = register("infAP", inferred_ap)  # noqa: N816 - the name papers use
 
 
 def geometric_ap(table: Judged, *, rel: float = 1) -> Floats:
-    """Average precision, whose geometric mean over queries is taken.
+    """Average precision, averaged over queries by the geometric mean.
 
     Formula:
         gm_AP = exp(mean of ln(max(AP, 0.00001)))
@@ -148,7 +148,7 @@ gm_AP = register(  # noqa: N816 - the name trec_eval uses
 
 
 def geometric_bpref(table: Judged, *, rel: float = 1) -> Floats:
-    """Bpref, whose geometric mean over queries is taken.
+    """Bpref, averaged over queries by the geometric mean.
 
     Formula:
         gm_Bpref = exp(mean of ln(max(Bpref, 0.00001)))

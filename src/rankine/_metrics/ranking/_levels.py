@@ -167,7 +167,7 @@ def ndcg_at_levels(
         One value per query, 0 to 1; nan without relevant items.
 
     References:
-        trec_eval, m_Rndcg.c, whose condition on the last point is taken over as it is.
+        trec_eval, m_Rndcg.c, whose condition on the last point is kept as it is.
 
     Examples:
         One item of grade 1, at rank 2 of two: DCG@1 / IDCG@1 = 0.

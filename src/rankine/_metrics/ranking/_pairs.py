@@ -70,9 +70,9 @@ def fcp(
         table: the joined table.
         tied: a pair with equal scores is ``discordant`` (Surprise), counts ``half``,
             or is left out (``ignore``).
-        weighing: ``pairs``: every pair counts alike, as the paper has it; ``users``:
-            concordant pairs per user that has one stand against discordant pairs per
-            user that has one, which is what Surprise computes.
+        weighing: ``pairs``: every pair counts the same, as in the paper; ``users``:
+            concordant pairs per user who has one are compared with discordant pairs per
+            user who has one, as in Surprise.
         aggregate: ``ratio_of_sums``: the pairs of all users together;
             ``mean_of_ratios``: the mean over users.
 
@@ -119,8 +119,8 @@ def ndpm_parts(
 def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
     """Normalised distance-based performance measure: how far from the wanted order.
 
-    Of the pairs of judged items with different grades, those that the run has the other
-    way round, and half of those that it ties. Smaller is better.
+    The share of the pairs of judged items with different grades that the run has the
+    other way round, plus half of those that it ties. Smaller is better.
 
     Formula:
         NDPM = (2 C- + Cu) / (2 C), C- the pairs in the wrong order, Cu those with equal
@@ -128,12 +128,12 @@ def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
 
     Args:
         table: the joined table.
-        unretrieved: judged items that were not retrieved stand together behind the list
+        unretrieved: judged items that were not retrieved are tied below the list
             (``last``), or form no pairs (``ignore``).
 
     Returns:
-        One value per query, 0, the order of the grades, to 1, the reverse; nan without
-        two different grades.
+        One value per query, from 0, the order of the grades, to 1, the reverse; nan
+        without two different grades.
 
     References:
         Y. Y. Yao: Measuring retrieval effectiveness based on user preference of

@@ -37,7 +37,7 @@ def expected_reciprocal_rank(
         table: the joined table.
         k: cutoff.
         max_grade: the highest grade of the scale; the highest of all judgements if not
-            given, which makes values of different data incomparable.
+            given, so values of different data cannot be compared.
 
     Returns:
         One value per query, 0 to 1.
@@ -134,7 +134,7 @@ def rank_biased_precision(
         table: the joined table.
         p: persistence, the chance to look at the next item.
         k: cutoff.
-        rel: grades below this gain nothing; 1 for ``binary`` if not given.
+        rel: grades below this have no gain; 1 for ``binary`` if not given.
         gain: ``binary``; ``scaled``, the grade over the query's highest if that is
             above 1, which is what trec_eval 10 means (its code reads a variable that
             it never sets); ``linear``, the grade itself (ranx), which can exceed 1.
@@ -298,7 +298,7 @@ def r_score(
     scale: float = 100,
     aggregate: Literal["ratio_of_sums", "mean_of_ratios"] = "ratio_of_sums",
 ) -> Floats:
-    """Utility of a list that is read with exponentially falling probability.
+    """Utility of a list whose ranks are read with exponentially falling probability.
 
     Formula:
         R_u = sum over ranks i of max(r_i - neutral, 0) / 2^((i-1) / (half_life-1)),
@@ -310,7 +310,7 @@ def r_score(
         neutral: the rating that is worth nothing.
         half_life: the rank that is seen with probability one half; above 1.
         scale: 100 as in the paper, or 1.
-        aggregate: over users the ``ratio_of_sums`` of the paper, or the
+        aggregate: the ``ratio_of_sums`` over users, as in the paper, or the
             ``mean_of_ratios``.
 
     Returns:

@@ -149,7 +149,7 @@ def jaccard_kernel(m: Matched, *, k: int | None = None) -> Floats:
 
     Args:
         m: the lists of two runs.
-        k: look at the first k items of each list only.
+        k: use only the first k items of each list.
 
     Returns:
         One value per query, 0 to 1; nan if both lists are empty.
@@ -171,8 +171,8 @@ def jaccard_kernel(m: Matched, *, k: int | None = None) -> Floats:
 def promoted_kernel(m: Matched, *, k: int = 10) -> Floats:
     """Least item promoted: how far down the best of a reranked list came from.
 
-    Of the first k items of the reranked list, the one that stood lowest in the
-    reference; the value is by how many ranks it stood below k.
+    Of the first k items of the reranked list, the one that was lowest in the reference;
+    the value is by how many ranks it was below k.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)
@@ -183,7 +183,7 @@ def promoted_kernel(m: Matched, *, k: int = 10) -> Floats:
 
     Returns:
         One value per query, from 0; nan if the reference is empty. LensKit counts
-        ranks from 0 here, and so finds one rank less wherever an item was promoted.
+        ranks from 0 here, and so gives one rank less wherever an item was promoted.
 
     Examples:
         The third item of the reference is now first.

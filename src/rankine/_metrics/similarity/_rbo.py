@@ -24,7 +24,7 @@ Value = Literal["ext", "min", "max", "res", "rbd"]
 
 
 class Bounds(NamedTuple):
-    """RBO: what is sure, what is possible, their distance, and what is likely.
+    """RBO: what is certain, what is possible, their distance, and what is likely.
 
     Floats for one pair of lists, arrays for many.
     """
@@ -257,8 +257,8 @@ def rbo_kernel(
 ) -> Floats:
     """Rank-biased overlap of two lists.
 
-    Compares prefixes of growing depth, and gives a depth the less weight the deeper it
-    is. See `rbo` for its bounds and for what ties mean.
+    Compares prefixes of growing depth, and gives less weight to greater depths. See
+    `rbo` for its bounds and for what ties mean.
 
     Formula:
         RBO = (1 - p) sum_{d >= 1} p^(d-1) A_d, A_d the agreement at depth d
@@ -266,12 +266,12 @@ def rbo_kernel(
     Args:
         m: the lists of two runs.
         p: the persistence, between 0 and 1.
-        ties: whoever is tied stands at the first place of the ties (``w``); the mean
+        ties: tied items share the first rank of the tie (``w``); the mean
             over all orders of tied items (``a``); that, corrected for the information
             that ties lose (``b``).
         value: the extrapolation (``ext``), the bounds (``min``, ``max``), their
             distance (``res``), or the distance of the lists, 1 - ext (``rbd``).
-        k: look at the first k items of each list only.
+        k: use only the first k items of each list.
 
     Returns:
         One value per query, 0 to 1.

@@ -195,9 +195,9 @@ def tau_kernel(m: Matched, *, variant: Variant = "b", on: On = None) -> Floats:
     Args:
         m: the lists of two runs; the first is the reference of ``ap``.
         variant: ``a``, ``b``, ``c``, ``ap`` or ``weighted``.
-        on: ``intersection``: the items of both lists; ``union``: all, those that a list
-            does not have behind its last. Different items are an error if it is not
-            said.
+        on: ``intersection``: the items of both lists; ``union``: all items, with those
+            that a list does not have after its last one. If it is not given, different
+            items are an error.
 
     Returns:
         One value per query, -1 to 1; nan with fewer than two items, and where all are
