@@ -385,7 +385,7 @@ class Evaluation:
     ) -> Self:
         """Make an evaluation of what was saved of it, with the notes as they were."""
         made = cls(plan, summaries, tables, name)
-        made.__dict__ |= {"notes": notes, "warnings": warnings}
+        made.notes, made.warnings = notes, warnings
         return made
 
     def to_markdown(self) -> str:
