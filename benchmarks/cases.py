@@ -239,6 +239,28 @@ def dict_pytrec_eval(n_queries: str, n_shown: str, n_judged: str) -> dict[str, f
     return {"seconds": best(go, 5, repeat)}
 
 
+def small_frame(library: str) -> dict[str, float]:
+    """Evaluate frames of a few rows, where every call of a library shows."""
+    import polars as pl
+
+    qrels, run = work.dicts(10, 10, 5)
+    tables: list[Any] = [
+        pl.DataFrame(
+            [
+                (query, item, n)
+                for query, group in rows.items()
+                for item, n in group.items()
+            ],
+            schema=["query", "item", value],
+            orient="row",
+        )
+        for rows, value in ((qrels, "grade"), (run, "score"))
+    ]
+    if library == "pandas":
+        tables = [table.to_pandas() for table in tables]
+    return {"seconds": best(_evaluate(*tables, work.METRICS), 9, 100)}
+
+
 def dense_rankine() -> dict[str, float]:
     import rankine as rk
 

@@ -145,18 +145,30 @@ def main(recommenders: str) -> None:
     ):
         row(what, run_case(case, python=recommenders)["seconds"], ours, wanted)
     # How many items are judged decides who is faster on small inputs: all are shown.
+    _in_memory()
+    _command()
+
+
+def _in_memory() -> None:
+    """Run the cases of mappings, small frames and matrices."""
     sizes = [("1000", "1000", "50", "(5)")]
     sizes += [("10", "100", judged, "(1)") for judged in ("5", "20", "50", "100")]
+    # Short lists, as those of recommenders and of retrieval for language models.
+    sizes += [("10000", "5", "3", "(1.2)"), ("10000", "10", "5", "(1.2)")]
+    sizes += [("1", "10", "5", "(0.12 ms for rankine)")]
     for *size, wanted in sizes:
         print(f"\nDict of dicts, {size[0]} x {size[1]}, {size[2]} judged, 5 metrics")
         ours = run_case("dict_rankine", *size)["seconds"]
         row("rankine", ours)
         row("pytrec_eval", run_case("dict_pytrec_eval", *size)["seconds"], ours, wanted)
+    print("\nSmall frames, 10 x 10 rows, 5 judged, 5 metrics")
+    for library in ("polars", "pandas"):
+        row(f"rankine, {library}", run_case("small_frame", library)["seconds"])
+    print("  (at most 0.001 s)")
     print("\nDense scores, 2,000 x 1,000, nDCG@10")
     ours = run_case("dense_rankine")["seconds"]
     row("rankine", ours)
     row("scikit-learn", run_case("dense_sklearn")["seconds"], ours, "(15)")
-    _command()
 
 
 def _command() -> None:
