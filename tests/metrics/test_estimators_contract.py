@@ -207,7 +207,9 @@ def test_there_is_no_estimate_only_where_nothing_matches(name: str) -> None:
     found = rk.ctr(logged, nothing, name)
 
     assert math.isnan(found.value) == ESTIMATORS[name].needs_match
-    assert "nan if nothing matches" in " ".join(sections(rk.ctr)["Returns"].split())
+    assert "nan, with the reason, if nothing matches" in " ".join(
+        sections(rk.ctr)["Returns"].split()
+    )
     for seed in SEEDS:
         assert math.isfinite(ctr(name, seed).value)
 

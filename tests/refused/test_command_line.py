@@ -72,7 +72,7 @@ def test_bad_data_is_one_sentence_and_three(
         (["--bogus"], "--bogus"),
         (["--jsno"], "--json"),
         (["--json", "--csv"], "--json, --csv and --style cannot be combined"),
-        (["--json", "--style", "trec_eval"], "exclude each other"),
+        (["--json", "--style", "trec_eval"], "cannot be combined"),
         (["--fail-under", "AP"], "'AP'"),
         (["--fail-under", "AP=x"], "'x' is not a number"),
         (["--grades", "Good"], "WORD=N"),

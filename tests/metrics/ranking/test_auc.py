@@ -163,7 +163,7 @@ def test_limited_auc_beyond_the_list_is_that_of_the_whole_list(run: str) -> None
             "scope must be one of query, weighted, pooled",
         ),
         (AUC, {"catalog": 0}, "catalog must be an integer of at least 1, got 0"),
-        (AUC, {"scope": "pooled", **whole(9)}, "scope='pooled' takes universe='matche"),
+        (AUC, {"scope": "pooled", **whole(9)}, "scope='pooled' needs universe='matche"),
         (AUC, {"k": 0}, "k must be a positive integer or None, got 0"),
         (AUC, {"tied": "no"}, "tied must be one of half, right, wrong, order"),
         (AUC, {"single": "no"}, "single must be one of undefined, zero, by_kind"),
