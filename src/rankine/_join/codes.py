@@ -118,12 +118,10 @@ def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
     if plain is not None:
         number, _, n = plain
         return Numbers(number["shown"], number["offered"], n)
-    known = offered.unique(maintain_order=True)
-    index = Index(known)
-    again = np.arange(len(known))
-    if len(known) < len(offered):
-        again = index.find(offered)
-    return Numbers(index.find(shown), again, len(known), unknown=True)
+    index = Index.of_all(offered)
+    n = len(index.known)
+    again = np.arange(n) if n == len(offered) else index.find(offered)
+    return Numbers(index.find(shown), again, n, unknown=True)
 
 
 def _combined(one: Numbers, other: Numbers) -> Numbers:

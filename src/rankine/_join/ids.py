@@ -154,6 +154,20 @@ class Index:
         """Take the known ids, in the order of their numbers."""
         self.known = known
 
+    @classmethod
+    def of_all(cls, ids: pl.Series) -> Index:
+        """Know each of some ids once, in the order given; they may be repeated.
+
+        >>> Index.of_all(pl.Series(["a", "b", "a"])).known.to_list()
+        ['a', 'b']
+        """
+        table = KeyTable(item_keys(ids, _SEEDS[0]))
+        if not table.unique:
+            return cls(ids.unique(maintain_order=True))
+        index = cls(ids)
+        index._keys = table, _SEEDS[0]
+        return index
+
     def find(self, ids: pl.Series) -> Ints:
         """Return the number of each id, -1 where it is not known."""
         if len(self.known) == 0 or len(ids) == 0:
