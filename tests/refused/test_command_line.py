@@ -55,6 +55,7 @@ def test_bad_data_is_one_sentence_and_three(
         (["-m", "FallOut@5"], "catalog"),
         (["-c", "trec"], "unknown convention 'trec'"),
         (["--format", "trek"], "unknown format 'trek'; known formats are"),
+        (["--col", "features=x"], "needs a frame or file in items= or --items"),
         (["--col", "itm=x"], "subtopic; did you mean 'item'?"),
         (["--style", "trec_eval", "-m", "mapp"], "unknown metric 'mapp'"),
         (["--style", "trec_eval", "-m", "P.x"], "P takes cutoffs"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankine import _io as io
 from rankine._base.checks import check_k
 from rankine._base.forks import need_threads
 from rankine._evaluate.findings import Pair
+from rankine._evaluate.options import Options
 from rankine._io.mappings import as_rows
-from rankine._io.options import Reading
 from rankine._io.sources import refuse_empty
 
 if TYPE_CHECKING:
@@ -91,10 +91,16 @@ def check(
     ['1 query of the run without judgements (q2)']
     """
     check_k(k)
-    how = Reading(columns=columns, lenient=True, keep_rank=True)
-    truth = io.read(qrels, "qrels", replace(how, grades=grades))
-    source = io.read(run, "run", replace(how, lower_is_better=lower_is_better))
-    return check_sources(truth, source, k)
+    options = Options(columns=columns, grades=grades, lower_is_better=lower_is_better)
+    return check_sources(*read_both(qrels, run, options), k)
+
+
+def read_both(qrels: Any, run: Any, options: Options) -> tuple[Source, Source]:
+    """Read judgements and a run, with rows in them that `evaluate` refuses."""
+    options.check()
+    truth = io.read(qrels, "qrels", options.reading("qrels", lenient=True))
+    how = options.reading("run", lenient=True, keep_rank=True)
+    return truth, io.read(run, "run", how)
 
 
 def check_sources(truth: Source, source: Source, k: int) -> Check:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.checks import check_choice, check_count, check_number
 from rankine._conventions.convention import BY_RANK, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.bind import bind, rule_for
@@ -101,7 +100,6 @@ def plan_of(
     if ties is not None:
         rule = rule.replace(tie=ties)
     if rel is not None:
-        check_number("rel", rel)
         rule = rule.replace(threshold=rel)
     metrics: dict[Metric, None] = {}
     for entry in asked:
@@ -137,16 +135,6 @@ def plan_of(
         convention if isinstance(convention, str) else None,
         rel,
     )
-
-
-def check_options(rel: object, catalog: object, ties: object = None) -> None:
-    """Check what is said of all metrics."""
-    if ties is not None:
-        check_choice("ties", ties, ("average", "best", "worst"))
-    if rel is not None:
-        check_number("rel", rel)
-    if catalog is not None:
-        check_count("catalog", catalog, least=1)
 
 
 def check_needs(plan: Plan, given: AbstractSet[str]) -> None:

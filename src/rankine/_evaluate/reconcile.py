@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.checks import check_count
 from rankine._conventions.convention import BY_RANK, FIELDS, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention
@@ -15,9 +16,9 @@ from rankine._evaluate.bind import rule_for
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.explanation import Explanation, Group, Row, Step
 from rankine._evaluate.inputs import source_of, truth_of
-from rankine._evaluate.plan import check_options, plan_of
+from rankine._evaluate.options import Options
+from rankine._evaluate.plan import plan_of
 from rankine._io.mappings import as_rows
-from rankine._io.options import PLAIN, Reading
 from rankine._io.sources import Rows, Stream
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
@@ -206,17 +207,12 @@ class _Data:
     """Judgements and a run that were read once, and their joined tables."""
 
     def __init__(
-        self,
-        truth: Truth,
-        by_score: Source,
-        by_rank: Source,
-        rel: float | None,
-        catalog: int | None,
+        self, truth: Truth, by_score: Source, by_rank: Source, options: Options
     ) -> None:
         self.truth = truth
         self.source, self._by_rank = by_score, by_rank
         self.ranked = getattr(by_rank, "ranked", False)
-        self._rel, self._catalog = rel, catalog
+        self._rel, self._catalog = options.rel, options.catalog
         self._joins: dict[bool, dict[Order, Aligned]] = {True: {}, False: {}}
         self._kept: dict[Any, Evaluation] = {}
 
@@ -276,7 +272,6 @@ def reconcile(
         msg = f"a metric is a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
     refuse_lists(asked)
-    check_options(rel, catalog)
     names = list(PRESETS)
     if conventions is not None:
         if isinstance(conventions, str) or not isinstance(conventions, Iterable):
@@ -285,11 +280,10 @@ def reconcile(
         names = list(conventions)
     for name in names:
         _check_name(name)
-    of_qrels = of_run = PLAIN
-    if columns is not None or grades is not None or lenient:
-        of_qrels = Reading(columns=columns, grades=grades, lenient=lenient)
-        of_run = Reading(columns=columns, lenient=lenient)
-    data = data_of(qrels, run, of_qrels, of_run, rel=rel, catalog=catalog)
+    options = Options(
+        columns=columns, grades=grades, rel=rel, catalog=catalog, lenient=lenient
+    )
+    data = data_of(qrels, run, options)
     return Reconciliation(asked, data, names)
 
 
@@ -310,24 +304,16 @@ def _check_name(name: Any) -> None:
     convention(name)
 
 
-def data_of(
-    qrels: Any,
-    run: Any,
-    of_qrels: Reading = PLAIN,
-    of_run: Reading = PLAIN,
-    *,
-    rel: float | None = None,
-    catalog: int | None = None,
-) -> _Data:
+def data_of(qrels: Any, run: Any, options: Options) -> _Data:
     """Read judgements and a run once, for any number of conventions."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    truth = truth_of(qrels, of_qrels)
-    by_score = _in_memory(source_of(run, of_run))
-    by_rank = by_score
+    options.check()
+    if options.catalog is not None:
+        check_count("catalog", options.catalog, least=1)
+    truth = truth_of(qrels, options.reading("qrels"))
+    by_score = by_rank = _in_memory(source_of(run, options.reading("run")))
     if not isinstance(run, (Rows, Stream)) and str(run) != "-":
-        by_rank = _in_memory(source_of(run, replace(of_run, by_rank=True)))
-    return _Data(truth, by_score, by_rank, rel, catalog)
+        by_rank = _in_memory(source_of(run, options.reading("run", by_rank=True)))
+    return _Data(truth, by_score, by_rank, options)
 
 
 def _in_memory(source: Source) -> Source:

@@ -14,10 +14,10 @@ import numpy as np
 from rankine._base.text import count
 from rankine._conventions.presets import convention
 from rankine._evaluate.inputs import source_of
+from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import summarize
-from rankine._io.options import PLAIN, Reading
 from rankine._io.sources import Lists
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of
@@ -108,22 +108,15 @@ def similarity(
     (0.625, 0.7)
     """
     plan = plan_of(measures)
-    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
-    sources = [source_of(run, how) for run in (first, second)]
+    options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
+    options.check()
+    sources = [source_of(run, options.reading("run")) for run in (first, second)]
     if any(isinstance(source, Lists) for source in sources):
         # Python reads mappings, and two threads would only wait for each other.
         return compare(plan, lists_of(sources[0]), lists_of(sources[1]), name)
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(lists_of, sources[1])
         return compare(plan, lists_of(sources[0]), other.result(), name)
-
-
-def _reading(
-    columns: Mapping[str, Any] | None, *, lower_is_better: bool, lenient: bool
-) -> Reading:
-    if columns is None and not lower_is_better and not lenient:
-        return PLAIN
-    return Reading(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
 
 
 def plan_of(measures: Any) -> Plan:
@@ -255,7 +248,9 @@ def similarity_matrix(
     if len({str(name) for name in runs}) < len(runs):
         msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
         raise ParameterError(msg)
-    how = _reading(columns, lower_is_better=lower_is_better, lenient=lenient)
+    options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
+    options.check()
+    how = options.reading("run")
     lists = {str(name): lists_of(source_of(run, how)) for name, run in runs.items()}
     return matrix_of(lists, wanted)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import print_json
 
 
@@ -36,14 +36,11 @@ def command(
     \b
     rankine check qrels.txt bm25.run
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine import _io as io  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.check import check_sources  # noqa: PLC0415
+    from rankine._evaluate.check import check_sources, read_both  # noqa: PLC0415 - --help stays fast
     from rankine.cli.console import Terminal  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)
-    told = reader(lenient=True, keep_rank=True, **how)
-    truth = io.read(qrels, "qrels", told("qrels"))
-    source = io.read(run, "run", told("run"))
+    truth, source = read_both(qrels, run, said(**how))
     if verbose:
         say_how([truth, source])
     found = check_sources(truth, source, k)

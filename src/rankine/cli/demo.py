@@ -10,19 +10,15 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Evaluate three made-up systems on sample data that come with rankine."""
-    from rankine import _io as io  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate import inputs  # noqa: PLC0415
-    from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415
-    from rankine._evaluate.plan import plan_of  # noqa: PLC0415
+    from rankine._evaluate.job import prepare  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.options import Options  # noqa: PLC0415
     from rankine._report.text import table_of  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
 
-    plan = plan_of(_METRICS, "rankine", None, None, None)
-    truth = inputs.truth_of(QRELS)
-    results = [
-        evaluate_source(plan, truth, io.read(path, "run"), path.stem) for path in RUNS
-    ]
+    job = prepare(_METRICS, Options())
+    truth = job.truth(QRELS)
+    results = [job.evaluate(truth, job.source(path), path.stem) for path in RUNS]
     console = Terminal()
     console.print("Three systems answer 50 questions to a cookbook, judged 0 to 3.")
     console.print(table_of(results))

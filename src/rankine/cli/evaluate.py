@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.options import pairs, reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.options import pairs, reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import print_json
 from rankine.cli.runs import RunFile, run_files
 
 if TYPE_CHECKING:
-    from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
-    from rankine._io.items import Features
-    from rankine._io.options import Reading
 
 _DEFAULT = ("nDCG@10", "AP", "RR@10")
 _KEEP = 10
@@ -142,11 +139,8 @@ def command(
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._conventions.convention import BY_RANK  # noqa: PLC0415
-    from rankine._evaluate import inputs  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.engine import evaluate_source  # noqa: PLC0415
-    from rankine._evaluate.plan import check_needs, plan_of  # noqa: PLC0415
-    from rankine._join.known import Known  # noqa: PLC0415
+    from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.job import prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     refuse_stdin_twice(judged, train, items, *(run.path for run in named))
@@ -167,36 +161,31 @@ def command(
         version = TOOLS[convention].trec_version if convention in TOOLS else version
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
-    plan = plan_of(tuple(asked), _rule(convention, order), ties, rel, catalog)
-    given = {"qrels": judged, "train": train, "items": items, "catalog": catalog}
-    check_needs(plan, {name for name, one in given.items() if one is not None})
-    _check_worst(plan, worst, "--csv" if as_csv else style and "--style")
-    by_rank = plan.rule.order in BY_RANK
-    subtopics = any("subtopics" in getattr(one, "needs", ()) for one in plan.bound)
-    told = reader(
+    options = said(
         roles=("qrels", "run", "train", "items"),
+        convention=chosen(convention),
+        ties=ties,
+        rel=rel,
+        depth=depth,
+        catalog=catalog,
+        train=train,
+        items=items,
+        order=order,
         lenient=lenient,
-        by_rank=by_rank,
-        subtopics=subtopics,
+        keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",
         **how,
     )
-    truth = None if judged is None else inputs.truth_of(judged, told("qrels"))
-    sources = [inputs.source_of(run.path, told("run"), order) for run in named]
+    job = prepare(asked, options)
+    job.check(judged=judged is not None)
+    _check_worst(job.plan, worst, "--csv" if as_csv else style and "--style")
+    truth = job.truth(judged)
+    sources = [job.source(run.path) for run in named]
     if verbose:
         say_how([*([] if truth is None else [truth.source]), *sources])
-    known = Known(
-        None if train is None else inputs.train_of(train, told("train")),
-        None if items is None else _features(items, how["columns"], told("items")),
-        catalog,
-    )
     results = []
     for run, source in zip(named, sources, strict=True):
-        name = run.name or source.name
-        keep = None if worst is None else _KEEP
-        found = evaluate_source(
-            plan, truth, source, name, depth=depth, known=known, keep=keep
-        )
+        found = job.evaluate(truth, source, run.name)
         results.append(found)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)
@@ -227,26 +216,6 @@ def _sorted_out(
     judged = None if no_qrels else qrels
     named = run_files((qrels, *runs) if no_qrels else runs)
     return judged, named
-
-
-def _rule(convention: str, order: str | None) -> str | Convention:
-    from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
-    from rankine._conventions.presets import convention as named  # noqa: PLC0415
-
-    rule = chosen(convention)
-    return rule if order is None else named(rule).replace(order=order)
-
-
-def _features(items: Path, columns: dict[str, str], how: Reading) -> Features:
-    """Read what is known of items, from the columns that are told, if any are."""
-    from rankine._io import open_table  # noqa: PLC0415 - --help stays fast
-    from rankine._io.items import read_features  # noqa: PLC0415
-
-    named: dict[str, Any] = {"item": columns["item"]} if "item" in columns else {}
-    if "features" in columns:
-        named["features"] = columns["features"].split(",")
-    table = open_table(items, "items", how)
-    return read_features(table, named, lenient=how.lenient)
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankine._evaluate.options import Options
     from rankine._io.options import Reading
     from rankine._io.sources import Source
     from rankine._io.tables import Table
@@ -118,12 +119,11 @@ def _with(options: tuple[Callable[[Any], Any], ...], function: F) -> F:
     return function
 
 
-_TWO = ("qrels", "run")
+_ROLES = ("qrels", "run")
 """The files that most commands read."""
-_OF_TRUTH = frozenset({"lenient", "subtopics"})
 
 
-def reader(
+def said(
     *,
     columns: dict[str, str],
     formats: tuple[str, ...],
@@ -131,40 +131,38 @@ def reader(
     grades: str | None,
     lower_is_better: bool,
     max_bytes: int | None,
-    roles: Sequence[str] = _TWO,
-    **more: Any,
-) -> Callable[[str], Reading]:
-    """Return what says, for each of the files, how it is to be read.
+    roles: Sequence[str] = _ROLES,
+    more_words: bool = False,
+    **options: Any,
+) -> Options:
+    """Return what is said of files, and other options of `evaluate`, as one record.
 
-    Its columns hold for training data as those of judgements do; of items, format and
+    The columns of judgements are those of training data too; of items, format and
     columns have to be given apart, as few files have the same ones.
     """
+    from rankine._evaluate.options import Options  # noqa: PLC0415 - --help stays fast
     from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
 
     named = _named_formats(formats, roles)
     own = _own_columns(columns, roles)
-
-    def how(role: str) -> Reading:
-        if role == "items":
-            return Reading(
-                format=named.get(role),
-                columns=own.get(role, {}),
-                encoding=encoding,
-                max_bytes=max_bytes or MAX_BYTES,
-                lenient=bool(more.get("lenient")),
-            )
-        truth = role != "run"
-        return Reading(
-            format=named.get(role, named.get("")),
-            columns=_columns_of(role, columns, own),
-            grades=worth(grades) if truth else None,
+    every = {part: name for part, name in columns.items() if "." not in part}
+    files = {
+        role: Reading(
+            format=named.get(role, None if role == "items" else named.get("")),
+            columns=_columns_of(role, every, own),
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
-            lower_is_better=lower_is_better and not truth,
-            **{key: own for key, own in more.items() if not truth or key in _OF_TRUTH},
+            more_words=more_words and role == "run",
         )
-
-    return how
+        for role in roles
+    }
+    return Options(
+        columns=every,
+        grades=worth(grades),
+        lower_is_better=lower_is_better,
+        files=files,
+        **options,
+    )
 
 
 def table_reader(
@@ -204,14 +202,15 @@ def _named_formats(formats: tuple[str, ...], roles: Sequence[str]) -> dict[str, 
 
 
 def _columns_of(
-    role: str, columns: dict[str, str], own: dict[str, dict[str, str]]
+    role: str, every: dict[str, str], own: dict[str, dict[str, str]]
 ) -> dict[str, str]:
     """Return the columns that are meant for all files, and those for this one."""
-    every = {part: name for part, name in columns.items() if "." not in part}
-    every.pop("features", None)  # which is meant for --items
+    if role == "items":
+        return own.get(role, {})
+    shared = {part: name for part, name in every.items() if part != "features"}
     if role == "train":
-        every |= own.get("qrels", {})
-    return every | own.get(role, {})
+        shared |= own.get("qrels", {})
+    return shared | own.get(role, {})
 
 
 def _own_columns(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import print_json
 
 
@@ -51,7 +51,6 @@ def command(
     rankine reconcile qrels.txt bm25.run -m AP@10 --explain ranx jurity
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.plan import check_options  # noqa: PLC0415
     from rankine._evaluate.reconcile import (  # noqa: PLC0415
         Reconciliation,
         data_of,
@@ -60,12 +59,11 @@ def command(
     from rankine._metrics.names import parse_all  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)
-    check_options(rel, catalog)
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
     for metric in asked:
         refuse_lists(metric)
-    told = reader(lenient=lenient, **how)
-    data = data_of(qrels, run, told("qrels"), told("run"), rel=rel, catalog=catalog)
+    options = said(rel=rel, catalog=catalog, lenient=lenient, **how)
+    data = data_of(qrels, run, options)
     if verbose:
         say_how([data.truth.source, data.source])
     names = list(PRESETS)

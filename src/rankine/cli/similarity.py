@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import reader, reading, refuse_stdin_twice, say_how
+from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import print_json
 from rankine.cli.runs import run_files
 
@@ -63,8 +63,8 @@ def command(
     if per_query and len(runs) > 2:  # noqa: PLR2004
         msg = "--per-query needs exactly two runs"
         raise click.UsageError(msg)
-    told = reader(lenient=lenient, **how)("run")
-    sources = [source_of(run.path, told) for run in named]
+    options = said(lenient=lenient, **how).reading("run")
+    sources = [source_of(run.path, options) for run in named]
     names = [
         run.name or source.name for run, source in zip(named, sources, strict=True)
     ]

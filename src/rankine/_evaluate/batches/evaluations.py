@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
@@ -12,13 +11,14 @@ from rankine._evaluate.batches.options import check_options
 from rankine._evaluate.batches.seen import Came, came_in
 from rankine._evaluate.batches.tallies import Shown, shown_in
 from rankine._evaluate.doubts import Doubts
-from rankine._evaluate.evaluate import Job, prepare
+from rankine._evaluate.job import Job, prepare
 from rankine._evaluate.notes import undefined
-from rankine._evaluate.plan import check_needs
+from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
 from rankine._evaluate.warnings import Caution, added
-from rankine._io.sources import is_empty, no_judgements, no_rows
+from rankine._io.mappings import as_rows
+from rankine._io.sources import Stream, is_empty, no_judgements, no_rows
 from rankine._join.context import Listed
 from rankine._join.known import known_by
 from rankine._metrics.lists.kind import ListMetric
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Metric
     from rankine._tables.tallies import Tallies
 
-_OPTIONS = set(signature(prepare).parameters) - {"metrics", "keep"}
+_OPTIONS = {option.name for option in fields(Options)} - {"keep", "files"}
 _JUDGEMENTS = "qrels"
 _SHOWN = 5
 """Notes of batches that are repeated."""
@@ -94,12 +94,12 @@ class Evaluations:
             )
             raise ParameterError(msg)
         check_options("evaluate", options, _OPTIONS)
-        self._job = prepare(metrics, **options)
-        plan = self._job.plan
-        check_needs(plan, self._job.given | {"qrels"})
+        job = prepare(metrics, Options(**options))
+        job.check()
+        self._plan = plan = job.plan
+        self._job = replace(job, plan=_open(plan), partial=True)
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
-        self._batch = replace(self._job, plan=_open(plan), partial=True)
         self._found: list[list[Summary]] = [[] for _ in plan.asked]
         self._shown: list[Shown] = [Shown() for _ in plan.groups]
         self._ids: list[list[Any]] = [[] for _ in plan.groups]
@@ -118,15 +118,18 @@ class Evaluations:
     def update(self, *batch: Any) -> None:
         """Add judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
-        truth, source = self._batch.read(qrels, run, part=True)
+        self._job.check(judged=qrels is not None)
+        truth, source = self._job.truth(qrels), self._job.source(run)
+        if isinstance(source, Stream):
+            source = as_rows(source, "run")  # to see also who has come in it
         came = came_in(truth, source, items=self._n_items is not None)
         self._came.check(came, self._n_items)
-        found = self._batch.evaluate(truth, source)
+        found = self._job.evaluate(truth, source)
         tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
         self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
         self._came.add(came)
         for at, (group, table) in enumerate(
-            zip(self._job.plan.groups, tables, strict=True)
+            zip(self._plan.groups, tables, strict=True)
         ):
             ids = list(table.ids)
             self._ids[at] += ids
@@ -151,7 +154,7 @@ class Evaluations:
 
     def merge(self, other: Evaluations) -> None:
         """Add what others of the same metrics have; they stay as they are."""
-        if _told(other._job) != _told(self._job):
+        if other._told != self._told:
             msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
         self._came.check(other._came, self._n_items)
@@ -191,7 +194,7 @@ class Evaluations:
 
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
-        plan, job = self._job.plan, self._job
+        plan, job = self._plan, self._job
         if any(_reads_judged_queries(group) for group in plan.groups):
             self._came.refuse_apart()
         found: list[Summary | None] = [None] * len(plan.asked)
@@ -206,7 +209,7 @@ class Evaluations:
                 else:
                     found[number] = together(metric, own, self._found[number])
         tables = tuple(_Ids(ids) for ids in self._ids)
-        name = job.name or self._name or "run"
+        name = job.options.name or self._name or "run"
         if self._n and self._is_empty:
             raise no_rows(name)
         if self._came.has_judgements and not self._came.judged:
@@ -224,8 +227,17 @@ class Evaluations:
     @property
     def _n_items(self) -> int | None:
         """How many items the catalogue has, if only that is known of it."""
-        catalog = self._job.catalog.catalog
+        catalog = self._job.catalog
         return catalog if isinstance(catalog, int) else None
+
+    @property
+    def _told(self) -> tuple[Any, ...]:
+        """What two accumulators must have in common."""
+        job, options = self._job, self._job.options
+        return (
+            self._plan, options.depth, options.order, job.of_qrels, job.of_run,
+            options.of_items, *known_by(job.known),
+        )  # fmt: skip
 
     @property
     def size(self) -> str:
@@ -255,14 +267,6 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     own = bound(**{across.parameter: across.instead})
     msg = f"{metric} {across.reads}, which a batch does not know; {give}write {own}"
     raise ParameterError(msg)
-
-
-def _told(job: Job) -> tuple[Any, ...]:
-    """Return what two accumulators must have in common."""
-    return (
-        job.plan, job.depth, job.order, job.of_qrels, job.of_run, job.columns,
-        *known_by(job.known),
-    )  # fmt: skip
 
 
 def _whole(metric: Metric, rule: Convention, tallies: Tallies) -> Summary:

@@ -1,0 +1,130 @@
+"""What a user may say of an evaluation, in one record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_choice, check_k, check_number
+from rankine._io.frames import is_frame
+from rankine._io.options import PLAIN, Reading
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._conventions.convention import Convention
+
+_FLAGS = ("lower_is_better", "lenient")
+_UNSAID = (None, False)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Options:
+    """The options of `evaluate`, which explains them; the command has them too.
+
+    Attributes:
+        convention, ties, rel, catalog, items, train, columns, grades, depth, name,
+            order, lower_is_better, lenient, keep: see `evaluate`.
+        files: how the files of a command are to be read, by their role: qrels, run,
+            train or items. Its columns are used instead of `columns`, which then are
+            those of items alone.
+    """
+
+    convention: str | Convention = "rankine"
+    ties: str | None = None
+    rel: float | None = None
+    catalog: Any = None
+    items: Any = None
+    train: Any = None
+    columns: Mapping[str, Any] | None = None
+    grades: Mapping[Any, float] | None = None
+    depth: int | None = None
+    name: str | None = None
+    order: str | None = None
+    lower_is_better: bool = False
+    lenient: bool = False
+    keep: int | None = None
+    files: Mapping[str, Reading] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Check all that does not depend on metrics or data."""
+        check_k(self.depth, "depth")
+        check_k(self.keep, "keep")
+        name: object = self.name
+        if name is not None and not isinstance(name, str):
+            msg = f"name must be text, got {name!r}"
+            raise ParameterError(msg)
+        for flag in _FLAGS:
+            value = getattr(self, flag)
+            if value is not True and value is not False:
+                msg = f"{flag} must be True or False, got {value!r}"
+                raise ParameterError(msg)
+        if self.ties is not None:
+            check_choice("ties", self.ties, ("average", "best", "worst"))
+        if self.rel is not None:
+            check_number("rel", self.rel)
+        if self.order is not None:
+            check_choice("order", self.order, ("score", "rank", "rank_value", "given"))
+        if isinstance(self.columns, Mapping) and "features" in self.columns:
+            self._check_features(self.columns["features"])
+
+    def _check_features(self, features: Any) -> None:
+        names = features.split(",") if isinstance(features, str) else features
+        plain = isinstance(names, (list, tuple)) and all(
+            isinstance(name, str) for name in names
+        )
+        if not plain or not names:
+            msg = f"columns gives 'features' {features!r}; expected one name or several"
+            raise ParameterError(msg)
+        if not (is_frame(self.items) or isinstance(self.items, (str, PathLike))):
+            msg = (
+                "columns gives 'features', which needs a frame or file in items= or "
+                "--items"
+            )
+            raise ParameterError(msg)
+
+    @property
+    def of_items(self) -> Mapping[str, Any] | None:
+        """Which columns of items= are what."""
+        columns = self.columns
+        if isinstance(columns, Mapping) and isinstance(columns.get("features"), str):
+            return {**columns, "features": tuple(columns["features"].split(","))}
+        return columns
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The names of the arguments, besides judgements and a run, that were given."""
+        # A function of two items says nothing of how many there are.
+        of_items = "distance" if callable(self.items) else "items"
+        more = {"train": self.train, of_items: self.items, "catalog": self.catalog}
+        return frozenset(name for name, data in more.items() if data is not None)
+
+    def reading(self, role: str, **more: Any) -> Reading:
+        """Return how the judgements, the run or the training data are to be read.
+
+        Args:
+            role: qrels, run or train.
+            more: further fields of `Reading`, which follow from the metrics.
+        """
+        how = self.files.get(role, PLAIN)
+        if self.columns is not None and not self.files:
+            more["columns"] = self._columns
+        if self.lenient:
+            more["lenient"] = True
+        if self.lower_is_better and role == "run":
+            more["lower_is_better"] = True
+        if self.grades is not None and role != "run":
+            more["grades"] = self.grades
+        said = {part: value for part, value in more.items() if value not in _UNSAID}
+        return replace(how, **said) if said else how
+
+    @property
+    def _columns(self) -> Mapping[str, Any] | None:
+        """Return the columns of judgements and runs, which have no features."""
+        columns = self.columns
+        if not isinstance(columns, Mapping) or "features" not in columns:
+            return columns
+        return {
+            part: column for part, column in columns.items() if part != "features"
+        } or None

@@ -1,0 +1,89 @@
+"""One record of options for the function, the command and the batches."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rankine as rk
+from rankine._evaluate.options import Options
+from rankine._io.options import PLAIN, Reading
+from rankine.cli.evaluate import command
+
+if TYPE_CHECKING:
+    import click
+
+_FILES = "files"
+_OTHERWISE = {
+    "name": "NAME=RUN",
+    "keep": "--worst",
+    "columns": "--col",
+}
+"""Options that have another form on the command line."""
+
+
+def _of(function: Any) -> dict[str, Any]:
+    """Return the options of a function, with their defaults."""
+    return {
+        name: parameter.default
+        for name, parameter in signature(function).parameters.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    }
+
+
+def _of_record() -> dict[str, Any]:
+    options = {option.name: option.default for option in fields(Options)}
+    assert options.pop(_FILES) is MISSING
+    return options
+
+
+def test_the_record_has_the_options_of_evaluate() -> None:
+    assert _of_record() == _of(rk.evaluate)
+
+
+@pytest.mark.parametrize("function", [rk.reconcile, rk.check, rk.similarity])
+def test_other_functions_spell_them_alike(function: Any) -> None:
+    own = {"conventions", "k"}
+    taken = {name: value for name, value in _of(function).items() if name not in own}
+    assert taken.items() <= _of_record().items()
+
+
+def test_the_command_has_all_of_them() -> None:
+    options: list[click.Parameter] = command.params
+    named = {option.name for option in options}
+    assert _of_record().keys() - _OTHERWISE.keys() <= named
+
+
+def test_nothing_said_reads_as_it_comes() -> None:
+    options = Options()
+    assert options.reading("qrels", subtopics=False) is PLAIN
+    assert options.reading("run", by_rank=False) is PLAIN
+
+
+def test_each_role_is_read_by_what_concerns_it() -> None:
+    options = Options(
+        columns={"item": "doc", "features": "genre"},
+        grades={"good": 1},
+        lower_is_better=True,
+        lenient=True,
+    )
+    shared = {"item": "doc"}
+    assert options.reading("run", by_rank=True) == Reading(
+        columns=shared, lower_is_better=True, lenient=True, by_rank=True
+    )
+    assert options.reading("qrels") == Reading(
+        columns=shared, grades={"good": 1}, lenient=True
+    )
+    assert options.of_items == {"item": "doc", "features": ("genre",)}
+
+
+def test_what_is_said_of_files_stays_said() -> None:
+    files = {"run": Reading(format="csv", columns={"item": "2"})}
+    options = Options(columns={"item": "1"}, lenient=True, files=files)
+    assert options.reading("run") == Reading(
+        format="csv", columns={"item": "2"}, lenient=True
+    )
+    assert options.reading("train") == Reading(lenient=True)
