@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import DataError, ParameterError, RankineError
 
 if TYPE_CHECKING:
@@ -70,9 +71,11 @@ def dense(entries: dict[str, Any], missing: float) -> Any:
 
 @pytest.mark.parametrize("ties", [False, True], ids=["strict", "ties"])
 @pytest.mark.parametrize("also", [(), ("AP",)], ids=["cut", "with a whole list"])
+@pytest.mark.parametrize("whole_rows", [0, 1000], ids=["many rows", "few rows"])
 @pytest.mark.parametrize("choice", RULES)
 def test_a_cutoff_looks_as_deep_as_it_must(
     choice: str,
+    whole_rows: int,
     also: tuple[str, ...],
     ties: bool,  # noqa: FBT001 - a case
     tmp_path: Path,
@@ -96,7 +99,8 @@ def test_a_cutoff_looks_as_deep_as_it_must(
     expected = rk.evaluate(qrels, run, [*METRICS, "NumQ"], convention=rule)
 
     for form, pair in forms.items():
-        found = rk.evaluate(*pair, [*METRICS, *also], convention=rule)
+        with limited(whole_rows=whole_rows):
+            found = rk.evaluate(*pair, [*METRICS, *also], convention=rule)
         wanted = expected.per_query.select("query", *METRICS)
         assert found.per_query.select("query", *METRICS).equals(wanted), form
 

@@ -9,10 +9,12 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from tests.evaluate.worst_lists import QRELS, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def _frames(run: dict[str, dict[str, float]]) -> pl.DataFrame:
@@ -227,14 +229,36 @@ def test_a_matrix_of_grades() -> None:
     assert plain[1].looked == 1
 
 
-def test_ranks_below_the_cutoff_of_long_lists_need_keep() -> None:
-    # Sorted rows are not looked at below the deepest cutoff, which is what makes
-    # them fast; a result says how far it looked.
-    run = _frames({"q": {f"d{at}": -float(at) for at in range(50)}})
-    qrels = {"q": {"d40": 1}}
+def _below_the_cutoff() -> tuple[dict[str, dict[str, int]], dict[str, Any]]:
+    """Return a list whose one relevant item is at rank 41, in every form."""
+    run = {"q": {f"d{at:02}": -float(at) for at in range(50)}}
+    return {"q": {"d40": 1}}, {name: held(run) for name, held in HELD.items()}
 
-    plain = rk.evaluate(qrels, run, "RR@10").worst("RR@10")[0]
-    kept = rk.evaluate(qrels, run, "RR@10", keep=1).worst("RR@10")[0]
+
+@pytest.mark.parametrize("held", HELD)
+def test_ranks_below_the_cutoff_are_known(held: str) -> None:
+    qrels, runs = _below_the_cutoff()
+    failed = rk.evaluate(qrels, runs[held], "RR@10").worst("RR@10")[0]
+    assert (failed.missed, failed.looked) == ((("d40", 1.0, 41),), None)
+
+
+def test_ranks_below_the_cutoff_are_known_from_a_file(tmp_path: Path) -> None:
+    rows = (f"q Q0 d{at:02} {at + 1} {-at} t" for at in range(50))
+    path = tmp_path / "sorted.run"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    failed = rk.evaluate({"q": {"d40": 1}}, path, "RR@10").worst("RR@10")[0]
+    assert (failed.missed, failed.looked) == ((("d40", 1.0, 41),), None)
+
+
+def test_ranks_below_the_cutoff_of_many_rows_need_keep() -> None:
+    # Many sorted rows are not looked at below the deepest cutoff, which is what makes
+    # them fast; a result says how far it looked.
+    qrels, runs = _below_the_cutoff()
+    run = runs["frames"]
+
+    with limited(whole_rows=49):
+        plain = rk.evaluate(qrels, run, "RR@10").worst("RR@10")[0]
+        kept = rk.evaluate(qrels, run, "RR@10", keep=1).worst("RR@10")[0]
 
     assert (plain.missed, plain.looked) == ((("d40", 1.0, None),), 10)
     assert (kept.missed, kept.looked) == ((("d40", 1.0, 41),), None)

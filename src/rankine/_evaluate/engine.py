@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.doubts import doubts_of, liked_from, looks_rated
@@ -15,7 +16,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import n_unsorted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Source, Stream
+from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join.align import match
 from rankine._join.context import Listed, know
 from rankine._join.first import first_of
@@ -69,7 +70,7 @@ def evaluate_source(
         _refuse_catalog(plan.catalog, source)
     found: list[Summary | None] = [None] * len(plan.asked)
     tables: list[Any] = []
-    whole = keep is not None
+    whole = keep is not None or (not partial and _is_quick(source))
     joined = iter(
         () if truth is None else _joins(plan, truth, source, joins, whole=whole)
     )
@@ -114,6 +115,13 @@ def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
     if isinstance(source, Stream) and n_judged + n_lists + more > 1:
         return as_rows(source, "run")
     return source
+
+
+def _is_quick(source: Source) -> bool:
+    """Say whether looking at all rows costs little next to reading them."""
+    if isinstance(source, Rows):
+        return source.frame.height <= limits().whole_rows
+    return isinstance(source, Stream)
 
 
 def _with_first(

@@ -251,7 +251,9 @@ class Evaluation:
         Each has its value, the first items of its list with their grades, and the
         relevant items that are not above the cutoff, with their ranks. Which items are
         first and not judged is known only if `evaluate` was given ``keep=10``, for
-        example; without it, judged items are looked for as far down as metrics look.
+        example. The ranks of judged items are known without it, except in a matrix of
+        scores or a frame of more than a million rows: there, judged items are looked
+        for as far down as metrics look.
 
         Args:
             metric: one of the metrics that were evaluated.
