@@ -281,25 +281,27 @@ def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
 
 def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
     """Refuse worst queries where an output has no place for them, or there are none."""
-    from rankine._evaluate.worst import check_worst  # noqa: PLC0415 - --help stays fast
-
     if n is None:
         return
     if output:
         msg = f"--worst cannot be combined with {output}"
         raise click.UsageError(msg)
+    from rankine._evaluate.worst import check_worst  # noqa: PLC0415 - --help stays fast
+
     check_worst(plan.bound[0])
 
 
 def _print_worst(results: list[Evaluation], n: int | None) -> None:
     """Print the worst queries of the first metric, if they were asked for."""
+    if n is None:
+        return
     from rankine._report.worst import drawn  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
 
     console = Terminal()
-    for found in results if n is not None else ():
+    for found in results:
         console.print()
-        console.print(drawn(found.worst(found.metrics[0], n or 1)))
+        console.print(drawn(found.worst(found.metrics[0], n)))
 
 
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:
