@@ -142,30 +142,35 @@ class Convention:
             msg = f"decimals must be an integer or None, got {self.decimals!r}"
             raise ParameterError(msg)
         if not isinstance(self.overrides, Mapping) or not all(
-            isinstance(name, str) and isinstance(own, Mapping)
-            for name, own in self.overrides.items()
+            isinstance(name, str) and isinstance(choices, Mapping)
+            for name, choices in self.overrides.items()
         ):
             msg = (
                 f"overrides must be {{metric: {{name: value}}}}, got {self.overrides!r}"
             )
             raise ParameterError(msg)
-        for name, own in self.overrides.items():
-            self._check_override(name, own)
+        for name, choices in self.overrides.items():
+            self._check_override(name, choices)
 
-    def _check_override(self, name: str, own: Mapping[str, Any]) -> None:
+    def _check_override(self, name: str, choices: Mapping[str, Any]) -> None:
         """Refuse values that a field cannot have, before a metric is asked for.
 
         Those of a shared name are checked when the metric is known.
         """
-        if "overrides" in own:
+        if "overrides" in choices:
             msg = f"the overrides of {name} cannot hold overrides"
             raise ParameterError(msg)
         try:
-            hash(freeze(own))
+            hash(freeze(choices))
         except TypeError:
-            msg = f"the overrides of {name} must be hashable values, got {dict(own)!r}"
+            msg = (
+                f"the overrides of {name} must be hashable values, got "
+                f"{dict(choices)!r}"
+            )
             raise ParameterError(msg) from None
-        certain = {key: own[key] for key in own if key in FIELDS and key not in SHARED}
+        certain = {
+            key: choices[key] for key in choices if key in FIELDS and key not in SHARED
+        }
         if certain:
             Convention(**certain)
 
@@ -215,17 +220,17 @@ class Convention:
 
     def own(self, name: str, *, cut: bool = False) -> dict[str, Any]:
         """Return what is different for one metric, with a cutoff or without."""
-        found = dict(self.overrides.get(name, {}))
+        choices = dict(self.overrides.get(name, {}))
         if cut:
-            found |= self.overrides.get(name + WITH_CUTOFF, {})
-        return found
+            choices |= self.overrides.get(name + WITH_CUTOFF, {})
+        return choices
 
 
 def _worded(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return overrides with the words that are used now."""
     return {
-        name: {key: canonical(key, value) for key, value in own.items()}
-        for name, own in overrides.items()
+        name: {key: canonical(key, value) for key, value in choices.items()}
+        for name, choices in overrides.items()
     }
 
 
@@ -267,12 +272,12 @@ FIELDS = tuple(item.name for item in fields(Convention))
 
 
 def _choices() -> dict[str, tuple[object, ...]]:
-    found: dict[str, tuple[object, ...]] = {}
+    words: dict[str, tuple[object, ...]] = {}
     for name, hint in get_type_hints(Convention).items():
         literal = get_args(hint)[0] if name == "gain" else hint
         if getattr(literal, "__origin__", None) is Literal:
-            found[name] = get_args(literal)
-    return found
+            words[name] = get_args(literal)
+    return words
 
 
 _CHOICES = _choices()

@@ -79,5 +79,5 @@ def _made(data: dict[Any, Any]) -> Convention:
                 f"{nearest(str(key), known)}"
             )
             raise ParameterError(msg)
-    made = Convention.from_dict(data)
-    return base.replace(**{key: getattr(made, key) for key in data})
+    changed = Convention.from_dict(data)
+    return base.replace(**{key: getattr(changed, key) for key in data})

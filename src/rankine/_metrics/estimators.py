@@ -88,8 +88,8 @@ class Estimator:
 
     def found(self, rounds: Rounds, w: Floats, options: Mapping[str, Any]) -> Found:
         """Compute it, with those of the options that it reads."""
-        own = {key: options[key] for key in options if key in self.options}
-        return self.function(rounds, w, **own)
+        taken = {key: options[key] for key in options if key in self.options}
+        return self.function(rounds, w, **taken)
 
 
 ESTIMATORS: dict[str, Estimator] = {}

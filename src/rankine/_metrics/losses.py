@@ -53,8 +53,8 @@ class Sums:
         """Put the rows of two batches together."""
         if self.n and other.n and self.classes != other.classes:
             words = [
-                "one column" if own is None else f"{own} classes"
-                for own in (self.classes, other.classes)
+                "one column" if classes is None else f"{classes} classes"
+                for classes in (self.classes, other.classes)
             ]
             msg = f"p has {words[0]} in one batch, and {words[1]} in another"
             raise DataError(msg)
@@ -88,9 +88,9 @@ def entropies_and_hits(
     del baseline  # which matters in the end only
     p = _floats(p, "p")
     _check_column(p)
-    made, truth = entropies(y, p, eps=eps), _binary(y)
+    sums, truth = entropies(y, p, eps=eps), _binary(y)
     hits = int(np.count_nonzero(truth))
-    return Sums(made.n, made.clipped, made.total, hits)
+    return Sums(sums.n, sums.clipped, sums.total, hits)
 
 
 def squares_of_chances(y: Any, p: Any) -> Sums:
@@ -120,13 +120,15 @@ def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
     if by == "count" and len(chances):
         edges = np.unique(np.quantile(chances, edges))
     number = np.clip(np.searchsorted(edges, chances, side="left") - 1, 0, None)
-    found = {}
-    for one in np.unique(number).tolist():
-        own = number == one
-        hits = int(np.count_nonzero(truth[own]))
-        total = exact_sum(chances[own])
-        found[one] = Sums(int(np.count_nonzero(own)), total=total, hits=hits)
-    return Sums(len(truth), bins=found, edges=tuple(edges.tolist()))
+    bins_by_number = {}
+    for bin_number in np.unique(number).tolist():
+        inside = number == bin_number
+        hits = int(np.count_nonzero(truth[inside]))
+        total = exact_sum(chances[inside])
+        bins_by_number[bin_number] = Sums(
+            int(np.count_nonzero(inside)), total=total, hits=hits
+        )
+    return Sums(len(truth), bins=bins_by_number, edges=tuple(edges.tolist()))
 
 
 def squares_of_gaps(y: Any, predicted: Any) -> Sums:
@@ -135,19 +137,19 @@ def squares_of_gaps(y: Any, predicted: Any) -> Sums:
     exponent = np.frexp(gaps)[1]
     scale = (exponent + _FAR // 2) // _FAR * _FAR
     total: Exact = Fraction(0)
-    for one in np.unique(scale).tolist():
-        own = np.ldexp(gaps[scale == one], -one)
-        part = exact_sum(own * own)
+    for power in np.unique(scale).tolist():
+        scaled = np.ldexp(gaps[scale == power], -power)
+        part = exact_sum(scaled * scaled)
         if isinstance(part, Fraction):
-            part *= Fraction(4) ** one
+            part *= Fraction(4) ** power
         total = added(total, part)
     return Sums(len(gaps), total=total)
 
 
 def gaps(y: Any, predicted: Any) -> Sums:
     """Add up distances."""
-    found = _gaps(y, predicted)
-    return Sums(len(found), total=exact_sum(np.abs(found)))
+    errors = _gaps(y, predicted)
+    return Sums(len(errors), total=exact_sum(np.abs(errors)))
 
 
 def _gaps(y: Any, predicted: Any) -> Floats:
@@ -183,19 +185,19 @@ def _floats(values: Any, name: str) -> Floats:
         if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
             raise TypeError  # noqa: TRY301 - one message for all that is no column
         # In the order of rows, so that sums over classes do not depend on the layout.
-        made = np.ascontiguousarray(raw, dtype=np.float64)
+        numbers = np.ascontiguousarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         msg = f"{name} must be a column of numbers, got {_sample(values)}"
         raise DataError(msg) from None
-    bad = ~np.isfinite(made)
+    bad = ~np.isfinite(numbers)
     if bad.any():
-        at = int(np.flatnonzero(bad.ravel())[0])
+        first = int(np.flatnonzero(bad.ravel())[0])
         msg = (
             f"{name} has {count(int(bad.sum()), 'non-finite value')}, the first at row "
-            f"{at // max(made.shape[-1], 1) if made.ndim > 1 else at}"
+            f"{first // max(numbers.shape[-1], 1) if numbers.ndim > 1 else first}"
         )
         raise DataError(msg)
-    return made
+    return numbers
 
 
 def _sample(values: Any) -> str:
@@ -210,8 +212,8 @@ def _binary(y: Any) -> Floats:
         raise DataError(msg)
     odd = (truth != 0) & (truth != 1)
     if odd.any():
-        at = int(np.flatnonzero(odd)[0])
-        msg = f"y must be 0 or 1, got {truth[at]:g} at row {at}"
+        row = int(np.flatnonzero(odd)[0])
+        msg = f"y must be 0 or 1, got {truth[row]:g} at row {row}"
         raise DataError(msg)
     return truth
 
@@ -231,8 +233,8 @@ def _check_column(chances: Floats) -> None:
 def _refuse_outside(chances: Floats) -> None:
     odd = (chances < 0) | (chances > 1)
     if odd.any():
-        at = int(np.flatnonzero(odd.ravel())[0])
-        msg = f"p must be between 0 and 1, got {chances.ravel()[at]:g}"
+        cell = int(np.flatnonzero(odd.ravel())[0])
+        msg = f"p must be between 0 and 1, got {chances.ravel()[cell]:g}"
         raise DataError(msg)
 
 

@@ -137,8 +137,8 @@ class Fact:
         for key, (other, values) in self.matters.items():
             if key not in given or given[key] == self.parameters[key]:
                 continue
-            own = given.get(other, self.parameters[other])
-            if own not in values if values else own is None:
+            chosen = given.get(other, self.parameters[other])
+            if chosen not in values if values else chosen is None:
                 yield key
 
     @cached_property
@@ -235,8 +235,8 @@ class Metric:
         for need in self.fact.needs:
             what, _, condition = need.partition(":")
             parameter, _, value = condition.partition("=")
-            own = self.get(parameter)
-            if str(own) == value if value else not condition or own is not None:
+            chosen = self.get(parameter)
+            if str(chosen) == value if value else not condition or chosen is not None:
                 asked.add(what)
         return frozenset(asked)
 
@@ -291,20 +291,20 @@ class Metric:
 
     def __matmul__(self, value: Any) -> Self:
         """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""
-        at = self.fact.at
-        if at is None:
+        cutoff = self.fact.at
+        if cutoff is None:
             msg = f"{self.name} has no cutoff; write it without @{value}"
             raise ParameterError(msg)
-        return self(**{at: value})  # type: ignore[return-value]
+        return self(**{cutoff: value})  # type: ignore[return-value]
 
     def __str__(self) -> str:
         """Return the expression that makes this metric, like ``P(rel=2)@5``."""
-        at = self.fact.at
+        cutoff = self.fact.at
         inside = ",".join(
-            f"{key}={_shown(value)}" for key, value in self.params if key != at
+            f"{key}={_shown(value)}" for key, value in self.params if key != cutoff
         )
         text = f"{self.name}({inside})" if inside else self.name
-        cut = self._bound.get(at) if at else None
+        cut = self._bound.get(cutoff) if cutoff else None
         return text if cut is None else f"{text}@{_plain(cut)}"
 
     __repr__ = __str__

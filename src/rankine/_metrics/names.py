@@ -72,18 +72,18 @@ def parse(text: str) -> Metric:
     >>> parse("precision@5-l2")
     P(rel=2)@5
     """
-    found = parse_all(text)
-    if len(found) != 1:
-        raise MetricSyntaxError(several(text, found))
-    return found[0]
+    metrics = parse_all(text)
+    if len(metrics) != 1:
+        raise MetricSyntaxError(several(text, metrics))
+    return metrics[0]
 
 
-def several(text: str, found: Sequence[Metric], taker: str = "evaluate") -> str:
+def several(text: str, metrics: Sequence[Metric], taker: str = "evaluate") -> str:
     """Say that a text stands for several metrics, where one is expected."""
-    names = ", ".join(str(metric) for metric in found[:3])
-    more = ", ..." if len(found) > 3 else ""  # noqa: PLR2004 - as many as are shown
+    names = ", ".join(str(metric) for metric in metrics[:3])
+    more = ", ..." if len(metrics) > 3 else ""  # noqa: PLR2004 - as many as are shown
     return (
-        f"{text!r} stands for {len(found)} metrics ({names}{more}), and one is "
+        f"{text!r} stands for {len(metrics)} metrics ({names}{more}), and one is "
         f"expected here; name one, or give all of them to {taker} (-m on the command "
         "line)"
     )
@@ -110,14 +110,14 @@ def parse_all(text: str) -> tuple[Metric, ...]:
         )
     listed = each_cutoff(stripped)
     if listed:
-        found = (metric for entry in listed for metric in parse_all(entry))
-        return tuple(dict.fromkeys(found))
+        metrics = (metric for entry in listed for metric in parse_all(entry))
+        return tuple(dict.fromkeys(metrics))
     ranx = _ranx(stripped)
     if ranx is not None:
         return (ranx,)
-    own = _canonical(stripped)
-    if own is not None:
-        return (own,)
+    metric_of_ours = _canonical(stripped)
+    if metric_of_ours is not None:
+        return (metric_of_ours,)
     several = _trec(stripped)
     if several:
         return several
@@ -213,9 +213,9 @@ def canonical(text: str, kind: type[M]) -> M | None:
     if shape["inside"]:
         metric = metric(**_arguments(shape["inside"], text))  # type: ignore[assignment]
     if shape["cut"]:
-        at = metric.fact.at
-        if at is not None and metric.binds(at):
-            msg = f"{text!r} gives {at} twice, in the brackets and after the @"
+        cutoff = metric.fact.at
+        if cutoff is not None and metric.binds(cutoff):
+            msg = f"{text!r} gives {cutoff} twice, in the brackets and after the @"
             raise MetricSyntaxError(msg)
         metric = metric @ _number(shape["cut"], text)
     return metric
@@ -250,20 +250,20 @@ def _arguments(inside: str, text: str) -> dict[str, Any]:
             raise SyntaxError  # noqa: TRY301 - one message for all that is odd
         if not isinstance(call.func, ast.Name):
             raise SyntaxError  # noqa: TRY301, TRY004
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for keyword in call.keywords:
-            if keyword.arg is None or keyword.arg in found:
+            if keyword.arg is None or keyword.arg in arguments:
                 raise SyntaxError  # noqa: TRY301
             value = keyword.value
             word = isinstance(value, ast.Name)
-            found[keyword.arg] = value.id if word else ast.literal_eval(value)  # type: ignore[attr-defined]
+            arguments[keyword.arg] = value.id if word else ast.literal_eval(value)  # type: ignore[attr-defined]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         msg = (
             f"cannot read metric {text!r}; write it like nDCG@10 or "
             "P(rel=2)@5, with plain values"
         )
         raise MetricSyntaxError(msg) from None
-    return found
+    return arguments
 
 
 def _trec(text: str) -> tuple[Metric, ...]:

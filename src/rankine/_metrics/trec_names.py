@@ -66,14 +66,14 @@ class Family:
             return self.cutoffs
         try:
             # trec_eval reads whole numbers with atol, which stops at the point.
-            found: list[float] = [
+            cutoffs: list[float] = [
                 int(float(part)) if self._whole else float(part)
                 for part in text.split(",")
             ]
         except (ValueError, OverflowError):
             msg = f"{self.name} takes cutoffs such as {self.name}.5,10, got {text!r}"
             raise ParameterError(msg) from None
-        return tuple(sorted(set(found)))
+        return tuple(sorted(set(cutoffs)))
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -183,8 +183,8 @@ def label(metric: Metric) -> str | None:
         if family.metric != metric.name:
             continue
         base = Metric(family.metric, family.params)
-        at = metric.fact.at
-        cut = metric.get(at) if at and metric.binds(at) else None
+        cutoff = metric.fact.at
+        cut = metric.get(cutoff) if cutoff and metric.binds(cutoff) else None
         if family.cutoffs and cut is not None and base @ cut == metric:
             return family.expand(str(cut))[0][0]
         if not family.cutoffs and base == metric:

@@ -30,11 +30,11 @@ def exact_sum(values: Floats, counts: Ints | None = None) -> Exact:
     >>> exact_sum(np.array([0.5, 2.0]), np.array([3, 1]))
     Fraction(7, 2)
     """
-    found = by_blocks(
+    sums = by_blocks(
         lambda rows: _block(values[rows], None if counts is None else counts[rows]),
         len(values),
     )
-    return added(*found)
+    return added(*sums)
 
 
 def added(*sums: Exact) -> Exact:
@@ -43,10 +43,10 @@ def added(*sums: Exact) -> Exact:
     >>> added(Fraction(10) ** 400, math.inf)
     inf
     """
-    odd = [one for one in sums if not isinstance(one, Fraction)]
+    odd = [total for total in sums if not isinstance(total, Fraction)]
     if odd:
         return sum(odd)
-    return sum((one for one in sums if isinstance(one, Fraction)), Fraction(0))
+    return sum((total for total in sums if isinstance(total, Fraction)), Fraction(0))
 
 
 def _block(part: Floats, counts: Ints | None) -> Exact:
@@ -77,7 +77,7 @@ def _layers(part: Floats, counts: Ints | None) -> Iterator[Fraction]:
         if exponent > _LARGEST:
             each = [1] * len(left) if counts is None else counts.tolist()
             pairs = zip(left.tolist(), each, strict=True)
-            yield sum((Fraction(one) * times for one, times in pairs), Fraction(0))
+            yield sum((Fraction(value) * times for value, times in pairs), Fraction(0))
             return
         large = math.ldexp(1.0, exponent)
         high = (left + large) - large

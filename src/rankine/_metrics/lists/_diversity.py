@@ -56,18 +56,18 @@ def _between(
     if sample is None or sample >= table.n_queries:
         return _mean_of_pairs(table.tally(k, once=True))
     top = table.once(k)
-    found = []
+    means = []
     # A seed for each sample, drawn as Jurity draws them.
-    for own in np.random.default_rng(seed).integers(0, runs * 10, runs):
-        rng = np.random.default_rng(own)
+    for draw in np.random.default_rng(seed).integers(0, runs * 10, runs):
+        rng = np.random.default_rng(draw)
         kept = np.sort(rng.choice(table.n_queries, sample, replace=False))
         length = top.length[kept]
         rows, _ = expand(top.starts[kept], length)
         some = replace(
             table, starts=starts_of(length), item=top.item[rows], length=length, memo={}
         )
-        found.append(_mean_of_pairs(some.tally(None)))
-    return float(np.mean(found))
+        means.append(_mean_of_pairs(some.tally(None)))
+    return float(np.mean(means))
 
 
 def inter_list_diversity(
@@ -199,13 +199,17 @@ def pair_distances(
 ) -> Floats:
     """Return the distances of items, of all pairs or of the first with the second."""
     if table.distance is not None:
-        own = table.distance
+        measure = table.distance
         pairs = (
-            [(a, b) for at, a in enumerate(first.tolist()) for b in first[:at].tolist()]
+            [
+                (a, b)
+                for number, a in enumerate(first.tolist())
+                for b in first[:number].tolist()
+            ]
             if second is None
             else [(a, b) for a in first.tolist() for b in second.tolist()]
         )
-        return np.array([own(a, b) for a, b in pairs], dtype=np.float64)
+        return np.array([measure(a, b) for a, b in pairs], dtype=np.float64)
     from scipy.spatial.distance import cdist, pdist  # noqa: PLC0415
 
     vectors = features(table)
@@ -215,16 +219,18 @@ def pair_distances(
     y: Any = None if second is None else dense(vectors[second])
     if distance in _BINARY:
         x, y = x != 0, None if y is None else y != 0
-    found: Floats = pdist(x, distance) if y is None else cdist(x, y, distance).ravel()
-    return found
+    distances: Floats = (
+        pdist(x, distance) if y is None else cdist(x, y, distance).ravel()
+    )
+    return distances
 
 
 def mean_distance(
     table: Recommended, first: Ints, second: Ints | None, distance: Any
 ) -> float:
     """Return the mean of the distances of items that are known, nan without any."""
-    found = pair_distances(table, first, second, distance)
-    known = found[~np.isnan(found)]
+    distances = pair_distances(table, first, second, distance)
+    known = distances[~np.isnan(distances)]
     return float(known.mean()) if len(known) else math.nan
 
 
@@ -296,9 +302,9 @@ def intra_list_diversity(
         some = length > 1
         values[some] = np.maximum(1 - cosines[some] / pairs[some], 0.0)
     else:
-        for at, own_items in enumerate(_lists(item, starts)):
+        for user, own_items in enumerate(_lists(item, starts)):
             if len(own_items) > 1:
-                values[at] = mean_distance(table, own_items, None, distance)
+                values[user] = mean_distance(table, own_items, None, distance)
     if short == "zero":
         values[(length < 2) & (top.length > 0)] = 0.0  # noqa: PLR2004 - a pair
     elif short != "undefined":
@@ -374,10 +380,10 @@ def unexpectedness(
         n = (np.diff(starts) * np.diff(begin))[some]
         values[some] = np.maximum(1 - cosines / n, 0.0)
         return values
-    for at in some.tolist():
-        shown = item[starts[at] : starts[at + 1]]
-        before = had[begin[at] : begin[at + 1]]
-        values[at] = mean_distance(table, shown, before, distance)
+    for user in some.tolist():
+        shown = item[starts[user] : starts[user + 1]]
+        before = had[begin[user] : begin[user + 1]]
+        values[user] = mean_distance(table, shown, before, distance)
     return values
 
 

@@ -41,8 +41,8 @@ def _offered(table: Exposure, shown: AnyArray, outside: str) -> Any:
 
 def _shown(table: Exposure, k: int | None, outside: str) -> Ints:
     """Return how often each item is shown."""
-    found: Ints = _offered(table, table.tally(k).rows, outside)
-    return found
+    counts: Ints = _offered(table, table.tally(k).rows, outside)
+    return counts
 
 
 def coverage(
@@ -105,11 +105,11 @@ def coverage(
         tally = table.tally(k)
         rows = _offered(table, tally.rows, outside)
         each = _offered(table, tally.weighed(lambda n: 1 / n), outside)
-        found = k * math.fsum((each[rows > 0] / rows[rows > 0]).tolist())
+        covered = k * math.fsum((each[rows > 0] / rows[rows > 0]).tolist())
     else:
-        found = float(np.count_nonzero(_offered(table, table.shown(k), outside)))
+        covered = float(np.count_nonzero(_offered(table, table.shown(k), outside)))
     whole = (table.catalog or 0) + padding
-    return one(found / whole * scale if share else found)
+    return one(covered / whole * scale if share else covered)
 
 
 Coverage = listed(
@@ -169,10 +169,10 @@ def user_coverage(
                 "many items"
             )
             raise ParameterError(msg)
-    found = table.lengths(k).at_least(least or k or 1, awaited=share)
+    reached = table.lengths(k).at_least(least or k or 1, awaited=share)
     if not share:
-        return one(float(found))
-    return one(found / table.awaited if table.awaited else math.nan)
+        return one(float(reached))
+    return one(reached / table.awaited if table.awaited else math.nan)
 
 
 UserCoverage = listed(

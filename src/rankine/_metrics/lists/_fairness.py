@@ -42,11 +42,11 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
     """Return the divergence of each row of p from q, in bits."""
     middle = (p + q) / 2
 
-    def towards(one: Floats) -> Floats:
-        one, other = np.broadcast_arrays(one, middle)
-        ratio = np.divide(one, other, out=np.ones(other.shape), where=one > 0)
-        found: Floats = (one * np.log2(ratio)).sum(axis=1)
-        return found
+    def towards(shares: Floats) -> Floats:
+        shares, mixed = np.broadcast_arrays(shares, middle)
+        ratio = np.divide(shares, mixed, out=np.ones(mixed.shape), where=shares > 0)
+        divergence: Floats = (shares * np.log2(ratio)).sum(axis=1)
+        return divergence
 
     return np.clip((towards(p) + towards(q)) / 2, 0, 1)
 

@@ -29,12 +29,12 @@ _AGGREGATE = ("mean_of_ratios", "ratio_of_sums")
 
 def discounts(rank: Ints, discount: str) -> Floats:
     """Return what each rank weighs."""
-    made: Floats = np.ones(len(rank))
+    weight: Floats = np.ones(len(rank))
     if discount == "log2":
-        made /= np.log2(rank + 1.0)
+        weight /= np.log2(rank + 1.0)
     elif discount == "reciprocal":
-        made /= rank
-    return made
+        weight /= rank
+    return weight
 
 
 def counts(train: Train, by: str) -> tuple[Ints, int]:
@@ -69,8 +69,8 @@ def _not_had(table: Recommended, top: Top) -> Floats:
     # In order, as the items of a profile are.
     had = train.profile.owner * width + train.profile.member
     asked = top.user * width + top.item
-    at = np.minimum(np.searchsorted(had, asked), max(len(had) - 1, 0))
-    known = had[at] == asked if len(had) else np.zeros(len(asked), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(had, asked), max(len(had) - 1, 0))
+    known = had[place] == asked if len(had) else np.zeros(len(asked), dtype=np.bool_)
     return (~known).astype(np.float64)
 
 

@@ -87,9 +87,9 @@ def _in_tail(train: Train, tail: float, of: str) -> Bools:
     # Items that are equally popular are all in the tail, or none is.
     full = np.flatnonzero(upto <= tail * train.n_records * (1 + 1e-12))
     last = 0
-    for at in full[::-1].tolist():
-        if at + 1 == len(known) or count[known[at + 1]] > count[known[at]]:
-            last = int(count[known[at]])
+    for place in full[::-1].tolist():
+        if place + 1 == len(known) or count[known[place + 1]] > count[known[place]]:
+            last = int(count[known[place]])
             break
     return np.asarray(count <= last)
 

@@ -49,11 +49,11 @@ def _unlike(table: Recommended, top: Top, train: Train, by: str) -> Floats:
 def _apart(table: Recommended, top: Top, train: Train) -> Floats:
     """Return the mean distance of each item from what its user had."""
     profile = train.profile
-    made = np.full(len(top.item), np.nan)
-    for at, (user, item) in enumerate(zip(top.user, top.item, strict=True)):
+    distance = np.full(len(top.item), np.nan)
+    for row, (user, item) in enumerate(zip(top.user, top.item, strict=True)):
         had = profile.member[profile.starts[user] : profile.starts[user + 1]]
-        made[at] = mean_distance(table, np.array([item]), had, None)
-    return made
+        distance[row] = mean_distance(table, np.array([item]), had, None)
+    return distance
 
 
 def serendipity(

@@ -63,13 +63,13 @@ def _about(table: Recommended, rows: Ints) -> tuple[Ints, Ints, Floats]:
 
 def _hits(table: Recommended, k: int | None, rel: float) -> _Hits:
     top, hits = table.top(k), table.hits(k)
-    topic, at, grade = _about(table, hits.place)
+    topic, hit, grade = _about(table, hits.place)
     kept = np.flatnonzero(grade >= rel)
-    topic, at, grade = topic[kept], at[kept], grade[kept]
-    rank = top.rank_of(hits.row[at], hits.user[at])
-    order = np.lexsort((rank, topic, hits.user[at]))
-    at = at[order]
-    return _Hits(hits.user[at], topic[order], rank[order], grade[order])
+    topic, hit, grade = topic[kept], hit[kept], grade[kept]
+    rank = top.rank_of(hits.row[hit], hits.user[hit])
+    order = np.lexsort((rank, topic, hits.user[hit]))
+    hit = hit[order]
+    return _Hits(hits.user[hit], topic[order], rank[order], grade[order])
 
 
 def _relevant(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:
@@ -144,8 +144,8 @@ def subtopic_recall(
     shown = np.zeros((table.n_queries, table.n_topics), dtype=np.bool_)
     topics = table.topics
     if judged:
-        found = _hits(table, k, rel)
-        shown[found.user, found.topic] = True
+        hits = _hits(table, k, rel)
+        shown[hits.user, hits.topic] = True
         whole = _wanted(table, rel).sum(axis=1).astype(np.float64)
         if of == "all":
             whole = np.where(whole > 0, float(table.n_topics), 0.0)
@@ -207,8 +207,8 @@ def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floa
         gain[~left] = -1.0
         # The first of the largest of each user: rows of a user stand together.
         largest = np.maximum.reduceat(gain, begins)[which_user]
-        found = np.flatnonzero((gain == largest) & (gain > 0))
-        best = found[runs(user[found])[0]]
+        tied = np.flatnonzero((gain == largest) & (gain > 0))
+        best = tied[runs(user[tied])[0]]
         if len(best) == 0:
             break
         ideal[user[best]] += gain[best] / np.log2(rank + 1)
@@ -272,12 +272,12 @@ def alpha_ndcg(
     check_number("rel", rel)
     check_count("longer", longer, least=0)
     check_choice("without", without, _WITHOUT)
-    found = _hits(table, k, rel)
-    _, block = runs(found.user, found.topic)
+    hits = _hits(table, k, rel)
+    _, block = runs(hits.user, hits.topic)
     again = position(block)
-    gain = (1 - alpha) ** again / np.log2(found.rank + 1.0)
+    gain = (1 - alpha) ** again / np.log2(hits.rank + 1.0)
     ideal = _greedy(table, None if k is None else k + longer, rel, alpha)
-    values = share(table.per_user(found.user, gain), ideal)
+    values = share(table.per_user(hits.user, gain), ideal)
     return np.nan_to_num(values) if without == "zero" else values
 
 
@@ -371,9 +371,9 @@ def err_ia(
                 f"{_STEEPEST}"
             )
             raise DataError(msg)
-    found = _hits(table, k, rel)
-    stop = (2 ** np.clip(found.grade, 0, max_grade) - 1) / 2**max_grade
-    _, block = runs(found.user, found.topic)
+    hits = _hits(table, k, rel)
+    stop = (2 ** np.clip(hits.grade, 0, max_grade) - 1) / 2**max_grade
+    _, block = runs(hits.user, hits.topic)
     # What is left of those who want a topic, after the items above.
     with np.errstate(divide="ignore"):
         upto = running_sum(np.log1p(-stop), block)
@@ -381,16 +381,16 @@ def err_ia(
     again = block[1:] == block[:-1]
     above[1:][again] = upto[:-1][again]
     left = np.exp(above)
-    gain = stop * left / found.rank
+    gain = stop * left / hits.rank
     wanted = _wanted(table, rel)
     whole = wanted.sum(axis=1).astype(np.float64)
     if wants == "profile" and table.topics is not None:
         likes = _likes(table, table.topics)
-        gain = gain * likes[found.user, found.topic]
+        gain = gain * likes[hits.user, hits.topic]
         whole = np.where(whole > 0, 1.0, 0.0)
     if scale == "perfect":
         whole = whole * _perfect(max_grade, k)
-    values = share(table.per_user(found.user, gain), whole)
+    values = share(table.per_user(hits.user, gain), whole)
     return np.nan_to_num(values) if without == "zero" else values
 
 
@@ -408,9 +408,12 @@ def _likes(table: Recommended, topics: Topics) -> Floats:
     """Return how the items of each user spread over topics, each topic counting one."""
     counts = np.zeros((table.n_queries, topics.n))
     pairs = [
-        one.owner * table.n_items + one.member
-        for one in (table.judged, None if table.train is None else table.train.profile)
-        if one is not None
+        members.owner * table.n_items + members.member
+        for members in (
+            table.judged,
+            None if table.train is None else table.train.profile,
+        )
+        if members is not None
     ]
     user, item = np.divmod(np.unique(np.concatenate(pairs)), max(table.n_items, 1))
     rows, which = topics.of_item.of(item)

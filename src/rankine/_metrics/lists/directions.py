@@ -31,53 +31,56 @@ class Directions(NamedTuple):
 
     def totals(self, item: Ints, starts: Ints, lists: slice) -> Any:
         """Add up the vectors of the items of some lists."""
-        own = starts[lists.start : lists.stop + 1]
-        chosen = item[own[0] : own[-1]]
+        bounds = starts[lists.start : lists.stop + 1]
+        chosen = item[bounds[0] : bounds[-1]]
         if not isinstance(self.vectors, np.ndarray):
             from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
-            n = len(own) - 1
+            n = len(bounds) - 1
             ones = np.ones(len(chosen))
             shape = (n, self.vectors.shape[0])
-            return csr_array((ones, chosen, own - own[0]), shape=shape) @ self.vectors
-        made = np.zeros((len(own) - 1, self.vectors.shape[1]))
-        filled = np.flatnonzero(np.diff(own))
-        if len(filled):
-            made[filled] = np.add.reduceat(
-                self.vectors[chosen], own[filled] - own[0], axis=0
+            return (
+                csr_array((ones, chosen, bounds - bounds[0]), shape=shape)
+                @ self.vectors
             )
-        return made
+        total = np.zeros((len(bounds) - 1, self.vectors.shape[1]))
+        filled = np.flatnonzero(np.diff(bounds))
+        if len(filled):
+            total[filled] = np.add.reduceat(
+                self.vectors[chosen], bounds[filled] - bounds[0], axis=0
+            )
+        return total
 
     def squares(self, item: Ints, starts: Ints) -> Floats:
         """Return the squared length of the sum of each list's vectors."""
-        made = np.zeros(len(starts) - 1)
+        square = np.zeros(len(starts) - 1)
         for lists in self._parts(item, starts):
             total = self.totals(item, starts, lists)
-            made[lists] = dots(total, total)
-        return made
+            square[lists] = dots(total, total)
+        return square
 
     def products(self, item: Ints, starts: Ints, other: Ints, begins: Ints) -> Floats:
         """Return the product of the sums of two lists each."""
-        made = np.zeros(len(starts) - 1)
+        product = np.zeros(len(starts) - 1)
         for lists in self._parts(item, starts, other, begins):
-            made[lists] = dots(
+            product[lists] = dots(
                 self.totals(item, starts, lists), self.totals(other, begins, lists)
             )
-        return made
+        return product
 
     def cosines(self, item: Ints, user: Ints, other: Ints, begins: Ints) -> Floats:
         """Return the product of each item with the sum of its user's other list.
 
         Rows of a user stand together.
         """
-        made = np.zeros(len(item))
+        cosine = np.zeros(len(item))
         starts = np.searchsorted(user, np.arange(len(begins)))
         for lists in self._parts(item, starts, other, begins):
             rows = slice(int(starts[lists.start]), int(starts[lists.stop]))
             total = self.totals(other, begins, lists)
-            own = total[user[rows] - lists.start]
-            made[rows] = dots(self.vectors[item[rows]], own)
-        return made
+            profile = total[user[rows] - lists.start]
+            cosine[rows] = dots(self.vectors[item[rows]], profile)
+        return cosine
 
     def _parts(self, *lists: Ints) -> Iterator[slice]:
         """Cut lists into parts whose vectors are not too many numbers."""
@@ -97,8 +100,8 @@ class Directions(NamedTuple):
 def dots(first: Any, second: Any) -> Floats:
     """Multiply row by row."""
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        found: Floats = np.einsum("ij,ij->i", first, second)
-        return found
+        products: Floats = np.einsum("ij,ij->i", first, second)
+        return products
     # In the order of columns, so that no row is added up by the order of another.
     for rows in (first, second):
         if not isinstance(rows, np.ndarray):
@@ -115,8 +118,8 @@ def directions(table: Recommended, by: str) -> Directions:
     if ("directions", by) not in table.memo:
         make = _of_users if by == "users" else _of_features
         table.memo["directions", by] = make(table)
-    found: Directions = table.memo["directions", by]
-    return found
+    known: Directions = table.memo["directions", by]
+    return known
 
 
 def features(table: Recommended) -> Any:
@@ -129,17 +132,19 @@ def features(table: Recommended) -> Any:
     if "features" not in table.memo:
         from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
-        own = table.topics.of_item
+        members = table.topics.of_item
         shape = (table.n_items, table.topics.n)
-        ones = np.ones(len(own.member))
-        table.memo["features"] = csr_array((ones, own.member, own.starts), shape=shape)
+        ones = np.ones(len(members.member))
+        table.memo["features"] = csr_array(
+            (ones, members.member, members.starts), shape=shape
+        )
     return table.memo["features"]
 
 
 def dense(rows: Any) -> Floats:
     """Return rows of features as an array."""
-    made: Floats = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    return made
+    matrix: Floats = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    return matrix
 
 
 def _of_features(table: Recommended) -> Directions:
@@ -163,8 +168,8 @@ def _of_features(table: Recommended) -> Directions:
 
 
 def _inverse(norm: Floats) -> Floats:
-    found: Floats = np.divide(1.0, norm, out=np.zeros(len(norm)), where=norm > 0)
-    return found
+    inverse: Floats = np.divide(1.0, norm, out=np.zeros(len(norm)), where=norm > 0)
+    return inverse
 
 
 def _of_users(table: Recommended) -> Directions:

@@ -100,5 +100,5 @@ def worths(top: Top, worth: Floats) -> tuple[Floats, Floats]:
 def share(part: Floats, whole: Floats) -> Floats:
     """Divide, and return nan where there is nothing to divide by."""
     nothing = np.full(np.broadcast_shapes(part.shape, whole.shape), np.nan)
-    found: Floats = np.divide(part, whole, out=nothing, where=whole > 0)
-    return found
+    quotient: Floats = np.divide(part, whole, out=nothing, where=whole > 0)
+    return quotient

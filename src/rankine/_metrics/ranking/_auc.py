@@ -104,21 +104,21 @@ def auc(
     if k is not None or tied == "order":
         table = _cut(table, k, keep_ties=tied != "order")
     weight = {"right": 0.0, "wrong": 1.0}.get(tied, 0.5)
-    wrong, found = _wrong_pairs(table, table.grade >= rel, weight)
-    others = table.length() - found
+    wrong, n_hits = _wrong_pairs(table, table.grade >= rel, weight)
+    others = table.length() - n_hits
     if universe == "catalogue":
-        value = _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))
+        value = _over_catalogue(table, rel, wrong, n_hits, others, float(catalog or 0))
     else:
-        value = 1 - ratio(wrong, found * others)
+        value = 1 - ratio(wrong, n_hits * others)
     if single != "undefined":
         alone = np.isnan(value) & (table.n_relevant(rel) > 0)
-        full = (found > 0) & (others == 0) & (single == "by_kind")
+        full = (n_hits > 0) & (others == 0) & (single == "by_kind")
         value[alone] = np.where(full, 1.0, 0.0)[alone]
     if scope == "weighted":
         defined = ~np.isnan(value)
-        total = float(found[defined].sum())  # of whole numbers
+        total = float(n_hits[defined].sum())  # of whole numbers
         # Exactly, so that the order of queries does not matter.
-        worth = math.fsum((value * found)[defined].tolist())
+        worth = math.fsum((value * n_hits)[defined].tolist())
         mean = worth / total if total else np.nan
         return np.full(table.n_queries, mean)
     return value
@@ -194,13 +194,13 @@ def _over_catalogue(
     table: Judged,
     rel: float,
     wrong: Floats,
-    found: Floats,
+    n_hits: Floats,
     others: Floats,
     size: float,
 ) -> Floats:
     check_catalog_holds(table, rel, size)
     most = table.n_relevant(rel)
-    missed = most - found
+    missed = most - n_hits
     below = size - table.length() - missed
     # A relevant item below the list loses to all others in it, and ties below.
     wrong = wrong + missed * (others + 0.5 * below)
@@ -277,9 +277,9 @@ def limited_auc(
     check_number("rel", rel)
     _check_catalog(table, catalog, needed=True, name="LAUC")
     table = _cut(table, k, keep_ties=False)
-    wrong, found = _wrong_pairs(table, table.grade >= rel)
-    others = table.length() - found
-    return _over_catalogue(table, rel, wrong, found, others, float(catalog or 0))
+    wrong, n_hits = _wrong_pairs(table, table.grade >= rel)
+    others = table.length() - n_hits
+    return _over_catalogue(table, rel, wrong, n_hits, others, float(catalog or 0))
 
 
 LAUC = register(

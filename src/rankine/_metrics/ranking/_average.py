@@ -124,9 +124,9 @@ def _precision_at_last(table: Judged, k: int | None, rel: float) -> Floats:
     query, last = table.query[row], table.above[row] + table.tied[row]
     first, block = runs(query, table.above[row])
     # Hits down to the end of the block: those before it, and those in it.
-    found = position(query)[first][block] + np.bincount(block)[block]
+    n_hits = position(query)[first][block] + np.bincount(block)[block]
     inside = last <= k if k is not None else last > 0
-    return table.per_query(query[inside], (found / last)[inside])
+    return table.per_query(query[inside], (n_hits / last)[inside])
 
 
 def _precision_at_hits(

@@ -47,17 +47,17 @@ def _confusion(
     elif table.n_queries:
         msg = f"{name} needs the size of the catalogue, e.g. {name}(catalog=1000)@10"
         raise ParameterError(msg)
-    found = found_within(table, k, rel)
+    hits = found_within(table, k, rel)
     length = table.length()
     most = table.n_relevant(rel)
     size = float(catalog or 0)
     if padded and k is not None:
         shown = np.full(table.n_queries, float(k))
-        check_size(shown + most - found, size)
+        check_size(shown + most - hits, size)
     else:
         shown = length if k is None else np.minimum(length, k)
         check_catalog_holds(table, rel, size)
-    return found, shown - found, most - found, size - shown - most + found
+    return hits, shown - hits, most - hits, size - shown - most + hits
 
 
 def fall_out(

@@ -88,8 +88,8 @@ def precision_parts(
     check_choice("divisor", divisor, ("k", "list", "min_k_R"))
     if min_score is not None:
         check_number("min_score", min_score)
-    found = found_within(table, k, rel, min_score, ties)
-    return found, _shown(table, k, rel, divisor, min_score)
+    hits = found_within(table, k, rel, min_score, ties)
+    return hits, _shown(table, k, rel, divisor, min_score)
 
 
 def precision(
@@ -148,10 +148,10 @@ def precision(
         >>> rk.evaluate(qrels, run, "P(ties='average')@1").mean
         {"P(ties='average')@1": 0.5}
     """
-    found, shown = precision_parts(
+    hits, shown = precision_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
-    value = ratio(found, shown)
+    value = ratio(hits, shown)
     value[shown == 0] = 0
     if divisor == "min_k_R":
         value[table.n_relevant(rel) == 0] = np.nan
@@ -230,10 +230,10 @@ def recall(
         >>> rk.evaluate(qrels, run, "R(divisor='min_k_R')@1").mean
         {"R(divisor='min_k_R')@1": 0.0}
     """
-    found, most = recall_parts(
+    hits, most = recall_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
-    value = ratio(found, most)
+    value = ratio(hits, most)
     if not most.all():
         value[most == 0] = 0
         value[table.n_relevant(rel) == 0] = np.nan
@@ -262,12 +262,12 @@ def f_parts(
 ) -> tuple[Floats, Floats]:
     """Return numerator and denominator of F, for the pooled value."""
     check_number("beta", beta, least=0)
-    found, shown = precision_parts(
+    hits, shown = precision_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
     # With P = h / d and R = h / n, (1 + b²) P R / (b² P + R) = (1 + b²) h / (b² n + d).
     square = beta * beta
-    return (1 + square) * found, square * table.n_relevant(rel) + shown
+    return (1 + square) * hits, square * table.n_relevant(rel) + shown
 
 
 def f_measure(

@@ -192,8 +192,8 @@ def ideal_sum(
             pool.memo[key] = pool.sum_of_all(worth, last, by_rank)
         else:
             pool.memo[key] = pool.sum_of_largest(worth, last, by_rank)
-    found: Floats = pool.memo[key]
-    return found
+    largest: Floats = pool.memo[key]
+    return largest
 
 
 def cumulative_gain(

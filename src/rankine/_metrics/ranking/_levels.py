@@ -65,13 +65,13 @@ def normalized_gain(table: Judged, *, gain: TableGain = "linear") -> Floats:
     # What the ideal list costs beyond one per rank, after 0, 1, 2, ... of its items.
     extra = running_sum(np.maximum(best - 1, 0), query)
     row = np.flatnonzero(worth)
-    own, rank = table.query[row], table.rank[row]
-    depth = np.minimum(rank, counts[own])
+    query_of_row, rank = table.query[row], table.rank[row]
+    depth = np.minimum(rank, counts[query_of_row])
     padded = np.append(extra, 0.0)
-    dear = np.where(depth > 0, padded[begin[own] + depth - 1], 0.0)
-    gained = running_sum(worth[row], own)
+    dear = np.where(depth > 0, padded[begin[query_of_row] + depth - 1], 0.0)
+    gained = running_sum(worth[row], query_of_row)
     term = worth[row] / np.log2(2 + rank + (dear - gained))
-    return ratio(table.per_query(own, term), total)
+    return ratio(table.per_query(query_of_row, term), total)
 
 
 G = register("G", normalized_gain)
@@ -144,8 +144,8 @@ class _Curve:
     def ideal_at(self, query: Ints, rank: Ints) -> Floats:
         """Return the DCG of the ideal list at a rank of a query."""
         depth = np.minimum(rank, self.n_ideal[query])
-        found = np.append(self.ideal, 0.0)[self.ideal_begin[query] + depth - 1]
-        return np.where(depth > 0, found, 0.0)
+        gain = np.append(self.ideal, 0.0)[self.ideal_begin[query] + depth - 1]
+        return np.where(depth > 0, gain, 0.0)
 
 
 def ndcg_at_levels(
@@ -189,9 +189,9 @@ def ndcg_at_levels(
     query, worth = curve.ideal_query, curve.ideal_gain
     ends = np.ones(len(query), dtype=np.bool_)
     ends[:-1] = (query[1:] != query[:-1]) | (worth[1:] != worth[:-1])
-    at, rank = query[ends], curve.ideal_rank[ends]
-    points = ratio(curve.dcg_at(at, rank), curve.ideal[ends])
-    total, count = table.per_query(at, points), table.per_query(at)
+    ending, rank = query[ends], curve.ideal_rank[ends]
+    points = ratio(curve.dcg_at(ending, rank), curve.ideal[ends])
+    total, count = table.per_query(ending, points), table.per_query(ending)
     length = table.n_retrieved
     longer = np.flatnonzero((length > curve.n_ideal + 1) & (curve.n_ideal > 0))
     full = ratio(

@@ -41,8 +41,8 @@ def set_precision(table: Judged, *, rel: float = 1) -> Floats:
         >>> rk.evaluate(qrels, run, "SetP").mean
         {'SetP': 0.5}
     """
-    found, length = n_relevant_retrieved(table, rel=rel), table.length()
-    value = ratio(found, length)
+    hits, length = n_relevant_retrieved(table, rel=rel), table.length()
+    value = ratio(hits, length)
     value[length == 0] = 0
     return value
 
@@ -100,9 +100,9 @@ def set_relative_precision(table: Judged, *, rel: float = 1) -> Floats:
         >>> rk.evaluate(qrels, run, "SetRelP").mean
         {'SetRelP': 1.0}
     """
-    found, length = n_relevant_retrieved(table, rel=rel), table.length()
+    hits, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
-    value = ratio(found, np.minimum(length, most))
+    value = ratio(hits, np.minimum(length, most))
     value[length == 0] = 0
     value[most == 0] = np.nan
     return value
@@ -137,9 +137,9 @@ def set_average_precision(table: Judged, *, rel: float = 1) -> Floats:
         >>> rk.evaluate(qrels, run, "SetAP").mean
         {'SetAP': 0.25}
     """
-    found, length = n_relevant_retrieved(table, rel=rel), table.length()
+    hits, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
-    value = ratio(found * found, length * most)
+    value = ratio(hits * hits, length * most)
     value[length == 0] = 0
     value[most == 0] = np.nan
     return value
@@ -223,11 +223,11 @@ def utility(
         check_number("a weight", weight)
     if catalog is not None:
         check_count("catalog", catalog, least=0)
-    found, length = n_relevant_retrieved(table, rel=rel), table.length()
+    hits, length = n_relevant_retrieved(table, rel=rel), table.length()
     most = table.n_relevant(rel)
     a, b, c, d = weights
-    rest = (catalog or 0) + found - length - most
-    return a * found + b * (length - found) + c * (most - found) + d * rest
+    rest = (catalog or 0) + hits - length - most
+    return a * hits + b * (length - hits) + c * (most - hits) + d * rest
 
 
 Utility = register(

@@ -74,8 +74,8 @@ def blocks(table: Judged, rel: float) -> Blocks:
         table.memo[key] = Blocks(
             query[first], above[first], tied[first], relevant, hits.nth[first] - 1
         )
-    found: Blocks = table.memo[key]
-    return found
+    tied_blocks: Blocks = table.memo[key]
+    return tied_blocks
 
 
 def first_rank(table: Judged, rel: float, k: int | None) -> Floats:
@@ -84,10 +84,10 @@ def first_rank(table: Judged, rel: float, k: int | None) -> Floats:
     Only the first block with a relevant item matters. Its first relevant item stands
     at place i with probability C(n - i, m - 1) / C(n, m).
     """
-    found = blocks(table, rel)
-    first = np.flatnonzero(found.hits_above == 0)
-    query, above = found.query[first], found.above[first]
-    tied, relevant = found.tied[first], found.relevant[first]
+    block = blocks(table, rel)
+    first = np.flatnonzero(block.hits_above == 0)
+    query, above = block.query[first], block.above[first]
+    tied, relevant = block.tied[first], block.relevant[first]
     value = np.zeros(len(first))
     none_yet = np.ones(len(first))
     last = int((tied - relevant).max(initial=-1)) + 1
@@ -109,15 +109,15 @@ def any_within(table: Judged, rel: float, k: int | None) -> Floats:
     Of a block with m relevant among n items, s places are inside: none of them is
     relevant with probability C(n - s, m) / C(n, m).
     """
-    found = blocks(table, rel)
-    inside = found.tied if k is None else np.clip(k - found.above, 0, found.tied)
-    none = np.ones(len(found.query))
-    for drawn in range(int(found.relevant.max(initial=0))):
-        more = drawn < found.relevant
-        left = np.maximum(found.tied - inside - drawn, 0)
-        none = np.where(more, none * left / np.maximum(found.tied - drawn, 1), none)
+    block = blocks(table, rel)
+    inside = block.tied if k is None else np.clip(k - block.above, 0, block.tied)
+    none = np.ones(len(block.query))
+    for drawn in range(int(block.relevant.max(initial=0))):
+        more = drawn < block.relevant
+        left = np.maximum(block.tied - inside - drawn, 0)
+        none = np.where(more, none * left / np.maximum(block.tied - drawn, 1), none)
     nothing = np.ones(table.n_queries)
-    np.multiply.at(nothing, found.query, none)
+    np.multiply.at(nothing, block.query, none)
     return 1 - nothing
 
 
@@ -129,14 +129,14 @@ def average_precision_sum(
     Place i of a block is relevant with probability m/n, and then has on average
     h + 1 + (i - 1)(m - 1)/(n - 1) hits up to it, h of them above the block.
     """
-    found = blocks(table, rel)
-    inside = found.tied if k is None else np.clip(k - found.above, 0, found.tied)
-    harmonic = _harmonic(int((found.above + found.tied).max(initial=0)))
-    whole = _block_sum(found, inside, found.tied, found.relevant, harmonic)
-    total = table.per_query(found.query, whole)
+    block = blocks(table, rel)
+    inside = block.tied if k is None else np.clip(k - block.above, 0, block.tied)
+    harmonic = _harmonic(int((block.above + block.tied).max(initial=0)))
+    whole = _block_sum(block, inside, block.tied, block.relevant, harmonic)
+    total = table.per_query(block.query, whole)
     if not over_hits:
         return total
-    return _over_hits(table, found, inside, whole, harmonic)
+    return _over_hits(table, block, inside, whole, harmonic)
 
 
 def _harmonic(n: int) -> Floats:
@@ -144,13 +144,13 @@ def _harmonic(n: int) -> Floats:
 
 
 def _block_sum(
-    found: Blocks, inside: Ints, places: Ints, relevant: Ints, harmonic: Floats
+    block: Blocks, inside: Ints, places: Ints, relevant: Ints, harmonic: Floats
 ) -> Floats:
     """Sum the expected precision over the first `inside` of `places` places."""
     slope = np.where(places > 1, (relevant - 1) / np.maximum(places - 1, 1), 0.0)
-    above = found.above
+    above = block.above
     reciprocal = harmonic[above + inside] - harmonic[above]
-    lead = found.hits_above + 1 - slope * (above + 1)
+    lead = block.hits_above + 1 - slope * (above + 1)
     chance = relevant / np.maximum(places, 1)
     summed: Floats = chance * (lead * reciprocal + slope * inside)
     return summed
@@ -173,9 +173,9 @@ class _Cut(NamedTuple):
     most: Ints
 
 
-def _cut_blocks(found: Blocks, inside: Ints, above: Floats) -> _Cut:
-    cut = np.flatnonzero((inside > 0) & (inside < found.tied))
-    block = Blocks(*(column[cut] for column in found))
+def _cut_blocks(every: Blocks, inside: Ints, above: Floats) -> _Cut:
+    cut = np.flatnonzero((inside > 0) & (inside < every.tied))
+    block = Blocks(*(column[cut] for column in every))
     places = inside[cut]
     least = np.maximum(0, places - (block.tied - block.relevant))
     most = np.minimum(block.relevant, places)
@@ -184,7 +184,7 @@ def _cut_blocks(found: Blocks, inside: Ints, above: Floats) -> _Cut:
 
 def _over_hits(
     table: Judged,
-    found: Blocks,
+    block: Blocks,
     inside: Ints,
     whole: Floats,
     harmonic: Floats,
@@ -194,11 +194,11 @@ def _over_hits(
     Given that j of the m relevant items of the cut block are among its s places inside,
     all orders of those places are equally likely.
     """
-    sure = inside == found.tied
-    sums = table.per_query(found.query[sure], whole[sure])
-    hits = table.per_query(found.query[sure], found.relevant[sure].astype(np.float64))
+    sure = inside == block.tied
+    sums = table.per_query(block.query[sure], whole[sure])
+    hits = table.per_query(block.query[sure], block.relevant[sure].astype(np.float64))
     value = np.divide(sums, hits, out=np.zeros(table.n_queries), where=hits > 0)
-    cut = _cut_blocks(found, inside, sums)
+    cut = _cut_blocks(block, inside, sums)
     n, m, s = cut.block.tied, cut.block.relevant, cut.inside
     mean = np.zeros(len(s))
     chance = _choose_share(n, m, s, cut.least)
@@ -224,15 +224,15 @@ def extreme_over_hits(table: Judged, rel: float, k: int | None, ties: str) -> Fl
     Every block above the cutoff has its relevant items first, or last. In the block
     that is cut, fewer hits may be better: all their possible numbers are tried.
     """
-    found = blocks(table, rel)
-    inside = found.tied if k is None else np.clip(k - found.above, 0, found.tied)
-    deepest = int((found.above + found.tied).max(initial=0))
-    sure = inside == found.tied
-    placed = _placed_sum(found, found.tied, found.relevant, ties)
-    sums = table.per_query(found.query[sure], placed[sure])
-    hits = table.per_query(found.query[sure], found.relevant[sure].astype(np.float64))
+    block = blocks(table, rel)
+    inside = block.tied if k is None else np.clip(k - block.above, 0, block.tied)
+    deepest = int((block.above + block.tied).max(initial=0))
+    sure = inside == block.tied
+    placed = _placed_sum(block, block.tied, block.relevant, ties)
+    sums = table.per_query(block.query[sure], placed[sure])
+    hits = table.per_query(block.query[sure], block.relevant[sure].astype(np.float64))
     value = np.divide(sums, hits, out=np.zeros(table.n_queries), where=hits > 0)
-    cut = _cut_blocks(found, inside, sums)
+    cut = _cut_blocks(block, inside, sums)
     pick = np.maximum if ties == "best" else np.minimum
     chosen = np.full(len(cut.inside), -np.inf if ties == "best" else np.inf)
     for step in range(min(int((cut.most - cut.least).max(initial=-1)), deepest) + 1):
@@ -244,14 +244,14 @@ def extreme_over_hits(table: Judged, rel: float, k: int | None, ties: str) -> Fl
     return value
 
 
-def _placed_sum(found: Blocks, places: Ints, relevant: Ints, ties: str) -> Floats:
+def _placed_sum(block: Blocks, places: Ints, relevant: Ints, ties: str) -> Floats:
     """Sum P@i over relevant items that stand first, or last, among some places."""
     total = np.zeros(len(relevant))
-    first = found.above if ties == "best" else found.above + places - relevant
+    first = block.above if ties == "best" else block.above + places - relevant
     for step in range(1, int(relevant.max(initial=0)) + 1):
         more = step <= relevant
         rank = np.maximum(first + step, 1)
-        total += np.where(more, (found.hits_above + step) / rank, 0.0)
+        total += np.where(more, (block.hits_above + step) / rank, 0.0)
     return total
 
 

@@ -52,10 +52,10 @@ def tau_of(pairs: Pairs, variant: str, levels: Ints | None) -> Floats:
 def over(numerator: Floats, denominator: Floats) -> Floats:
     """Divide; nan by nothing."""
     undefined = np.full(len(numerator), np.nan)
-    found: Floats = np.divide(
+    quotient: Floats = np.divide(
         numerator, denominator, out=undefined, where=denominator > 0
     )
-    return found
+    return quotient
 
 
 def _segment(starts: Ints) -> Ints:
@@ -102,24 +102,24 @@ def _dense(values: AnyArray, segment: Ints, starts: Ints) -> Ints:
     """Number the different values of each segment from 0, the smallest first."""
     order = np.lexsort((values, segment))
     _, number = runs(segment, values[order])
-    found = np.empty(len(values), dtype=np.int64)
-    found[order] = number - number[np.minimum(starts[:-1], len(values) - 1)][segment]
-    return found
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = number - number[np.minimum(starts[:-1], len(values) - 1)][segment]
+    return place
 
 
 def _weighted(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     """Weighted tau with hyperbolic weights, as scipy has it."""
     from scipy.stats import weightedtau  # noqa: PLC0415 - slow to import
 
-    found = np.full(len(starts) - 1, np.nan)
+    correlation = np.full(len(starts) - 1, np.nan)
     for number, (begin, end) in enumerate(
         zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
     ):
-        own, other = x[begin:end], y[begin:end]
-        varied = end - begin > 1 and np.ptp(own) > 0 and np.ptp(other) > 0
+        ours, theirs = x[begin:end], y[begin:end]
+        varied = end - begin > 1 and np.ptp(ours) > 0 and np.ptp(theirs) > 0
         if varied:
-            found[number] = weightedtau(own, other).statistic
-    return found
+            correlation[number] = weightedtau(ours, theirs).statistic
+    return correlation
 
 
 def spearman(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
@@ -142,10 +142,10 @@ def pearson(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     """Pearson's r per segment."""
     segment = _segment(starts)
     n = len(starts) - 1
-    one, other = _centred(x, segment, n), _centred(y, segment, n)
-    up = np.bincount(segment, one * other, minlength=n).astype(np.float64)
-    down = np.bincount(segment, one * one, minlength=n)
-    down = down * np.bincount(segment, other * other, minlength=n)
+    first, second = _centred(x, segment, n), _centred(y, segment, n)
+    up = np.bincount(segment, first * second, minlength=n).astype(np.float64)
+    down = np.bincount(segment, first * first, minlength=n)
+    down = down * np.bincount(segment, second * second, minlength=n)
     return np.clip(over(up, np.sqrt(down)), -1, 1)
 
 
@@ -163,8 +163,8 @@ def _centred(values: AnyArray, segment: Ints, n: int) -> Floats:
     half = (largest / 2 - smallest / 2)[segment]
     scaled = np.divide(values - middle, half, out=np.zeros(len(values)), where=half > 0)
     mean = np.bincount(segment, scaled, minlength=n) / np.maximum(count, 1)
-    found: Floats = np.where(half > 0, scaled - mean[segment], 0)
-    return found
+    centred: Floats = np.where(half > 0, scaled - mean[segment], 0)
+    return centred
 
 
 def ndpm(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:

@@ -24,8 +24,8 @@ def _depths(m: Matched, k: int | None) -> Ints:
 
 def _divided(total: Floats, depth: Ints) -> Floats:
     undefined = np.full(len(depth), np.nan)
-    found: Floats = np.divide(total, depth, out=undefined, where=depth > 0)
-    return found
+    quotient: Floats = np.divide(total, depth, out=undefined, where=depth > 0)
+    return quotient
 
 
 def overlap_kernel(m: Matched, *, k: int | None = None, ties: Ties = "w") -> Floats:
@@ -59,17 +59,17 @@ def overlap_kernel(m: Matched, *, k: int | None = None, ties: Ties = "w") -> Flo
     check_choice("ties", ties, TIES)
     depth = _depths(m, k)
     inside = (m.depth <= np.repeat(depth, m.count)).astype(np.float64)
-    found = _divided(m.sum(inside), depth)
+    value = _divided(m.sum(inside), depth)
     tied = np.flatnonzero(m.tied)
     if len(tied):
-        own = depth[tied]
+        reach = depth[tied]
         some = m.take(tied)
-        at = with_ties(some, lambda query, d: (d == own[query]).astype(float), ties)
+        sums = with_ties(some, lambda query, d: (d == reach[query]).astype(float), ties)
         long = np.maximum(some.x.length, some.y.length)
-        behind = _divided(some.count.astype(np.float64), own)
-        found[tied] = np.where(own > long, behind, at.seen)
-        found[tied[own == 0]] = np.nan
-    return found
+        behind = _divided(some.count.astype(np.float64), reach)
+        value[tied] = np.where(reach > long, behind, sums.seen)
+        value[tied[reach == 0]] = np.nan
+    return value
 
 
 def average_overlap_kernel(
@@ -122,8 +122,8 @@ def _sum_of_agreements(m: Matched, reach: Ints) -> Floats:
     """Add up X_d / d over the depths d of each query down to a reach, without ties."""
     starts = starts_of(reach)
     inside = m.depth <= np.repeat(reach, m.count)
-    at = starts[m.query[inside]] + m.depth[inside] - 1
-    common = np.cumsum(np.bincount(at, minlength=int(starts[-1])))
+    cell = starts[m.query[inside]] + m.depth[inside] - 1
+    common = np.cumsum(np.bincount(cell, minlength=int(starts[-1])))
     before = np.concatenate(([0], common))[starts[:-1]]
     query = np.repeat(np.arange(m.n_queries), reach)
     depth = np.arange(len(query)) - starts[query] + 1
@@ -137,8 +137,10 @@ def _harmonic_between(begin: Ints, end: Ints) -> Floats:
 
     if (begin == end).all():
         return np.zeros(len(begin))
-    found: Floats = np.where(end > begin, digamma(end + 1.0) - digamma(begin + 1.0), 0)
-    return found
+    between: Floats = np.where(
+        end > begin, digamma(end + 1.0) - digamma(begin + 1.0), 0
+    )
+    return between
 
 
 def jaccard_kernel(m: Matched, *, k: int | None = None) -> Floats:
@@ -197,5 +199,5 @@ def promoted_kernel(m: Matched, *, k: int = 10) -> Floats:
     shown = m.y_at < k
     lowest = np.zeros(m.n_queries, dtype=np.int64)
     np.maximum.at(lowest, m.query[shown], m.x_at[shown] + 1)
-    found = np.maximum(lowest - k, 0).astype(np.float64)
-    return np.where(m.x.length == 0, np.nan, found)
+    gap = np.maximum(lowest - k, 0).astype(np.float64)
+    return np.where(m.x.length == 0, np.nan, gap)

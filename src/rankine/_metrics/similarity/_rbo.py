@@ -61,25 +61,25 @@ def bounds(m: Matched, p: float, ties: Ties) -> Bounds:
     if (short < long).any():
         early = m.sum((m.depth <= np.repeat(short, m.count)).astype(np.float64))
     last = early / np.maximum(short, 1)
-    found = _sums(scale, m.sum(scale.tail[m.depth]), last, m.count, long, short)
+    sums = _sums(scale, m.sum(scale.tail[m.depth]), last, m.count, long, short)
     tied = np.flatnonzero(m.tied)
     if len(tied):
         of_tied = with_ties(m.take(tied), lambda _, depth: scale.power[depth], ties)
         for name in ("seen", "most", "likely", "last"):
-            getattr(found, name)[tied] = getattr(of_tied, name)
-    return _joined(scale, found, m.count, long, short, np.minimum, np.maximum)
+            getattr(sums, name)[tied] = getattr(of_tied, name)
+    return _joined(scale, sums, m.count, long, short, np.minimum, np.maximum)
 
 
-def untied(depth: Ints, one: int, other: int, p: float) -> Bounds:
+def untied(depth: Ints, first: int, second: int, p: float) -> Bounds:
     """Compute the same for two lists without ties, from two lengths.
 
     Args:
         depth: the depth from which on both lists have an item, for each common item.
-        one: the length of a list.
-        other: that of the other one.
+        first: the length of a list.
+        second: that of the other one.
         p: the persistence.
     """
-    long, short, both = max(one, other), min(one, other), len(depth)
+    long, short, both = max(first, second), min(first, second), len(depth)
     scale = _scale(p, long + short)
     early = both if short == long else np.count_nonzero(depth <= short)
     sums = _sums(
@@ -174,8 +174,8 @@ def with_ties(m: Matched, weigh: Weigh, ties: Ties) -> Sums:
     def running(event: Ints) -> Floats:
         """Count, per query and depth, the items that are inside from there on."""
         inside = event <= long[m.query]
-        at = starts[m.query[inside]] + event[inside] - 1
-        total = np.cumsum(np.bincount(at, minlength=len(depth)))
+        cell = starts[m.query[inside]] + event[inside] - 1
+        total = np.cumsum(np.bincount(cell, minlength=len(depth)))
         before = np.concatenate(([0], total))[starts[:-1]]
         return (total - before[query]).astype(np.float64)
 
@@ -199,8 +199,8 @@ def with_ties(m: Matched, weigh: Weigh, ties: Ties) -> Sums:
         common += s.share * deep.share * in_both
         below = depth.astype(np.float64)
         if ties == "b":
-            own = s.closed + s.size * s.share**2
-            below = np.sqrt(own * (deep.closed + deep.size * deep.share**2))
+            closed = s.closed + s.size * s.share**2
+            below = np.sqrt(closed * (deep.closed + deep.size * deep.share**2))
     weight = weigh(query, depth)
     agreement = common / below
     tail = depth > short[query]
@@ -291,6 +291,6 @@ def rbo_kernel(
     check_choice("ties", ties, TIES)
     check_choice("value", value, ("ext", "min", "max", "res", "rbd"))
     check_k(k)
-    found = bounds(m.cut(k), float(p), ties)
-    chosen: Floats = 1 - found.ext if value == "rbd" else getattr(found, value)
+    limits = bounds(m.cut(k), float(p), ties)
+    chosen: Floats = 1 - limits.ext if value == "rbd" else getattr(limits, value)
     return chosen

@@ -74,10 +74,10 @@ def parse_measures(text: object) -> tuple[Measure, ...]:
 
 def parse_measure(text: object) -> Measure:
     """Read a measure of similarity, such as ``RBO(p=0.9)``, ``AO@10`` or ``tau``."""
-    found = parse_measures(text)
-    if len(found) > 1:
-        raise MetricSyntaxError(several(str(text), found, "similarity"))
-    return found[0]
+    measures = parse_measures(text)
+    if len(measures) > 1:
+        raise MetricSyntaxError(several(str(text), measures, "similarity"))
+    return measures[0]
 
 
 def _measure_of(text: object) -> Measure:
@@ -87,11 +87,11 @@ def _measure_of(text: object) -> Measure:
         msg = f"a measure of similarity is a name, got {text!r}"
         raise MetricSyntaxError(msg)
     try:
-        found = canonical(text.strip(), Measure)
+        measure = canonical(text.strip(), Measure)
     except MetricSyntaxError:
-        found = None
-    if found is not None:
-        return found
+        measure = None
+    if measure is not None:
+        return measure
     name = text.strip().split("(")[0].split("@")[0].strip()
     aliases = [alias for fact in MEASURES.values() for alias in fact.aliases]
     if name in MEASURES or name in aliases or not name:
@@ -173,16 +173,16 @@ def _pairs(m: Matched, on: str | None) -> Pairs:
     n = m.count
     zero = np.zeros(m.n_queries, dtype=np.int64)
     free = np.flatnonzero(~m.tied)
-    one = m if len(free) == m.n_queries else m.take(free)
-    found = Pairs(n * (n - 1) // 2, zero, zero.copy(), zero.copy(), zero.copy())
-    found.discordant[free] = inversions(one.y_at, one.starts)
+    untied = m if len(free) == m.n_queries else m.take(free)
+    counts = Pairs(n * (n - 1) // 2, zero, zero.copy(), zero.copy(), zero.copy())
+    counts.discordant[free] = inversions(untied.y_at, untied.starts)
     tied = np.flatnonzero(m.tied)
     if len(tied):
-        for column, own in zip(
-            found, pair_counts(*_ranks(m.take(tied), on)), strict=True
+        for column, counted in zip(
+            counts, pair_counts(*_ranks(m.take(tied), on)), strict=True
         ):
-            column[tied] = own
-    return found
+            column[tied] = counted
+    return counts
 
 
 def tau_kernel(m: Matched, *, variant: Variant = "b", on: On = None) -> Floats:
