@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine._io.bytes import Opened
 from rankine._io.options import Reading
 from rankine.errors import FormatError
@@ -46,16 +47,14 @@ def test_21_a_pipe_is_read(tmp_path: Path) -> None:
     assert found["RR"] == 1
 
 
-def test_parts_of_other_sizes_give_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_of_other_sizes_give_the_same(tmp_path: Path) -> None:
     paths = [written(tmp_path, TEXT.encode(), "plain")]
     paths += [written(tmp_path, PACK[p](TEXT.encode()), p) for p in PACK]
 
     for size in (1, 50, 999, 1 << 24):
-        monkeypatch.setattr("rankine._io.readahead._PART", size)
         for path in paths[: 1 if size == 1 else None]:
-            assert rk.evaluate(QRELS, path, "RR")["RR"] == 1
+            with limited(part_bytes=size):
+                assert rk.evaluate(QRELS, path, "RR")["RR"] == 1
 
 
 def test_folders_are_read_as_one(tmp_path: Path) -> None:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
-def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", 100)
-    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
+def _small_parts() -> Iterator[None]:
+    with limited(part_bytes=100, head_bytes=64):
+        yield
 
 
 def written(path: Path, *parts: str) -> Path:
@@ -26,17 +28,14 @@ def written(path: Path, *parts: str) -> Path:
 
 
 @pytest.mark.parametrize("end", ["\n", "\n" * 300, " \n" * 300, "# end\n" * 60])
-def test_a_last_part_without_rows_is_left_out(
-    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_last_part_without_rows_is_left_out(end: str, tmp_path: Path) -> None:
     qrels = {f"q{number}": {"d": 1} for number in range(200)}
     path = written(tmp_path / "run.csv", end)
 
     # With some of these sizes, a part ends where the rows do.
     for size in range(64, 90):
-        monkeypatch.setattr("rankine._io.readahead._PART", size)
-
-        assert rk.evaluate(qrels, path, "R@1").mean == {"R@1": 1.0}
+        with limited(part_bytes=size):
+            assert rk.evaluate(qrels, path, "R@1").mean == {"R@1": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine._io.csv import _Text
 from rankine._io.ndjson import alike
 from rankine.errors import DataError
@@ -58,18 +59,13 @@ def test_quotes_are_plain_around_whole_fields(
     data: str,
     plain: bool,  # noqa: FBT001 - a parameter of the test
     size: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rankine._io.csv._CHUNK", size)
-
-    assert _Text(data.encode(), ",").is_plain is plain
+    with limited(scan_bytes=size):
+        assert _Text(data.encode(), ",").is_plain is plain
 
 
 @pytest.mark.parametrize("size", [16, 1 << 18])
-def test_quoted_fields_are_read_as_python_reads_them(
-    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.csv._CHUNK", size)
+def test_quoted_fields_are_read_as_python_reads_them(size: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     texts = ["a", "b,c", 'd"e', '"', "f g", ",,", "h"]
     rows = [
@@ -82,9 +78,10 @@ def test_quoted_fields_are_read_as_python_reads_them(
             [["user_id", "item_id", "click", "note"], *rows]
         )
 
-    ((frame, origin),) = rk.read_table(path).load(
-        ["user_id", "item_id", "click", "note"], ["click"]
-    )
+    with limited(scan_bytes=size):
+        ((frame, origin),) = rk.read_table(path).load(
+            ["user_id", "item_id", "click", "note"], ["click"]
+        )
 
     assert frame.select("user_id", "item_id", "note").rows() == [
         (user, item, note) for user, item, _, note in rows
@@ -141,9 +138,7 @@ def test_an_object_that_differs_is_not(odd: str) -> None:
     assert alike(lines(MANY) + odd.encode() + b"\n" + lines(MANY)) is None
 
 
-def test_both_ways_give_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_ways_give_the_same(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     records = [
         {"user": f"u{n % 50}", "item": f"i{n % 7}", "click": n % 2, "pscore": float(p)}
@@ -155,9 +150,9 @@ def test_both_ways_give_the_same(
 
     assert alike(path.read_bytes()) is not None
     at_once = rk.ctr(path, shown, "ips")
-    monkeypatch.setattr("rankine._io.ndjson._FEW", 1 << 30)
 
-    assert rk.ctr(path, shown, "ips") == at_once
+    with limited(few_json_bytes=1 << 30):
+        assert rk.ctr(path, shown, "ips") == at_once
 
 
 def test_a_number_among_texts_is_refused(tmp_path: Path) -> None:

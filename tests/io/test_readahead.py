@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import DataError, DuplicateItemError, FormatError
 from tests.io.forms import METRICS, Lists, columns_of, rows_of
 
@@ -53,14 +54,14 @@ def written(path: Path, run: Lists, order: str, ending: str = "\n") -> Path:
     "ending", ["\n", "\r\n", "\n\n# note\n"], ids=["lf", "crlf", "notes"]
 )
 def test_a_run_in_parts_equals_the_dict(
-    part: int, order: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: int, order: str, ending: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
     qrels, run = made_run()
     path = written(tmp_path / "some.run", run, order, ending)
     metrics = ["nDCG@5", "AP", "RR", "P@10", "Bpref", "AUC", "NumRet", "Unjudged@10"]
 
-    ev = rk.evaluate(qrels, path, metrics)
+    with limited(part_bytes=part):
+        ev = rk.evaluate(qrels, path, metrics)
 
     expected = rk.evaluate(qrels, run, metrics)
     assert ev.mean == expected.mean
@@ -82,15 +83,8 @@ ODD_LINES = {
 @pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("odd", ODD_LINES)
 def test_a_csv_in_parts_equals_the_dict(
-    part: int,
-    order: str,
-    ending: str,
-    odd: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    part: int, order: str, ending: str, odd: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
-    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
     qrels, run = made_run()
     lines = written(tmp_path / "some.run", run, order).read_text().splitlines()
     fields = [line.split() for line in lines]
@@ -103,22 +97,19 @@ def test_a_csv_in_parts_equals_the_dict(
     text = "query_id,item_id,score\n" + "".join(rows)
     path.write_bytes(text.replace("\n", ending).encode())
 
-    ev = rk.evaluate(qrels, path, METRICS)
+    with limited(part_bytes=part, head_bytes=64):
+        ev = rk.evaluate(qrels, path, METRICS)
 
     assert ev.mean == rk.evaluate(qrels, run, METRICS).mean
 
 
-def test_a_bad_row_of_a_csv_in_a_later_part_names_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", 100)
-    monkeypatch.setattr("rankine._io.bytes._SOME", 64)
+def test_a_bad_row_of_a_csv_in_a_later_part_names_its_line(tmp_path: Path) -> None:
     rows = [f"q{at},d,0.5" for at in range(200)]
     rows[150] = "q150,d,many"
     path = tmp_path / "run.csv"
     path.write_text("query_id,item_id,score\n" + "\n".join(rows))
 
-    with pytest.raises(DataError) as caught:
+    with limited(part_bytes=100, head_bytes=64), pytest.raises(DataError) as caught:
         rk.evaluate({"q1": {"d"}}, path, ["AP"])
 
     assert str(caught.value) == f"{path}:152: score is 'many', not a number"
@@ -127,13 +118,13 @@ def test_a_bad_row_of_a_csv_in_a_later_part_names_its_line(
 @pytest.mark.parametrize("part", [64, 300, 1 << 24])
 @pytest.mark.parametrize("ties", ["average", "best", "worst"])
 def test_ties_in_parts_equal_those_of_the_dict(
-    part: int, ties: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: int, ties: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
     qrels, run = made_run()
     path = written(tmp_path / "some.run", run, "interleaved")
 
-    ev = rk.evaluate(qrels, path, ["nDCG@5", "AP", "RR"], ties=ties)
+    with limited(part_bytes=part):
+        ev = rk.evaluate(qrels, path, ["nDCG@5", "AP", "RR"], ties=ties)
 
     assert ev.mean == rk.evaluate(qrels, run, ["nDCG@5", "AP", "RR"], ties=ties).mean
 
@@ -157,16 +148,14 @@ def test_an_interleaved_frame_equals_the_dict(form: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("part", [64, 300, 1 << 24])
-def test_judgements_in_parts_equal_the_dict(
-    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
+def test_judgements_in_parts_equal_the_dict(part: int, tmp_path: Path) -> None:
     qrels, run = made_run()
     lines = [f"{q} 0 {item} {grade}" for q, item, grade in rows_of(qrels)]
     path = tmp_path / "qrels.txt"
     path.write_text("# first\n" + "\n\n".join(lines))
 
-    ev = rk.evaluate(path, run, METRICS)
+    with limited(part_bytes=part):
+        ev = rk.evaluate(path, run, METRICS)
 
     assert ev.mean == rk.evaluate(qrels, run, METRICS).mean
 
@@ -175,9 +164,8 @@ def test_judgements_in_parts_equal_the_dict(
 @pytest.mark.parametrize("where", ["same", "next", "far", "scattered"])
 @pytest.mark.parametrize("ending", ["\n", "\n\n"], ids=["plain", "blank-lines"])
 def test_duplicates_across_parts_name_their_lines(
-    part: int, where: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: int, where: str, ending: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
     rows = [(f"q{number}", f"d{place}") for number in range(8) for place in range(20)]
     first = rows.index(("q3", "d4"))
     again = {"same": 1, "next": 3, "far": 15, "scattered": 70}[where] + first
@@ -186,7 +174,7 @@ def test_duplicates_across_parts_name_their_lines(
     path = tmp_path / "some.run"
     path.write_text(ending.join(lines) + "\n")
 
-    with pytest.raises(DuplicateItemError) as caught:
+    with limited(part_bytes=part), pytest.raises(DuplicateItemError) as caught:
         rk.evaluate({"q3": {"d4"}}, path, ["AP"])
 
     text, step = str(caught.value), len(ending)
@@ -198,15 +186,12 @@ def test_duplicates_across_parts_name_their_lines(
 
 
 @pytest.mark.parametrize("bad", ["q1 Q0 d 1 2.0 t", "q1 Q0 d"])
-def test_no_thread_reads_on_after_an_error(
-    bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", 64)
+def test_no_thread_reads_on_after_an_error(bad: str, tmp_path: Path) -> None:
     lines = ["q1 Q0 d 1 3.0 t", bad, *(f"q{at} Q0 d 1 0.5 t" for at in range(2, 99))]
     path = tmp_path / "some.run"
     path.write_text("\n".join(lines))
 
-    with pytest.raises(DataError) as caught:
+    with limited(part_bytes=64), pytest.raises(DataError) as caught:
         rk.evaluate({"q1": {"d"}}, path, ["AP"])
 
     deadline = time.monotonic() + 10
@@ -223,27 +208,22 @@ def _reading() -> list[str]:
 
 
 @pytest.mark.parametrize("part", [64, 300])
-def test_a_bad_line_in_a_later_part_names_its_line(
-    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", part)
+def test_a_bad_line_in_a_later_part_names_its_line(part: int, tmp_path: Path) -> None:
     lines = [f"q{at} Q0 d 1 0.5 t" for at in range(200)]
     lines[150] = "q150 Q0 d 1 0.5"
     path = tmp_path / "some.run"
     path.write_text("\n".join(lines))
 
-    with pytest.raises(FormatError) as caught:
+    with limited(part_bytes=part), pytest.raises(FormatError) as caught:
         rk.evaluate({"q1": {"d"}}, path, ["AP"])
 
     assert str(caught.value).startswith(f"{path}:151: expected 6 columns, got 5")
 
 
-def test_a_line_longer_than_a_part_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rankine._io.readahead._PART", 16)
+def test_a_line_longer_than_a_part_is_read(tmp_path: Path) -> None:
     long = "d" * 500
     path = tmp_path / "some.run"
     path.write_text(f"q Q0 x 1 2 t\nq Q0 {long} 1 1 t\nq Q0 y 1 0 t\n")
 
-    assert rk.evaluate({"q": {long}}, path, ["RR"])["RR"] == 1 / 2
+    with limited(part_bytes=16):
+        assert rk.evaluate({"q": {long}}, path, ["RR"])["RR"] == 1 / 2

@@ -9,7 +9,7 @@ import pytest
 
 import rankine as rk
 from rankine import errors
-from rankine._io import bytes as opened
+from rankine._base.limits import limited
 from rankine.errors import DataError, FormatError, ParameterError
 from tests.io.packed import written
 from tests.refused.refusals import (
@@ -157,15 +157,16 @@ def test_19_a_line_has_a_longest_length(tmp_path: Path) -> None:
     assert text == f"{run}: has a line of more than 16,777,216 bytes"
 
 
-def test_19_a_line_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened, "_LONGEST", 100_000)
-    monkeypatch.setattr("rankine._io.readahead._PART", 1000)
+def test_19_a_line_is_bounded(tmp_path: Path) -> None:
     data = b"q Q0 a 1 1 t\n" + b"x" * 300_000
     for path in (
         written(tmp_path, data, "plain"),
         written(tmp_path, gzip.compress(data), "packed"),
     ):
-        with pytest.raises(FormatError, match="a line of more than 100,000 bytes"):
+        with (
+            limited(line_bytes=100_000, part_bytes=1000),
+            pytest.raises(FormatError, match="a line of more than 100,000 bytes"),
+        ):
             rk.evaluate({"q": {"a": 1}}, path, "RR")
 
 

@@ -32,12 +32,24 @@ class Limits:
             they fit the cache of a core.
         whole_rows: rows of a frame in which judged items are looked for at any rank,
             though metrics look at the first few: a million take 27 ms instead of 20.
+        head_bytes: bytes that are looked at to tell the format of a file, or more if
+            they hold no row.
+        part_bytes: bytes of a file that are parsed at once: enough for two threads,
+            and few enough for the cache.
+        line_bytes: bytes that a line may have.
+        scan_bytes: bytes of CSV that are looked at together, and stay in the cache.
+        few_json_bytes: bytes of JSON lines up to which nothing is gained by polars.
     """
 
     few_ids: int = 4096
     keys: Callable[[Any, int], Any] | None = None
     mixed_rows: int = 1 << 18
     whole_rows: int = 1_000_000
+    head_bytes: int = 1 << 16
+    part_bytes: int = 1 << 24
+    line_bytes: int = 1 << 24
+    scan_bytes: int = 1 << 18
+    few_json_bytes: int = 1 << 12
 
 
 _now = [Limits()]

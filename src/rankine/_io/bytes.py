@@ -17,6 +17,7 @@ import warnings
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from rankine._base.limits import limits
 from rankine._io.unpack import archive_of, damage, packing_of, unpacked
 from rankine.errors import FormatError, ParameterError
 
@@ -29,13 +30,9 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 _HEAD = 1 << 10
-_SOME = 1 << 16
-"""Bytes that are looked at to tell the format, or more if they hold no row."""
 _BLOCK = 1 << 20
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
-_LONGEST = 1 << 24
-"""Bytes that a line may have."""
 _BOM = codecs.BOM_UTF8
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
@@ -122,12 +119,12 @@ class Opened:
 
     def _first(self, raw: BinaryIO) -> bytes:
         raw.seek(0)
-        with closing(self._blocks(raw, _SOME)) as blocks:
+        with closing(self._blocks(raw, limits().head_bytes)) as blocks:
             made = [next(blocks, b"")]
             total = len(made[0])
             # Not a line in it, or nothing but comments: read on until there is one.
             for block in blocks:
-                if total >= _LONGEST or _has_row(made):
+                if total >= limits().line_bytes or _has_row(made):
                     self.cut = True
                     break
                 made.append(block)
@@ -194,7 +191,7 @@ class Opened:
             end = block.rfind(b"\n") + 1
             total += len(block)
             unended = len(block) - end if end else unended + len(block)
-            if unended > _LONGEST:
+            if unended > limits().line_bytes:
                 raise self._long_line()
             if not end or total < size:
                 made.append(block)
@@ -225,7 +222,7 @@ class Opened:
 
     def _line_end(self, number: int, at: int, last: int) -> int:
         """Return where the line that a place is in ends."""
-        longest = at + _LONGEST
+        longest = at + limits().line_bytes
         while at < last:
             found = _at(number, at, _PEEK).find(b"\n")
             if found >= 0:
@@ -311,7 +308,7 @@ class Opened:
         return FormatError(msg)
 
     def _long_line(self) -> FormatError:
-        msg = f"{self.name}: has a line of more than {_LONGEST:,} bytes"
+        msg = f"{self.name}: has a line of more than {limits().line_bytes:,} bytes"
         return FormatError(msg)
 
 

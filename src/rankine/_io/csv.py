@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import polars as pl
 
+from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.frames import from_frame
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from rankine._io.tables import Loaded
 
 _NUMBERS = ("grade", "score", "rank")
-_CHUNK = 1 << 18
 _END, _QUOTE = ord("\n"), ord('"')
 
 
@@ -385,8 +385,9 @@ class _Text:
         self.n_lines = self.n_marks = 0
         self.is_plain = True
         self._codes, self._mark, self._inside = codes, ord(mark), False
-        for begin in range(0, len(codes), _CHUNK):
-            some = codes[begin : begin + _CHUNK]
+        step = limits().scan_bytes
+        for begin in range(0, len(codes), step):
+            some = codes[begin : begin + step]
             ends, marks = some == _END, some == self._mark
             quotes = some == _QUOTE
             if self._inside or quotes.any():

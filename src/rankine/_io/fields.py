@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rankine._base.limits import limits
 from rankine._io.columns import NAMES
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ NUMBER = re.compile(
 TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
 _MARKS = ("\t", ",", ";", "|")
 _BOM = codecs.BOM_UTF8
-_SOME = 1 << 16
-"""Bytes that are looked at first."""
 _LINES = 200
 """Lines that are looked at."""
 
@@ -69,7 +68,7 @@ def first_lines(opened: Opened) -> list[Line]:
 
     A spreadsheet may say in the first line how columns are separated.
     """
-    some = _lines_of(opened.head[:_SOME], opened)
+    some = _lines_of(opened.head[: limits().head_bytes], opened)
     return some if len(some) > 1 else _lines_of(opened.head, opened)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankine._base.limits import limits
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,13 +27,11 @@ _VALUES: dict[pl.DataType, str] = {
 }
 """How values are written that polars reads as Python does."""
 _TYPES = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
-_FEW = 1 << 12
-"""Bytes up to which there is nothing to be gained."""
 
 
 def alike(data: bytes) -> pl.DataFrame | None:
     """Return the columns of objects that are all alike, None if they are not."""
-    if len(data) <= _FEW:
+    if len(data) <= limits().few_json_bytes:
         return None
     try:
         first = json.loads(data[: data.find(b"\n")])

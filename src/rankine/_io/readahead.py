@@ -6,6 +6,8 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from rankine._base.limits import limits
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
     from rankine._io.bytes import Opened
 
-_PART = 1 << 24
-"""Bytes in a part: large enough for two threads, small enough for the cache."""
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
 
@@ -32,7 +32,7 @@ def ahead(
         skip: bytes at its start that are left out, such as a header.
         parse: gives the frame of a part, None if the part is not regular.
     """
-    parts = _after(opened.lines(_PART), skip)
+    parts = _after(opened.lines(limits().part_bytes), skip)
     reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
     parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
 
