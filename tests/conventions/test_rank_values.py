@@ -11,7 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine import _io as io
-from rankine._io.options import Reading
+from rankine._io.sources import Reading
 from rankine._join.lists import lists_of
 from rankine.errors import DataError, ParameterError
 

@@ -10,7 +10,7 @@ import pytest
 
 import rankine as rk
 from rankine._evaluate.options import Options
-from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import PLAIN, Reading
 from rankine.cli.evaluate import command
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._base.limits import limited
 from rankine._io.csv import _Text
-from rankine._io.ndjson import alike
+from rankine._io.json import alike
 from rankine.errors import DataError
 
 if TYPE_CHECKING:

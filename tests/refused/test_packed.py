@@ -16,7 +16,7 @@ import pytest
 import rankine as rk
 from rankine import errors
 from rankine._io.bytes import Opened
-from rankine._io.options import Reading
+from rankine._io.sources import Reading
 from rankine.errors import FormatError
 from tests.io.packed import PACK, QRELS, TEXT, written, zipped
 from tests.refused.refusals import (

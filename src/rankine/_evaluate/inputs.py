@@ -10,12 +10,13 @@ from typing import Any
 from rankine import _io as io
 from rankine._conventions.convention import BY_RANK
 from rankine._io.frames import from_frame, is_frame
-from rankine._io.lenient import cleaned
 from rankine._io.mappings import as_rows
-from rankine._io.options import PLAIN, Reading
+from rankine._io.repeats import cleaned
 from rankine._io.sources import (
+    PLAIN,
     Dense,
     Lists,
+    Reading,
     Rows,
     Source,
     Stream,

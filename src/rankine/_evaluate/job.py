@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.options import Options
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
-    from rankine._io.options import Reading
-    from rankine._io.sources import Source
+    from rankine._io.sources import Reading, Source
     from rankine._join.truth import Truth
 
 

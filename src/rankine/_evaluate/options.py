@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_choice, check_k, check_number
 from rankine._io.frames import is_frame
-from rankine._io.options import PLAIN, Reading
+from rankine._io.sources import PLAIN, Reading
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:

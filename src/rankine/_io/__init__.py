@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._io.columns import ALIASES, ALIASES_OF_TABLES, check_parts
-from rankine._io.options import MAX_BYTES, PLAIN, Reading
-from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine._io.sources import MAX_BYTES, PLAIN, Dense, Lists, Reading, Rows, Stream
 from rankine.errors import DataError, FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
         raise ParameterError(msg)
     source = _read(data, role, how)
     if how.lower_is_better and role == "run":
-        from rankine._io.distances import turned  # noqa: PLC0415 - seldom asked for
+        from rankine._io.mappings import turned  # noqa: PLC0415 - seldom asked for
 
         return turned(source, lenient=how.lenient)
     return source

@@ -14,25 +14,30 @@ import re
 import stat
 import sys
 import warnings
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from rankine._base.limits import limits
 from rankine._io.unpack import archive_of, damage, packing_of, unpacked
 from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
-    from rankine._io.options import Reading
+    from rankine._io.sources import Reading
     from rankine._io.unpack import Readable
 
+Parsed = TypeVar("Parsed")
 STDIN = "-"
 _HEAD = 1 << 10
 _BLOCK = 1 << 20
 _PEEK = 1 << 12
 """Bytes that are read at once to find the end of a line."""
+_PARSERS = 2
+"""Parts that are parsed at once: while one is used, the next is there or coming."""
 _BOM = codecs.BOM_UTF8
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
@@ -232,6 +237,40 @@ class Opened:
                 raise self._long_line()
         return last
 
+    def parsed(
+        self, skip: int, parse: Callable[[bytes], Parsed]
+    ) -> Generator[tuple[bytes, Parsed], None, None]:
+        """Yield parts of whole lines, each with what threads parsed it to meanwhile.
+
+        Close it on every way out: a generator that is left to the garbage collector
+        would end its threads at any time, such as when another thread is just being
+        started.
+
+        Args:
+            skip: bytes at the start that are left out, such as a header.
+            parse: what is done with a part.
+        """
+        parts = _after(self.lines(limits().part_bytes), skip)
+        reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
+        parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
+
+        def both(part: bytes) -> tuple[bytes, Parsed]:
+            return part, parse(part)
+
+        def load() -> Future[tuple[bytes, Parsed]] | None:
+            part = next(parts, None)
+            return None if part is None else parsers.submit(both, part)
+
+        try:
+            coming = deque(reader.submit(load) for _ in range(_PARSERS))
+            while (loaded := coming.popleft().result()) is not None:
+                coming.append(reader.submit(load))
+                yield loaded.result()
+                del loaded
+        finally:
+            reader.shutdown(wait=False, cancel_futures=True)
+            parsers.shutdown(wait=False, cancel_futures=True)
+
     def _raw(self) -> BinaryIO:
         if self._held is not None:
             return io.BytesIO(self._held)
@@ -316,6 +355,16 @@ def _at(number: int, begin: int, length: int) -> bytes:
     """Read from a file by its number, which is faster than by its object."""
     os.lseek(number, begin, os.SEEK_SET)
     return os.read(number, length)
+
+
+def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
+    """Leave out some bytes at the start."""
+    for part in parts:
+        if skip:
+            part, skip = part[skip:], max(0, skip - len(part))  # noqa: PLW2901
+        if part:
+            yield part
+        del part
 
 
 def _is_utf8(encoding: str | None) -> bool:

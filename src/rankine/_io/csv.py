@@ -16,7 +16,6 @@ from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.frames import from_frame
-from rankine._io.readahead import ahead
 from rankine._io.sources import Rows, Stream
 from rankine._io.tables import Part
 from rankine.errors import FormatError, NoRowsError
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._io.bytes import Opened
     from rankine._io.fields import Sniffed
-    from rankine._io.options import Reading
+    from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
 _NUMBERS = ("grade", "score", "rank")
@@ -122,7 +121,7 @@ def _stream(
     def parts() -> Generator[Rows, None, None]:
         first = line = reader.found.line
         rest: list[bytes] = []
-        with closing(ahead(opened, reader.found.skip, parse)) as found:
+        with closing(opened.parsed(reader.found.skip, parse)) as found:
             for data, frame in found:
                 if rest or frame is None:
                     rest.append(data)

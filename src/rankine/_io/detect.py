@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankine._io.bytes import Opened
-    from rankine._io.options import Reading
+    from rankine._io.sources import Reading
 
 FORMATS = (
     "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from rankine._io.fields import Sniffed
-    from rankine._io.options import Reading
+    from rankine._io.sources import Reading
     from rankine._io.tables import Part
 
 _LARGE, _LARGE_PACKED = 1 << 26, 1 << 24

@@ -11,8 +11,7 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._io.columns import Role, parts_of, refuse_leftover, resolve, swapped
-from rankine._io.options import PLAIN, Reading
-from rankine._io.sources import Rows
+from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
 from rankine._io.values import ids, numbers, worth_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import closing
+from dataclasses import replace
 from itertools import chain, repeat
 from operator import contains
 from struct import error as StructError
@@ -24,6 +26,8 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from rankine._base.arrays import Floats
     from rankine._io.columns import Role
     from rankine._io.sources import Source
@@ -308,3 +312,45 @@ def _rows_of_matrix(source: Dense, role: Role) -> Rows:
         }
     )
     return Rows(frame, source.name, notes=source.notes)
+
+
+def turned(source: Source, *, lenient: bool) -> Source:
+    """Return a run whose largest score is its best, given one of distances."""
+    if isinstance(source, Lists):
+        return replace(source, data=_turned_lists(source, lenient=lenient))
+    if isinstance(source, Dense):
+        # -inf is not a distance, but an item that was not retrieved.
+        matrix = np.where(source.matrix == -np.inf, -np.inf, -source.matrix)
+        return replace(source, matrix=matrix)
+    if source.ranked:
+        raise _no_scores(source.name)
+    if isinstance(source, Rows):
+        return _turned_rows(source)
+
+    def parts() -> Generator[Rows, None, None]:
+        with closing(source.open()) as opened:
+            for part in opened:
+                yield _turned_rows(part)
+
+    return replace(source, open=parts)
+
+
+def _turned_rows(rows: Rows) -> Rows:
+    if "value" not in rows.frame.columns:
+        raise _no_scores(rows.name)
+    return replace(rows, frame=rows.frame.with_columns(-pl.col("value")))
+
+
+def _turned_lists(source: Lists, *, lenient: bool) -> dict[object, dict[object, float]]:
+    made = {}
+    for query, entry in source.data.items():
+        if not isinstance(entry, Mapping):
+            what = f"the list of query {query!r}"
+            raise _no_scores(what)
+        values = scores_of([*entry.values()], lenient=lenient)
+        made[query] = dict(zip(entry, (-values).tolist(), strict=True))
+    return made
+
+
+def _no_scores(name: str) -> DataError:
+    return DataError(f"{name} has no scores that could be distances")

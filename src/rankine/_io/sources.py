@@ -1,8 +1,8 @@
-"""What a reader hands to `align`: the same few shapes, whatever came in.
+"""What a reader is told, and what it hands on: the same few shapes, whatever came in.
 
-`Lists` are mappings as the user gave them, `Dense` a matrix, `Rows` a frame with the
-columns query, item and value (a grade, a score, or None where the order is the rank),
-`Stream` the same in parts.
+`Reading` is what the user says. `Lists` are mappings as the user gave them, `Dense` a
+matrix, `Rows` a frame with the columns query, item and value (a grade, a score, or None
+where the order is the rank), `Stream` the same in parts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,47 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankine._base.arrays import Floats, Ints
+
+
+MAX_BYTES = 64 << 30
+"""Bytes that a file may have, unpacked, unless more is allowed: 64 GiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the user says of judgements or of a run; None is to be found out.
+
+    Attributes:
+        format: the name of a format.
+        columns: which column is what.
+        grades: what each grade in words is worth.
+        by_rank: whether a rank column gives the order, even if there are scores.
+        encoding: of text, UTF-8 if not given.
+        max_bytes: how many bytes may be read, after unpacking.
+        lenient: whether rows that are usually refused are kept, to be dropped and
+            counted later.
+        lower_is_better: whether scores are distances.
+        keep_rank: whether a rank column is kept next to the score.
+        subtopics: whether the subtopic of each judgement is kept, if there is one.
+        more_words: whether a line of a TREC run may go on after its tag, as trec_eval
+            lets it. A format that is named has its own rule.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, Any] | None = None
+    grades: Mapping[Any, float] | None = None
+    by_rank: bool = False
+    encoding: str | None = None
+    max_bytes: int = MAX_BYTES
+    lenient: bool = False
+    lower_is_better: bool = False
+    keep_rank: bool = False
+    subtopics: bool = False
+    more_words: bool = False
+
+
+PLAIN = Reading()
+"""No option is given: everything is inferred."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

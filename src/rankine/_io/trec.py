@@ -20,7 +20,6 @@ import numpy as np
 import polars as pl
 
 from rankine._io.bytes import UNPACKED_BY_POLARS
-from rankine._io.readahead import ahead
 from rankine._io.sources import Rows, Stream
 from rankine.errors import DataError, FormatError, NoRowsError
 
@@ -156,7 +155,7 @@ def _tag(opened: Opened, layout: Layout) -> str:
 
 def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
     line = layout.line
-    with closing(ahead(opened, layout.skip, partial(_regular, layout))) as parts:
+    with closing(opened.parsed(layout.skip, partial(_regular, layout))) as parts:
         for part, frame in parts:
             if frame is None:
                 rows = _read_irregular(part, layout, opened.name, line)

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankine._evaluate.options import Options
-    from rankine._io.options import Reading
-    from rankine._io.sources import Source
+    from rankine._io.sources import Reading, Source
     from rankine._io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -141,7 +140,7 @@ def said(
     columns have to be given apart, as few files have the same ones.
     """
     from rankine._evaluate.options import Options  # noqa: PLC0415 - --help stays fast
-    from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
+    from rankine._io.sources import MAX_BYTES, Reading  # noqa: PLC0415
 
     named = _named_formats(formats, roles)
     own = _own_columns(columns, roles)
@@ -173,7 +172,7 @@ def table_reader(
     max_bytes: int | None,
 ) -> Callable[[str], Reading]:
     """Return what says, for "logged" and for "recommended", how it is to be read."""
-    from rankine._io.options import MAX_BYTES, Reading  # noqa: PLC0415
+    from rankine._io.sources import MAX_BYTES, Reading  # noqa: PLC0415
 
     named = _named_formats(formats, ("logged", "recommended"))
 

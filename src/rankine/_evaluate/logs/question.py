@@ -19,7 +19,7 @@ from rankine._base.text import count
 from rankine._conventions.presets import LOGS
 from rankine._io import open_table
 from rankine._io.logs import check_columns, read_log, same_units
-from rankine._io.options import Reading
+from rankine._io.sources import Reading
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError
