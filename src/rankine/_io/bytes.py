@@ -367,6 +367,23 @@ def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
         del part
 
 
+def decoded(text: bytes, where: str, of: str = "") -> str:
+    """Return text in UTF-8; refuse what is none, and say where it is."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, where, of) from None
+
+
+def not_utf8(error: UnicodeDecodeError, where: str, of: str = "") -> FormatError:
+    """Say which byte of what is not UTF-8."""
+    msg = (
+        f"{where}: not UTF-8 text at byte {error.start}{of}; name its encoding with "
+        "encoding= or --encoding, such as latin-1"
+    )
+    return FormatError(msg)
+
+
 def _is_utf8(encoding: str | None) -> bool:
     return encoding is None or codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
 

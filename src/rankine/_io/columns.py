@@ -18,7 +18,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 Role = Literal["qrels", "run"]
 TableRole = Literal["logged", "recommended", "items"]
@@ -111,11 +111,7 @@ _HARMLESS = {
 
 
 def refuse_leftover(
-    part: Mapping[str, str | None],
-    numeric: Sequence[str],
-    role: Role,
-    how: Mapping[str, Any] | None,
-    name: str,
+    part: Mapping[str, str], numeric: Sequence[str], role: Role, name: str
 ) -> None:
     """Refuse a table without grades or scores that has another column of numbers.
 
@@ -123,8 +119,6 @@ def refuse_leftover(
     would give another number without a word.
     """
     value = "grade" if role == "qrels" else "score"
-    if any(part.get(key) for key in ("grade", "score", "rank")) or value in (how or {}):
-        return
     used = set(part.values())
     left = [
         column
@@ -157,13 +151,6 @@ def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) ->
             raise ParameterError(msg)
 
 
-def parts_of(role: Role, *, subtopics: bool = False) -> tuple[str, ...]:
-    """Return the parts that a table may have."""
-    if role == "run":
-        return ("query", "item", "score", "rank")
-    return ("query", "item", "grade", *(("subtopic",) if subtopics else ()))
-
-
 def resolve(
     found: Sequence[str],
     role: Role,
@@ -171,22 +158,24 @@ def resolve(
     name: str,
     *,
     subtopics: bool = False,
-) -> dict[str, str | None]:
+) -> dict[str, str]:
     """Say which of the columns found plays which part.
 
     Returns:
         For qrels the names of query, item and grade, and of the subtopic if that is
-        asked for; for a run those of query, item, score and rank. A part that may be
-        missing is None.
+        asked for; for a run those of query, item, score and rank. The last two of a
+        run, the grade and the subtopic may be missing.
     """
-    chosen = {
-        part: told_column(found, columns[part], name)
-        if columns and part in columns
-        else _by_alias(found, part, name, role)
-        for part in parts_of(role, subtopics=subtopics)
-    }
+    parts = ["query", "item", *(("score", "rank") if role == "run" else ("grade",))]
+    if subtopics and role == "qrels":
+        parts.append("subtopic")
+
+    def by_name(part: str) -> str | None:
+        return _by_alias(found, part, name, role)
+
+    chosen = _chosen(found, parts, columns or {}, name, by_name)
     for part in ("query", "item"):
-        if chosen[part] is None:
+        if part not in chosen:
             known = ", ".join(ALIASES[part][0][:6])
             likely = _likely(found, part)
             msg = (
@@ -195,8 +184,8 @@ def resolve(
                 f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
             )
             raise ColumnNotFoundError(msg)
-    _refuse_same(chosen, name)
-    _refuse_swapped(found, chosen, role, columns, name)
+    if not columns:
+        _refuse_swapped(found, chosen, role, name)
     return chosen
 
 
@@ -208,14 +197,34 @@ def resolve_table(
     Returns:
         The names of the columns of the parts that are there.
     """
-    chosen = {
-        part: told_column(found, columns[part], name)
-        if part in columns
-        else next(iter(known_columns(found, part)), None)
-        for part in PARTS[table]
-    }
-    _refuse_same(chosen, name)
-    return {part: column for part, column in chosen.items() if column is not None}
+
+    def by_name(part: str) -> str | None:
+        return next(iter(known_columns(found, part)), None)
+
+    return _chosen(found, PARTS[table], columns, name, by_name)
+
+
+def _chosen(
+    found: Sequence[str],
+    parts: Sequence[str],
+    columns: Mapping[str, Any],
+    name: str,
+    by_name: Callable[[str], str | None],
+) -> dict[str, str]:
+    """Return the column of each part that is there: as told, or by its name."""
+    chosen: dict[str, str] = {}
+    for part in parts:
+        if part in columns:
+            column = told_column(found, columns[part], name)
+        else:
+            column = by_name(part)
+        for other, taken in chosen.items():
+            if column == taken:
+                msg = f"{name}: {column!r} cannot be both the {other} and the {part}"
+                raise ParameterError(msg)
+        if column is not None:
+            chosen[part] = column
+    return chosen
 
 
 def known_columns(found: Sequence[str], part: str) -> list[str]:
@@ -257,34 +266,20 @@ def told_column(found: Sequence[str], told: Any, name: str) -> str | None:
     return column
 
 
-def _refuse_same(chosen: Mapping[str, str | None], name: str) -> None:
-    seen: dict[str, str] = {}
-    for part, column in chosen.items():
-        if column is not None and column in seen:
-            msg = f"{name}: {column!r} cannot be both the {seen[column]} and the {part}"
-            raise ParameterError(msg)
-        if column is not None:
-            seen[column] = part
-
-
 def _refuse_swapped(
     found: Sequence[str],
-    chosen: Mapping[str, str | None],
+    chosen: Mapping[str, str],
     role: Role,
-    columns: Mapping[str, Any] | None,
     name: str,
 ) -> None:
     """Refuse what is plainly a run for judgements, and the other way round."""
     folded = {column.casefold() for column in found}
-    if columns:
-        return
-    grade = (chosen.get("grade") or "").casefold()
+    grade = chosen.get("grade", "").casefold()
     if role == "qrels" and grade == "score" and folded & set(_RANK[0]):
         word = "a run: it has a score and a rank"
     elif (
         role == "run"
-        and chosen["score"] is None
-        and chosen["rank"] is None
+        and not {"score", "rank"} & set(chosen)
         and folded & {"grade", "relevance", "rel", "label"}
     ):
         word = "judgements: it has grades and neither score nor rank"
@@ -298,10 +293,7 @@ def _refuse_swapped(
 
 
 def swapped(
-    part: Mapping[str, str | None],
-    role: Role,
-    columns: Mapping[str, Any] | None,
-    name: str,
+    part: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None, name: str
 ) -> tuple[str, ...]:
     """Warn of judgements that have a score, and of a run that has a rating.
 
@@ -309,8 +301,8 @@ def swapped(
     called scores; who names the column knows what it is.
     """
     value, other = ("grade", "score") if role == "qrels" else ("score", "rating")
-    column, item = part.get(value) or "", part.get("item") or ""
-    of_beir = role == "qrels" and item.casefold() in _OF_BEIR
+    column = part.get(value, "")
+    of_beir = role == "qrels" and part["item"].casefold() in _OF_BEIR
     if value in (columns or {}) or column.casefold() != other or of_beir:
         return ()
     whose = "runs" if role == "qrels" else "judgements"

@@ -13,16 +13,15 @@ import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
-from rankine._io.bytes import UNPACKED_BY_POLARS
-from rankine._io.columns import Role, refuse_leftover, resolve, swapped
-from rankine._io.frames import from_frame
-from rankine._io.sources import Rows, Stream
+from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
+from rankine._io.columns import Role, swapped
+from rankine._io.frames import reason, resolved, rows_of
+from rankine._io.sources import Rows, Stream, with_rows
 from rankine._io.tables import Part
-from rankine.errors import FormatError, NoRowsError
+from rankine.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import (
-        Callable,
         Collection,
         Generator,
         Iterator,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
-_NUMBERS = ("grade", "score", "rank")
 _END, _QUOTE = ord("\n"), ord('"')
 
 
@@ -44,44 +42,17 @@ def read_separated(
     opened: Opened, found: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
-    names = _names(found, role) if found.names is None else _header(found, opened.name)
-    told = how.columns if found.names else None
-    part = resolve(names, role, told, opened.name, subtopics=how.subtopics)
-    refuse_leftover(part, found.numeric, role, told, opened.name)
-    if part.get("score") and not how.by_rank and not how.keep_rank:
-        part.pop("rank", None)
-    wanted = [name for name in dict.fromkeys(part.values()) if name]
-    text = {key: part.get(key) for key in _NUMBERS}
-    numeric = [] if how.grades else [name for name in text.values() if name]
-    reader = _Reader(opened.name, found, names, wanted, numeric)
-    chosen = {key: name for key, name in part.items() if name}
-    said = tuple(f"{opened.name}: {text}" for text in found.said)
-
-    def rows(data: bytes, skip: int, first: int) -> Rows:
-        frame, lines = reader.frame(data, skip, first)
-        if found.padded:
-            frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
-        return from_frame(
-            frame,
-            role,
-            how,
-            name=opened.name,
-            lines=lines,
-            line=first,
-            part=chosen,
-            said=said,
-        )
-
-    if role == "run" and _in_parts(opened, found, how, chosen):
-        stream = _stream(opened, reader, chosen, rows)
-        warnings = swapped(chosen, role, told, opened.name)
-        return replace(stream, warnings=() if stream.ranked else warnings)
-    made = rows(opened.read(), found.skip, found.line)
-    if made.frame.height == 0:
-        word = "judgements" if role == "qrels" else "rows"
-        msg = f"{opened.name}: no {word} in it"
-        raise NoRowsError(msg)
-    return made
+    if found.names is None:
+        # What was told of the columns is in their names.
+        found = replace(found, names=_names(found, role))
+        how = replace(how, columns=None)
+    table = csv_part(opened, found)
+    part = resolved(table, role, how)
+    if "score" in part and not how.by_rank and not how.keep_rank:
+        part.pop("rank", None)  # which is not read, as that takes time
+    if role == "run" and _in_parts(opened, found, how, part):
+        return _stream(opened, found, part, how)
+    return rows_of(table, role, how, part)
 
 
 def _in_parts(
@@ -90,7 +61,7 @@ def _in_parts(
     """Say whether a run is read in parts: one with scores, in plain text, not small."""
     return (
         opened.cut
-        and len(part) == len(set(part.values())) == 3  # noqa: PLR2004 - and a value
+        and len(part) == 3  # noqa: PLR2004 - and a value
         and found.mark != "::"
         and not (found.padded or how.lenient)
         and b"\r" not in opened.head.replace(b"\r\n", b"")
@@ -98,19 +69,16 @@ def _in_parts(
 
 
 def _stream(
-    opened: Opened,
-    reader: _Reader,
-    part: Mapping[str, str],
-    slowly: Callable[[bytes, int, int], Rows],
+    opened: Opened, found: Sniffed, part: Mapping[str, str], how: Reading
 ) -> Stream:
     """Read a run in parts as long as they are regular, and then the rest as one."""
-    value = next(key for key in part if key not in {"query", "item"})
-    ranked = value == "rank"
-    column = pl.col(part[value])
+    ranked = "rank" in part
+    value = part["rank" if ranked else "score"]
+    reader = _Reader(opened.name, found, list(part.values()), [value])
     columns = (
         pl.col(part["query"]).alias("query"),
         pl.col(part["item"]).alias("item"),
-        (-column if ranked else column).alias("value"),
+        (-pl.col(value) if ranked else pl.col(value)).alias("value"),
     )
 
     def parse(data: bytes) -> pl.DataFrame | None:
@@ -119,64 +87,64 @@ def _stream(
         return None if frame is None else frame.select(columns)
 
     def parts() -> Generator[Rows, None, None]:
-        first = line = reader.found.line
+        line = found.line
         rest: list[bytes] = []
-        with closing(opened.parsed(reader.found.skip, parse)) as found:
-            for data, frame in found:
+        with closing(opened.parsed(found.skip, parse)) as parsed:
+            for data, frame in parsed:
                 if rest or frame is None:
                     rest.append(data)
                     continue
                 yield Rows(frame, opened.name, line)
                 line += frame.height
                 del data, frame
-        if rest or line == first:
-            made = slowly(b"".join(rest), 0, line)
-            if made.frame.height == 0 and line == first:
-                msg = f"{opened.name}: no rows in it"
-                raise NoRowsError(msg)
-            yield made
+        if rest:
+            left = replace(found, skip=0, line=line)
+            yield rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
 
-    said = tuple(f"{opened.name}: {text}" for text in reader.found.said)
-    return Stream(parts, opened.name, said, ranked=ranked)
+    return Stream(
+        lambda: with_rows(parts(), opened.name),
+        opened.name,
+        found.said,
+        ranked=ranked,
+        warnings=() if ranked else swapped(part, "run", how.columns, opened.name),
+    )
 
 
-def csv_part(opened: Opened, found: Sniffed) -> Part:
-    """Open text in columns with names; of numbers the text is kept if one is not."""
-    names = _header(found, opened.name)
+def csv_part(opened: Opened, found: Sniffed, text: bytes | None = None) -> Part:
+    """Open text in columns with names; of numbers the text is kept if one is not.
+
+    Args:
+        opened: the file.
+        found: what is known of it.
+        text: what is left of it, if not all is to be read.
+    """
+    names = found.names or ()
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        where = f"{opened.name}:{found.line - 1}"
+        msg = f"{where}: the column {twice!r} appears twice; give it once"
+        raise FormatError(msg)
 
     def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
         numbers = [name for name in wanted if name in numeric]
-        reader = _Reader(opened.name, found, names, wanted, numbers)
-        frame, lines = reader.frame(opened.read(), found.skip, found.line)
+        reader = _Reader(opened.name, found, wanted, numbers)
+        frame, lines = reader.frame(opened.read() if text is None else text)
         if found.padded:
             frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
         several = [name for name in wanted if name in found.lists]
         frame = frame.with_columns(pl.col(several).str.split(" "))
         return frame, Rows(pl.DataFrame(), opened.name, found.line, lines=lines)
 
-    notes = tuple(f"{opened.name}: {text}" for text in found.said)
-    return Part(opened.name, tuple(names), load, found.numeric, notes=notes)
+    return Part(opened.name, names, load, found.numeric, notes=found.said)
 
 
-def _names(found: Sniffed, role: Role) -> list[str]:
+def _names(found: Sniffed, role: Role) -> tuple[str, ...]:
     """Return the names of columns without a header: those of their parts."""
     value = "grade" if role == "qrels" else "score"
-    return [
-        {"value": value, "": f"column {at}"}.get(part, part)
-        for at, part in enumerate(found.parts, 1)
-    ]
-
-
-def _header(found: Sniffed, name: str) -> list[str]:
-    """Return the names of the columns; refuse one that is there twice."""
-    names = list(found.names or ())
-    if len(set(names)) < len(names):
-        twice = next(one for one in names if names.count(one) > 1)
-        msg = (
-            f"{name}:{found.line - 1}: the column {twice!r} appears twice; give it once"
-        )
-        raise FormatError(msg)
-    return names
+    return tuple(
+        {"value": value, "": f"column {number}"}.get(part, part)
+        for number, part in enumerate(found.parts, 1)
+    )
 
 
 class _Reader:
@@ -186,41 +154,31 @@ class _Reader:
         self,
         name: str,
         found: Sniffed,
-        names: Sequence[str],
         wanted: Sequence[str],
         numeric: Sequence[str],
     ) -> None:
         self.name = name
         self.found = found
-        self.names = names
+        self.names = found.names or ()
         self.wanted = wanted
         self.numeric = numeric
         self.mark = "\t" if found.mark == "::" else found.mark or " "
 
-    def frame(
-        self, data: bytes, skip: int, first: int
-    ) -> tuple[pl.DataFrame, Ints | None]:
+    def frame(self, data: bytes) -> tuple[pl.DataFrame, Ints | None]:
         """Return the wanted columns, and the line of each row if they are not in step.
 
         Columns of numbers stay text where one of them is not a number, for a reader
         that says which.
-
-        Args:
-            data: the text.
-            skip: how many bytes come before its first row.
-            first: the line in which that row stands.
         """
-        before = data[:skip]
-        frame = None if self.found.mark == "::" else self.straight(data, before)
+        skip = self.found.skip
+        frame = None if self.found.mark == "::" else self.straight(data, data[:skip])
         if frame is not None:
             return frame, None
         text = self._rows(data[skip:])
-        if not text.strip():
-            return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
         frame = self.straight(text)
         if frame is not None:
             return frame, None
-        kept, lines = self._leave_out(text, first)
+        kept, lines = self._leave_out(text, self.found.line)
         if not kept:
             return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
         self._refuse_lines(kept, lines)
@@ -291,8 +249,7 @@ class _Reader:
                 columns=sorted(map(self.names.index, columns or self.wanted)),
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            text = str(error).strip()
-            return text.splitlines()[0] if text else type(error).__name__
+            return reason(error)
 
     def _leave_out(self, text: bytes, first: int) -> tuple[list[bytes], Ints]:
         """Leave out empty lines and comments; return the others and their numbers.
@@ -319,15 +276,7 @@ class _Reader:
     def _refuse_lines(self, kept: list[bytes], lines: Ints) -> None:
         """Raise for the first line that is not text or has too few or many fields."""
         for number, line in _numbered(kept, lines):
-            try:
-                line.decode()
-            except UnicodeDecodeError as error:
-                msg = (
-                    f"{self.name}:{number}: not UTF-8 text at byte {error.start} of "
-                    "the line; name its encoding with encoding= or --encoding, such "
-                    "as latin-1"
-                )
-                raise FormatError(msg) from None
+            decoded(line, f"{self.name}:{number}", " of the line")
         reader = csv.reader(
             io.StringIO(b"\n".join(kept).decode(), newline=""),
             delimiter=self.mark,

@@ -52,7 +52,12 @@ _TREC = {"run": 6, "qrels": 4}
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     """Find out what a file is, or take the user's word for it."""
     known = _not_text(opened, how)
-    return known or _text(opened, role, how, how.format)
+    return _naming(known or _text(opened, role, how, how.format), opened.name)
+
+
+def _naming(found: Sniffed, name: str) -> Sniffed:
+    """Let what is said of a file begin with its name."""
+    return replace(found, said=tuple(f"{name}: {text}" for text in found.said))
 
 
 def sniff_table(opened: Opened, how: Reading) -> Sniffed:
@@ -94,7 +99,8 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
         lists = tuple(name for name, word in several if word.endswith("_seq"))
     if _by_number(how) and not _is_headed(rows, opened.name):
         return Sniffed(kind, mark, tuple(map(str, range(1, len(names) + 1))))
-    return replace(named(kind, mark, names, lines), lists=lists)
+    found = named(kind, mark, names, lines)
+    return _naming(replace(found, lists=lists), opened.name)
 
 
 def _by_number(how: Reading) -> bool:

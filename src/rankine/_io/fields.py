@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from rankine._io.bytes import Opened
 
-NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE
-)
+_NUMBER = r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)"
+NUMBER = re.compile(_NUMBER, re.IGNORECASE)
+NUMBER_IN_BYTES = re.compile(_NUMBER.encode(), re.IGNORECASE)
 TYPED = re.compile(r"[^:\t]+:(token|token_seq|float|float_seq)")
 _MARKS = ("\t", ",", ";", "|")
 _BOM = codecs.BOM_UTF8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,18 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.text import count
-from rankine._io.columns import Role, parts_of, refuse_leftover, resolve, swapped
+from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
-from rankine._io.values import ids, numbers, worth_of
+from rankine._io.values import ids, is_missing, numbers, worth_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from rankine._base.arrays import Ints
     from rankine._io.tables import Loaded
 
+_NUMBERS = ("grade", "score", "rank")
 _NO_INDEX = SimpleNamespace(names=())
 _NO_FRAME = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
@@ -52,15 +53,7 @@ def _is_pandas(data: Any) -> bool:
 
 
 def from_frame(
-    data: Any,
-    role: Role,
-    how: Reading = PLAIN,
-    *,
-    name: str | None = None,
-    lines: Ints | None = None,
-    line: int | None = None,
-    part: Mapping[str, str] | None = None,
-    said: tuple[str, ...] = (),
+    data: Any, role: Role, how: Reading = PLAIN, *, name: str | None = None
 ) -> Rows:
     """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow.
 
@@ -69,125 +62,91 @@ def from_frame(
         role: what it holds.
         how: what the user says of it.
         name: what to call it in messages.
-        lines: the line of each row in its file.
-        line: the line of the first row, if lines and rows run in step.
-        part: which column is what, if that is known already.
-        said: what the user should know of how it was read.
     """
-    title = name or role
-    data = at_hand(data, title)
-    names = columns_of(data)
+    return rows_of(frame_part(data, name or role), role, how)
 
-    def numeric() -> list[str]:
-        known = ((name, column_of(data, own).dtype) for name, own in names.items())
-        return [name for name, dtype in known if holds_numbers(dtype)]
 
-    index = ", ".join(
-        str(one) for one in getattr(data, "index", _NO_INDEX).names if one
-    )
-    found = _resolved(list(names), role, how, title, part, numeric, index)
-    taken = {
-        column: column_of(data, names[column])
-        for column in dict.fromkeys(found.values())
-        if column is not None
-    }
-    taken, unnested, n_empty = _unnested(taken, found, title)
+def rows_of(
+    table: Part, role: Role, how: Reading, part: Mapping[str, str] | None = None
+) -> Rows:
+    """Read judgements or a run from the columns of a table that play a part in it."""
+    title = table.title
+    if part is None:
+        part = resolved(table, role, how)
+    values = [] if how.grades else [part[key] for key in _NUMBERS if key in part]
+    taken, origin = table.load(list(part.values()), values)
+    taken, unnested, n_empty = _unnested(taken, part, title)
     if unnested:
-        lines = line = None
-    origin = Rows(pl.DataFrame(), title, lines=lines, line=line, role=role)
-    notes = said + unnested
-    if not said:
-        notes += _said(role, found, title, told=bool(how.columns))
-    made: dict[str, pl.Series] = {}
+        origin = Rows(pl.DataFrame(), title)
+    origin = replace(origin, role=role)
+    notes = table.notes + unnested
+    if not table.notes:
+        notes += _said(role, part, title, told=bool(how.columns))
+    columns: dict[str, pl.Series] = {}
     for key in ("query", "item"):
-        own = taken[found[key] or ""]
-        made[key], told = ids(own, key, origin, lenient=how.lenient)
+        columns[key], told = ids(taken[part[key]], key, origin, lenient=how.lenient)
         notes += told
-    ranked = False
-    column = found["grade"] if role == "qrels" else None
+    ranked = "rank" in part and (how.by_rank or "score" not in part)
+    column = part.get("grade" if role == "qrels" else "rank" if ranked else "score")
     if role == "qrels":
-        n = len(made["item"])
-        made["value"] = _grades(taken, found["grade"], origin, how, n)
-        subtopic = found.get("subtopic")
-        if subtopic is not None:
-            own = ids(taken[subtopic], "subtopic", origin, lenient=how.lenient)[0]
-            made["subtopic"] = own.cast(pl.String)
-    else:
-        score, rank = found["score"], found["rank"]
-        ranked = rank is not None and (how.by_rank or score is None)
-        column = rank if ranked else score
-        if column is not None:
-            value = numbers(taken[column], column, origin, lenient=how.lenient)
-            made["value"] = -value if ranked else value
-        if how.keep_rank and rank is not None and not ranked:
-            made["rank"] = numbers(taken[rank], rank, origin, lenient=True)
-    frame = pl.DataFrame([series.alias(key) for key, series in made.items()])
-    return Rows(
-        frame,
-        title,
-        line,
-        lines=lines,
+        columns["value"] = _grades(taken, column, origin, how)
+        if "subtopic" in part:
+            own = taken[part["subtopic"]]
+            subtopics, _ = ids(own, "subtopic", origin, lenient=how.lenient)
+            columns["subtopic"] = subtopics.cast(pl.String)
+    elif column is not None:
+        value = numbers(taken[column], column, origin, lenient=how.lenient)
+        columns["value"] = -value if ranked else value
+        if how.keep_rank and "rank" in part and not ranked:
+            rank = part["rank"]
+            columns["rank"] = numbers(taken[rank], rank, origin, lenient=True)
+    return replace(
+        origin,
+        frame=pl.DataFrame([series.alias(key) for key, series in columns.items()]),
         notes=notes,
         ranked=ranked,
-        role=role,
-        warnings=() if ranked else swapped(found, role, how.columns, title),
+        warnings=() if ranked else swapped(part, role, how.columns, title),
         column=column or "",
         n_empty=n_empty,
     )
 
 
-def _resolved(
-    names: list[str],
-    role: Role,
-    how: Reading,
-    title: str,
-    part: Mapping[str, str] | None,
-    numeric: Callable[[], list[str]],
-    index: str,
-) -> dict[str, str | None]:
-    if part is None:
-        try:
-            found = resolve(names, role, how.columns, title, subtopics=how.subtopics)
-        except ColumnNotFoundError as error:
-            if not index:
-                raise
-            msg = f"{error}; {index} is in the index: use reset_index()"
-            raise ColumnNotFoundError(msg) from None
-        if not any(found.get(key) for key in ("grade", "score", "rank")):
-            refuse_leftover(found, numeric(), role, how.columns, title)
-        return found
-    keys = parts_of(role, subtopics=how.subtopics)
-    return {key: part.get(key) for key in keys}
-
-
-def holds_numbers(dtype: Any) -> bool:
-    """Say whether a column holds numbers, or lists of them."""
-    if isinstance(dtype, (pl.List, pl.Array)):
-        dtype = dtype.inner
-    return bool(dtype.is_numeric())
+def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:
+    """Say which columns of a table play a part in judgements or in a run."""
+    told, title = how.columns or {}, table.title
+    try:
+        part = resolve(table.names, role, told, title, subtopics=how.subtopics)
+    except ColumnNotFoundError as error:
+        if not table.index:
+            raise
+        msg = f"{error}; {table.index} is in the index: use reset_index()"
+        raise ColumnNotFoundError(msg) from None
+    value = "grade" if role == "qrels" else "score"
+    if value not in told and not any(key in part for key in _NUMBERS):
+        refuse_leftover(part, table.columns_of_numbers(), role, title)
+    return part
 
 
 def _unnested(
-    taken: dict[str, pl.Series], part: Mapping[str, str | None], title: str
-) -> tuple[dict[str, pl.Series], tuple[str, ...], int]:
+    frame: pl.DataFrame, part: Mapping[str, str], title: str
+) -> tuple[pl.DataFrame, tuple[str, ...], int]:
     """Turn lists in a column, one per query, into rows; count the empty ones."""
-    item = part["item"] or ""
-    if not isinstance(taken[item].dtype, (pl.List, pl.Array)):
-        return taken, (), 0
-    for key in ("score", "rank"):
-        column = part.get(key)
-        if column and not isinstance(taken[column].dtype, (pl.List, pl.Array)):
-            msg = (
-                f"{title}: {item!r} has a list in each row, and {column!r} only one "
-                "number for it; give a list of numbers, or leave the column out"
-            )
-            raise DataError(msg)
-    frame = pl.DataFrame([column.alias(name) for name, column in taken.items()])
+    item = part["item"]
     nested = [
         name
         for name, dtype in frame.schema.items()
         if isinstance(dtype, (pl.List, pl.Array))
     ]
+    if item not in nested:
+        return frame, (), 0
+    for key in ("score", "rank"):
+        column = part.get(key, item)
+        if column not in nested:
+            msg = (
+                f"{title}: {item!r} has a list in each row, and {column!r} only one "
+                "number for it; give a list of numbers, or leave the column out"
+            )
+            raise DataError(msg)
     frame = frame.with_columns(
         pl.col(name).arr.to_list()
         for name in nested
@@ -210,29 +169,24 @@ def _unnested(
         )
         raise DataError(msg)
     kept = frame.filter(counts[nested[0]] > 0)
-    rows = kept.explode(nested)
     notes = [f"{title}: the lists in {item!r} are read as rows, in their order"]
     empty = frame.height - kept.height
     if empty:
         notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
-    return {name: rows[name] for name in rows.columns}, tuple(notes), empty
+    return kept.explode(nested), tuple(notes), empty
 
 
 def _grades(
-    taken: Mapping[str, pl.Series],
-    column: str | None,
-    origin: Rows,
-    how: Reading,
-    n: int,
+    taken: pl.DataFrame, column: str | None, origin: Rows, how: Reading
 ) -> pl.Series:
     if column is None:
-        return pl.Series("value", np.ones(n))
+        return pl.Series("value", np.ones(taken.height))
     if how.grades is None:
         return numbers(taken[column], column, origin)
     return worth_of(taken[column], column, origin, how.grades)
 
 
-def at_hand(data: Any, title: str) -> Any:
+def _at_hand(data: Any, title: str) -> Any:
     """Collect what is lazy, and read once what can be read only once."""
     need_threads()
     try:
@@ -246,11 +200,11 @@ def at_hand(data: Any, title: str) -> Any:
             return pl.DataFrame(rows)
         return data if hasattr(data, "column_names") else pl.DataFrame(data)
     except _NO_FRAME as error:
-        msg = f"{title}: cannot be read as a table ({_reason(error)})"
+        msg = f"{title}: cannot be read as a table ({reason(error)})"
         raise FormatError(msg) from None
 
 
-def columns_of(data: Any) -> dict[str, Any]:
+def _columns_of(data: Any) -> dict[str, Any]:
     """Return the names of the columns as text, and as the frame has them."""
     if isinstance(data, pl.DataFrame) or _is_pandas(data):
         names = list(data.columns)
@@ -264,7 +218,7 @@ def columns_of(data: Any) -> dict[str, Any]:
     return dict(zip(texts, names, strict=True))
 
 
-def column_of(data: Any, name: Any) -> pl.Series:
+def _column_of(data: Any, name: Any) -> pl.Series:
     """Return a column of a frame, by the name that the frame has for it."""
     if isinstance(data, pl.DataFrame):
         return data.get_column(name)
@@ -275,28 +229,37 @@ def column_of(data: Any, name: Any) -> pl.Series:
     except UnicodeEncodeError:
         msg = f"column {name!r} contains an unpaired surrogate, which is not valid text"
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        msg = f"column {name!r} is of a type that cannot be read ({_reason(error)})"
+        msg = f"column {name!r} is of a type that cannot be read ({reason(error)})"
     raise FormatError(msg)
 
 
-def frame_part(data: Any, title: str) -> Part:
-    """Take a frame of any library as a table, of which only some columns are read."""
-    data = at_hand(data, title)
-    names = columns_of(data)
+def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
+    """Take a frame of any library as a table, of which only some columns are read.
+
+    Args:
+        data: the frame.
+        title: what to call it in messages.
+        origin: says where each row is, if not in the frame alone.
+    """
+    data = _at_hand(data, title)
+    names = _columns_of(data)
+    index = getattr(data, "index", _NO_INDEX).names
 
     def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
-        columns = [column_of(data, names[name]).alias(name) for name in wanted]
-        return pl.DataFrame(columns), Rows(pl.DataFrame(), title)
+        columns = [_column_of(data, names[name]).alias(name) for name in wanted]
+        return pl.DataFrame(columns), origin or Rows(pl.DataFrame(), title)
 
-    return Part(title, tuple(names), load)
+    in_index = ", ".join(str(name) for name in index if name)
+    return Part(title, tuple(names), load, index=in_index)
 
 
 def unreadable(name: str, word: str, error: BaseException) -> FormatError:
     """Say that a file cannot be read as what it was taken for, and why."""
-    return FormatError(f"{name}: cannot be read as {word} ({_reason(error)})")
+    return FormatError(f"{name}: cannot be read as {word} ({reason(error)})")
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """Return the first line of what an error says."""
     text = str(error).strip()
     return text.splitlines()[0].rstrip(".") if text else type(error).__name__
 
@@ -312,7 +275,11 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
         except Exception as error:
             if type(error).__module__.split(".")[0] != "pyarrow":
                 raise
-    values = [None if _missing(value) else value for value in column.tolist()]
+    nested = (np.ndarray, list)
+    values = [
+        None if not isinstance(value, nested) and is_missing(value) else value
+        for value in column.tolist()
+    ]
     if {type(value) for value in values} - {type(None)} == {int, float}:
         values = [None if value is None else float(value) for value in values]
     try:
@@ -326,24 +293,17 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
         raise DataError(msg) from None
 
 
-def _missing(value: Any) -> bool:
-    if isinstance(value, (np.ndarray, list)):
-        return False
-    return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124
-
-
 def _said(
-    role: Role, part: Mapping[str, str | None], name: str, *, told: bool
+    role: Role, part: Mapping[str, str], name: str, *, told: bool
 ) -> tuple[str, ...]:
-    if role == "qrels" and part["grade"] is None:
+    if role == "qrels" and "grade" not in part:
         return (f"{name} has no grades; every row counts as relevant, with grade 1",)
-    if role == "run" and part["score"] is None:
-        if part["rank"] is None:
-            return (
-                f"{name} has no scores and no ranks; the order of rows is the rank",
-            )
-        return (f"{name} has no scores; the column {part['rank']!r} gives the order",)
+    if role == "run" and "score" not in part:
+        if "rank" in part:
+            rank = part["rank"]
+            return (f"{name} has no scores; the column {rank!r} gives the order",)
+        return (f"{name} has no scores and no ranks; the order of rows is the rank",)
     read = ", ".join(
-        f"{key} = {column}" for key, column in part.items() if column not in (None, key)
+        f"{key} = {column}" for key, column in part.items() if column != key
     )
     return (f"{name}: {read}",) if read and not told else ()

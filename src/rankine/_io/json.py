@@ -6,19 +6,20 @@ import io
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
-from rankine._io.columns import NAMES, NAMES_OF_TABLES
-from rankine._io.frames import from_frame
+from rankine._io.bytes import decoded, not_utf8
+from rankine._io.columns import NAMES_OF_TABLES
+from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import as_rows, graded
-from rankine._io.sources import Lists, Rows, Stream
+from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part
 from rankine._io.values import NO_COLUMN
-from rankine.errors import DataError, DuplicateItemError, FormatError, NoRowsError
+from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         Sequence,
     )
 
+    from rankine._base.arrays import Ints
     from rankine._io.bytes import Opened
     from rankine._io.columns import Role
     from rankine._io.sources import Reading
@@ -49,40 +51,24 @@ _VALUES: dict[pl.DataType, str] = {
 _TYPES = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
 
 
-def read_json(opened: Opened, role: Role, how: Reading) -> Lists | Rows | Stream:
-    """Read {query: {item: number}}, {query: [items]}, or a list of records."""
+def read_json(
+    opened: Opened, role: Role, how: Reading, *, lines: bool
+) -> Lists | Rows | Stream:
+    """Read {query: {item: number}}, {query: [items]}, or records."""
     text = opened.read()
-    if role == "run" and len(text) > _LARGE and text.lstrip()[:1] == b"{":
+    large = role == "run" and not lines and len(text) > _LARGE
+    if large and text.lstrip()[:1] == b"{":
         return _in_parts(text, opened.name)
-    data = _load(text, opened.name, 1)
-    if isinstance(data, list):
-        return _rows(data, opened.name, role, how, lines=None)
-    if not isinstance(data, dict):
-        msg = f"{opened.name}: is JSON, but neither an object by query nor a list"
-        raise FormatError(msg)
-    if not data:
-        msg = f"{opened.name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
-        raise NoRowsError(msg)
-    odd = [
-        query for query, entry in data.items() if not isinstance(entry, (dict, list))
-    ]
-    if odd and any(key.casefold() in NAMES for key in data):
-        return _rows([data], opened.name, role, how, lines=None)
-    if odd:
-        raise _no_entry(odd[0], data[odd[0]], opened.name)
+    table = _part(text, opened.name, role, lines=lines)
+    if table.entries is None:
+        return rows_of(table, role, how)
+    for query, entry in table.entries.items():
+        if not isinstance(entry, (dict, list)):
+            raise _no_entry(query, entry, opened.name)
+    data = table.entries
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
     return Lists(data, opened.name)
-
-
-def read_ndjson(opened: Opened, role: Role, how: Reading) -> Rows:
-    """Read a record per line, such as {"query_id": ..., "retrieved": [...]}."""
-    text = opened.read()
-    frame = alike(text)
-    if frame is not None:
-        return from_frame(frame, role, how, name=opened.name, line=1)
-    records, numbers = _lines_of(text, opened.name)
-    return _rows(records, opened.name, role, how, lines=numbers)
 
 
 def json_part(opened: Opened, *, lines: bool) -> Part:
@@ -90,31 +76,28 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
 
     An object whose keys are no names of columns is kept as it is.
     """
+    return _part(opened.read(), opened.name, "run", lines=lines)
+
+
+def _part(text: bytes, name: str, role: Role, *, lines: bool) -> Part:
+    numbers = None
     if lines:
-        text = opened.read()
         frame = alike(text)
         if frame is not None:
-            return _frame_part(frame, Rows(pl.DataFrame(), opened.name, 1))
-        records, numbers = _lines_of(text, opened.name)
+            return frame_part(frame, name, Rows(pl.DataFrame(), name, 1))
+        records, numbers = _lines_of(text, name)
     else:
-        data, numbers = _load(opened.read(), opened.name, 1), None
+        data = _load(text, name, 1)
         if isinstance(data, dict) and not _is_record(data):
-            return _entries_part(data, opened.name)
+            return _entries_part(data, name)
         if not isinstance(data, (list, dict)):
-            msg = f"{opened.name}: is JSON, but neither an object nor a list of objects"
+            msg = f"{name}: is JSON, but neither an object nor a list of objects"
             raise FormatError(msg)
         records = data if isinstance(data, list) else [data]
     if not records:
-        msg = f"{opened.name}: no rows in it"
-        raise NoRowsError(msg)
-    return _frame_part(*_frame(records, opened.name, numbers))
-
-
-def _frame_part(frame: pl.DataFrame, origin: Rows) -> Part:
-    def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
-        return frame.select(wanted), origin
-
-    return Part(origin.name, tuple(frame.columns), load)
+        raise no_rows(name, role)
+    origin = Rows(pl.DataFrame(), name, lines=numbers)
+    return frame_part(_frame(records, name), name, origin)
 
 
 def _entries_part(data: dict[str, Any], name: str) -> Part:
@@ -139,7 +122,7 @@ def _is_record(data: dict[str, Any]) -> bool:
     return plain and any(key.casefold() in NAMES_OF_TABLES for key in data)
 
 
-def _lines_of(text: bytes, name: str) -> tuple[list[Any], list[int]]:
+def _lines_of(text: bytes, name: str) -> tuple[list[Any], Ints]:
     """Return an object per line, and the number of its line."""
     records, numbers = [], []
     for number, line in enumerate(text.split(b"\n"), 1):
@@ -150,15 +133,12 @@ def _lines_of(text: bytes, name: str) -> tuple[list[Any], list[int]]:
                 raise FormatError(msg)
             records.append(record)
             numbers.append(number)
-    return records, numbers
+    return records, np.array(numbers, dtype=np.int64)
 
 
 def _in_parts(text: bytes, name: str) -> Stream:
     """Read a large object query by query, so that memory holds a part of it only."""
-    try:
-        whole = text.decode()
-    except UnicodeDecodeError as error:
-        raise _not_text(error, name) from None
+    whole = decoded(text, name)
 
     def parts() -> Generator[Rows, None, None]:
         held: dict[str, Any] = {}
@@ -176,10 +156,10 @@ def _in_parts(text: bytes, name: str) -> Stream:
             if n > _ROWS:
                 yield as_rows(Lists(held, name), "run")
                 held, n = {}, 0
-        if n or not seen:
+        if n:
             yield as_rows(Lists(held, name), "run")
 
-    return Stream(parts, name)
+    return Stream(lambda: with_rows(parts(), name), name)
 
 
 def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
@@ -232,15 +212,6 @@ def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
     return FormatError(f"{name}:{line}: is not JSON ({why})")
 
 
-def _not_text(error: UnicodeDecodeError, name: str, line: int = 1) -> FormatError:
-    place = f"{name}:{line}" if line > 1 else name
-    msg = (
-        f"{place}: not UTF-8 text at byte {error.start}; name its encoding with "
-        "encoding= or --encoding"
-    )
-    return FormatError(msg)
-
-
 def _no_entry(query: str, entry: Any, name: str) -> FormatError:
     msg = (
         f"{name}: the entry of query {query!r} is of type {type(entry).__name__}; "
@@ -268,7 +239,7 @@ def _load(text: bytes, name: str, line: int) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once(name), parse_constant=float)
     except UnicodeDecodeError as error:
-        raise _not_text(error, name, line) from None
+        raise not_utf8(error, f"{name}:{line}" if line > 1 else name) from None
     except json.JSONDecodeError as error:
         msg = f"{name}:{line + error.lineno - 1}: is not JSON ({error.msg})"
         raise FormatError(msg) from None
@@ -282,37 +253,17 @@ def _load(text: bytes, name: str, line: int) -> Any:
         raise FormatError(msg) from None
 
 
-def _rows(
-    records: list[Any], name: str, role: Role, how: Reading, *, lines: list[int] | None
-) -> Rows:
-    if not records:
-        msg = f"{name}: no {'judgements' if role == 'qrels' else 'rows'} in it"
-        raise NoRowsError(msg)
-    frame, origin = _frame(records, name, lines)
-    return from_frame(frame, role, how, name=name, lines=origin.lines)
-
-
-def _frame(records: list[Any], name: str, lines: list[int] | None) -> Loaded:
+def _frame(records: list[Any], name: str) -> pl.DataFrame:
     """Make a frame of records; what one of them has not is null."""
-    columns: dict[str, list[Any]] = {}
-    for at, record in enumerate(records):
+    keys: dict[str, None] = {}
+    for number, record in enumerate(records):
         if not isinstance(record, dict):
-            _refuse_record(name, at, record)
-        for key in record:
-            columns.setdefault(key, [])
-    for record in records:
-        for key, values in columns.items():
-            values.append(record.get(key))
-    frame = pl.DataFrame(
-        [_column(key, values, name) for key, values in columns.items()]
-    )
-    numbers = None if lines is None else np.array(lines, dtype=np.int64)
-    return frame, Rows(pl.DataFrame(), name, lines=numbers)
-
-
-def _refuse_record(name: str, at: int, record: Any) -> NoReturn:
-    msg = f"{name}: record {at} is of type {type(record).__name__}; expected an object"
-    raise FormatError(msg)
+            kind = type(record).__name__
+            msg = f"{name}: record {number} is of type {kind}; expected an object"
+            raise FormatError(msg)
+        keys |= dict.fromkeys(record)
+    columns = {key: [record.get(key) for record in records] for key in keys}
+    return pl.DataFrame([_column(key, columns[key], name) for key in keys])
 
 
 def _column(key: str, values: list[Any], name: str) -> pl.Series:

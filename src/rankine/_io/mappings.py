@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats
     from rankine._io.columns import Role
-    from rankine._io.sources import Source
+    from rankine._io.sources import Source, Stream
 
 
 def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float]]:
@@ -216,6 +216,11 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
     if role == "qrels":
         msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
+    return replace(in_one(source), role=role)
+
+
+def in_one(source: Stream) -> Rows:
+    """Read all parts of a source, and put them together."""
     parts = list(source.open())
     lines = [
         np.arange(part.frame.height) + (part.line or 0)
@@ -231,7 +236,6 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
         lines=np.concatenate(lines) if known else None,
         notes=source.notes,
         ranked=source.ranked,
-        role=role,
         kind=source.kind,
         warnings=source.warnings,
     )

@@ -1,9 +1,9 @@
-"""Parquet: some columns of a file, whose pages are looked at before they are read.
+"""Parquet and Arrow: files of columns.
 
-A page whose header was damaged can make a reader ask for more memory than there is,
-which ends the process. So the headers are walked first: sizes and counts must not be
-negative, pages must lie inside the file, and their values add up to those of their
-column. The headers are written in Thrift's compact protocol.
+A page of Parquet whose header was damaged can make a reader ask for more memory than
+there is, which ends the process. So the headers are walked first: sizes and counts must
+not be negative, pages must lie inside the file, and their values add up to those of
+their column. The headers are written in Thrift's compact protocol.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._io.frames import UNREADABLE, holds_numbers, unreadable
+from rankine._io.frames import UNREADABLE, frame_part, unreadable
 from rankine._io.sources import Rows
-from rankine._io.tables import Part
+from rankine._io.tables import Part, holding_numbers
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
@@ -55,8 +55,20 @@ def parquet_part(opened: Opened) -> Part:
         schema = pl.read_parquet_schema(source())
     except UNREADABLE as error:
         raise unreadable(opened.name, "Parquet", error) from None
-    numeric = tuple(name for name, dtype in schema.items() if holds_numbers(dtype))
-    return Part(opened.name, tuple(schema), load, numeric)
+    return Part(opened.name, tuple(schema), load, holding_numbers(schema))
+
+
+def arrow_part(opened: Opened) -> Part:
+    """Open a file in Arrow's own format, or a stream of it."""
+    data = io.BytesIO(opened.read())
+    try:
+        if opened.head.startswith(b"ARROW1"):
+            frame = pl.read_ipc(data)
+        else:
+            frame = pl.read_ipc_stream(data)
+    except UNREADABLE as error:
+        raise unreadable(opened.name, "Arrow IPC", error) from None
+    return frame_part(frame, opened.name)
 
 
 def _check_pages(opened: Opened, held: bytes | None, wanted: Collection[str]) -> None:

@@ -7,6 +7,7 @@ where the order is the rank), `Stream` the same in parts.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -171,9 +172,24 @@ def is_empty(run: Source) -> bool:
     return isinstance(run, Rows) and run.frame.height == 0 and not run.n_empty
 
 
-def no_rows(name: str) -> NoRowsError:
-    """Return what is raised for a run without rows, whatever its form."""
-    return NoRowsError(f"{name}: no rows in it")
+def no_rows(name: str, role: str = "run") -> NoRowsError:
+    """Return what is raised for a run or a file without rows, whatever its form."""
+    word = "judgements" if role == "qrels" else "rows"
+    return NoRowsError(f"{name}: no {word} in it")
+
+
+def with_rows(
+    parts: Generator[Rows, None, None], name: str, role: str = "run"
+) -> Generator[Rows, None, None]:
+    """Go through the parts of a source; refuse one in which no part has a row."""
+    empty = True
+    with closing(parts):
+        for rows in parts:
+            empty = empty and rows.frame.height == 0
+            yield rows
+            del rows  # before the next part is read
+    if empty:
+        raise no_rows(name, role)
 
 
 def no_judgements(name: str) -> DataError:

@@ -28,19 +28,28 @@ class Part:
         names: the names of its columns.
         load: reads the columns of these names; of which the second ones are numbers,
             and stay text where one of them is not.
-        numeric: the names of the columns that hold numbers, as far as that is known.
+        numeric: the names of the columns that hold numbers; None if they must be read
+            to know.
         entries: what a JSON object has by its keys, if the file is one.
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
+        index: the names of what is in the index of a frame, and not in its columns.
     """
 
     title: str
     names: tuple[str, ...]
     load: Callable[[Sequence[str], Collection[str]], Loaded]
-    numeric: tuple[str, ...] = ()
+    numeric: tuple[str, ...] | None = None
     entries: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     kind: str = ""
+    index: str = ""
+
+    def columns_of_numbers(self) -> tuple[str, ...]:
+        """Return the names of the columns that hold numbers."""
+        if self.numeric is not None:
+            return self.numeric
+        return holding_numbers(self.load(self.names, ())[0].schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +142,15 @@ def together(frames: Sequence[pl.DataFrame], origins: Sequence[Rows]) -> pl.Data
                 )
                 raise FormatError(msg)
     return first if len(frames) == 1 else pl.concat(frames, how="vertical")
+
+
+def holding_numbers(schema: Mapping[str, pl.DataType]) -> tuple[str, ...]:
+    """Return the names of the columns that hold numbers, or lists of them."""
+    return tuple(
+        name
+        for name, dtype in schema.items()
+        if getattr(dtype, "inner", dtype).is_numeric()
+    )
 
 
 def origin_of(name: str, loaded: Sequence[Loaded]) -> Rows | Places:

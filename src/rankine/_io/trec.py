@@ -14,20 +14,24 @@ import re
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._io.bytes import UNPACKED_BY_POLARS
-from rankine._io.sources import Rows, Stream
-from rankine.errors import DataError, FormatError, NoRowsError
+from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
+from rankine._io.fields import NUMBER_IN_BYTES
+from rankine._io.mappings import in_one
+from rankine._io.sources import Rows, Stream, with_rows
+from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
-    from rankine._base.arrays import Ints
     from rankine._io.bytes import Opened
+    from rankine._io.columns import Role
+    from rankine._io.fields import Sniffed
+    from rankine._io.sources import Reading
 
 _FIELDS = {
     "run": ("query", "q0", "item", "rank", "value", "tag"),
@@ -39,9 +43,12 @@ _RANKED = {"ranks", "msmarco"}
 _BOM = codecs.BOM_UTF8
 _WANTED = ("query", "item", "value")
 _TYPES = {"value": pl.Float64, "rank": pl.Float64}
+_LARGE, _LARGE_PACKED = 1 << 26, 1 << 24
+"""Bytes of text up to which the tag of every line is looked at."""
 _TAIL = 1 << 16
 """Bytes in which the last line is looked for."""
 _LITTLE = 1 << 18
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _SHOWN = 120
 """Characters of a bad line that are shown."""
 
@@ -96,43 +103,47 @@ class Layout:
         return _FIELDS[self.kind]
 
 
-def read_run(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Stream:
-    """Read a run in parts, whenever it is asked for."""
-
-    def parts() -> Generator[Rows, None, None]:
-        empty = True
-        with closing(_parts(opened, layout)) as found:
-            for rows in found:
-                empty = empty and rows.frame.height == 0
-                yield rows
-        if empty:
-            msg = f"{opened.name}: no rows in it"
-            raise NoRowsError(msg)
-
-    return Stream(
-        parts,
+def read_trec(
+    opened: Opened, found: Sniffed, role: Role, how: Reading
+) -> Rows | Stream:
+    """Read judgements, or a run in parts whenever it is asked for."""
+    if how.grades is not None:
+        msg = (
+            f"{opened.name}: grades in words need a table with a header, not TREC text"
+        )
+        raise FormatError(msg)
+    layout = _layout(opened, found, role, how)
+    notes = found.said
+    if layout.kind == "msmarco":
+        notes = notes or (f"{opened.name}: no header; query, item and rank",)
+    elif how.columns:
+        said = "the columns of TREC text are fixed; columns= and --col are ignored"
+        notes += (f"{opened.name}: {said}",)
+    stream = Stream(
+        lambda: with_rows(_parts(opened, layout), opened.name, role),
         opened.name,
         notes,
         ranked=layout.kind in _RANKED,
         tag=None if layout.kind == "msmarco" else lambda: _tag(opened, layout),
     )
+    return in_one(stream) if role == "qrels" else stream
 
 
-def read_qrels(opened: Opened, layout: Layout, notes: tuple[str, ...] = ()) -> Rows:
-    """Read judgements."""
-    parts = list(_parts(opened, layout))
-    frames = [part.frame for part in parts if part.frame.height]
-    if not frames:
-        msg = f"{opened.name}: no judgements in it"
-        raise NoRowsError(msg)
-    lines = np.concatenate([_lines(part) for part in parts])
-    return Rows(pl.concat(frames), opened.name, lines=lines, notes=notes)
-
-
-def _lines(part: Rows) -> Ints:
-    if part.lines is not None:
-        return part.lines
-    return np.arange(part.frame.height, dtype=np.int64) + (part.line or 1)
+def _layout(opened: Opened, found: Sniffed, role: Role, how: Reading) -> Layout:
+    if found.parts:
+        return Layout("msmarco", mark=found.mark or " ", lenient=how.lenient)
+    return Layout(
+        "qrels" if role == "qrels" else "ranks" if how.by_rank else "run",
+        mark=found.mark,
+        skip=found.skip,
+        line=found.line,
+        loose=found.format == "trec-loose",
+        more_words=how.more_words and how.format is None and role == "run",
+        lenient=how.lenient,
+        rank=how.keep_rank and role == "run",
+        subtopic=how.subtopics and role == "qrels",
+        every=opened.size <= (_LARGE_PACKED if opened.packing else _LARGE),
+    )
 
 
 def _tag(opened: Opened, layout: Layout) -> str:
@@ -219,7 +230,6 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
 
 def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
     fields = layout.fields
-    schema = {field: _TYPES.get(field, pl.String) for field in fields}
     if part.startswith(UNPACKED_BY_POLARS):
         return None
     try:
@@ -227,7 +237,7 @@ def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame
             part,
             separator=mark or layout.mark,
             has_header=False,
-            schema=schema,
+            schema=_types(fields),
             columns=[fields.index(field) for field in layout.read],
             quote_char=None,
         )
@@ -256,13 +266,18 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
                 where = f"{name}:{line + at}"
                 raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
             fields = fitted
-        if not layout.lenient and _CONTROL.search(text):
-            raise _control(text, f"{name}:{line + at}")
+        control = None if layout.lenient else _CONTROL.search(text)
+        if control:
+            msg = (
+                f"{name}:{line + at}: has the control character "
+                f"\\x{control[0][0]:02x}, which should not be in an id; "
+                "lenient=True or --lenient keeps it as it is"
+            )
+            raise DataError(msg)
         kept.append(b" ".join(fields))
         number.append(line + at)
     if not kept:
-        types = {name: _TYPES.get(name, pl.String) for name in layout.wanted}
-        empty = pl.DataFrame(schema=types)
+        empty = pl.DataFrame(schema=_types(layout.wanted))
         return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
     frame = _parse(b"\n".join(kept), layout, " ")
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
@@ -272,38 +287,23 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
 
 
 def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
-    """Return as many fields as there should be, if only the tag is odd and may be."""
-    n_fields = len(layout.fields)
-    if not _is_loose(fields, layout):
-        return None
-    if layout.more_words and len(fields) > n_fields:
-        return fields[:n_fields]
-    if layout.loose:
-        return [*fields[: n_fields - 1], b"_".join(fields[n_fields - 1 :]) or b"_"]
-    return None
+    """Return as many fields as there should be, if only the tag is odd and may be.
 
-
-def _is_loose(fields: list[bytes], layout: Layout) -> bool:
-    """Say whether only the tag is odd: what comes before it must be numbers."""
-    names = layout.fields[:-1]
-    return len(fields) >= len(names) and all(
-        _NUMBER.fullmatch(field)
+    What comes before the tag must be there, and numbers where they should be.
+    """
+    *names, _ = layout.fields
+    n_names = len(names)
+    if len(fields) < n_names or not all(
+        NUMBER_IN_BYTES.fullmatch(field)
         for name, field in zip(names, fields, strict=False)
         if name in {"rank", "value", "score"}
-    )
-
-
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-
-
-def _control(text: bytes, where: str) -> DataError:
-    found = _CONTROL.search(text)
-    code = found[0][0] if found else 0
-    msg = (
-        f"{where}: has the control character \\x{code:02x}, which should not be in an "
-        "id; lenient=True or --lenient keeps it as it is"
-    )
-    return DataError(msg)
+    ):
+        return None
+    if layout.more_words and len(fields) > n_names:
+        return fields[: n_names + 1]
+    if layout.loose:
+        return [*fields[:n_names], b"_".join(fields[n_names:]) or b"_"]
+    return None
 
 
 def _wrong_fields(
@@ -326,32 +326,29 @@ def _wrong_fields(
     return FormatError(msg)
 
 
-_NUMBER = re.compile(
-    rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)",
-    re.IGNORECASE,
-)
-
-
 def _parse_slowly(
     kept: list[bytes], number: list[int], layout: Layout, name: str
 ) -> pl.DataFrame:
     """Read line by line, to accept what polars does not and to say what is wrong."""
-    made: dict[str, list[str | float]] = {field: [] for field in layout.wanted}
-    places = [(field, layout.fields.index(field)) for field in layout.wanted]
+    columns: dict[str, list[str | float]] = {field: [] for field in layout.wanted}
     for text, line in zip(kept, number, strict=True):
-        fields = text.split(b" ")
-        for field, at in places:
-            value = fields[at]
+        fields = dict(zip(layout.fields, text.split(b" "), strict=True))
+        where = f"{name}:{line}"
+        for field, column in columns.items():
+            value = fields[field]
             if field in _TYPES:
-                made[field].append(_number(value, field, layout, f"{name}:{line}"))
+                column.append(_number(value, field, layout, where))
             else:
-                made[field].append(_text(value, f"{name}:{line}"))
-    types = {field: _TYPES.get(field, pl.String) for field in layout.wanted}
-    return pl.DataFrame(made, schema=types)
+                column.append(decoded(value, where, " of an id"))
+    return pl.DataFrame(columns, schema=_types(layout.wanted))
+
+
+def _types(fields: Sequence[str]) -> dict[str, Any]:
+    return {field: _TYPES.get(field, pl.String) for field in fields}
 
 
 def _number(value: bytes, field: str, layout: Layout, where: str) -> float:
-    if _NUMBER.fullmatch(value):
+    if NUMBER_IN_BYTES.fullmatch(value):
         return float(value)
     if field == "rank":
         return math.nan  # it is not used
@@ -360,14 +357,3 @@ def _number(value: bytes, field: str, layout: Layout, where: str) -> float:
     shown = value.decode(errors="backslashreplace")
     msg = f"{where}: the {word} is {shown!r}, not a number"
     raise DataError(msg)
-
-
-def _text(value: bytes, where: str) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        msg = (
-            f"{where}: not UTF-8 text at byte {error.start} of an id; name its "
-            "encoding with encoding= or --encoding, such as latin-1"
-        )
-        raise FormatError(msg) from None
