@@ -210,7 +210,9 @@ def test_70_one_query_has_a_reason_for_no_interval() -> None:
 def test_70_one_item_and_one_query_work_in_all_forms() -> None:
     assert rk.evaluate({1: {2}}, {1: [2]}, "AP").per_query.rows() == [(1, 1)]
     assert rk.evaluate(rk.from_scores([[1]]), rk.from_scores([[5]]), "AP")["AP"] == 1
-    assert refused(FormatError, {1: {2}}, None).startswith("cannot read run from a ")
+    assert refused(FormatError, {1: {2}}, None).startswith(
+        "cannot read run from None; "
+    )
 
 
 def test_71_no_metrics_is_refused() -> None:

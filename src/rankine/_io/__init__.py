@@ -4,71 +4,83 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
+from rankine._io import files
 from rankine._io.columns import ALIASES, ALIASES_OF_TABLES, check_parts
+from rankine._io.frames import frame_part, from_frame, is_frame
+from rankine._io.mappings import graded, turned
+from rankine._io.matrices import from_sparse, is_sparse
 from rankine._io.sources import MAX_BYTES, PLAIN, Dense, Lists, Reading, Rows, Stream
+from rankine._io.tables import Table
+from rankine._io.values import kind_of
 from rankine.errors import DataError, FormatError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._io.columns import Role
     from rankine._io.sources import Source
-    from rankine._io.tables import Table
 
 
 def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
     """Read judgements or a run from anything that is accepted for them."""
-    if how is PLAIN:
-        return _read(data, role, how)
-    _check(how)
-    if how.grades is not None and (
-        isinstance(data, (Rows, Stream, Lists, Dense)) or _is_sparse(data)
-    ):
-        msg = (
-            "grades= says what words are worth, but these judgements already hold "
-            "numbers"
-        )
-        raise ParameterError(msg)
+    if how is not PLAIN:
+        _check(how)
     source = _read(data, role, how)
     if how.lower_is_better and role == "run":
-        from rankine._io.mappings import turned  # noqa: PLC0415 - seldom asked for
-
         return turned(source, lenient=how.lenient)
     return source
 
 
 def _read(data: Any, role: Role, how: Reading) -> Source:
-    if isinstance(data, (Rows, Stream, Lists, Dense)):
-        own = "run" if isinstance(data, Stream) else getattr(data, "role", None)
-        if own is not None and own != role:
-            word = {"run": "a run", "qrels": "judgements"}
-            msg = (
-                f"{data.name} was read as {word[own]} and cannot be used as "
-                f"{word[role]}"
-            )
-            raise DataError(msg)
-        if not isinstance(data, Lists):
-            need_threads()
-        return data
+    was_read = isinstance(data, (Rows, Stream, Lists, Dense))
+    if how.grades is not None and (was_read or is_sparse(data)):
+        msg = (
+            "grades= says what words are worth, but these judgements already hold "
+            "numbers"
+        )
+        raise ParameterError(msg)
+    if was_read:
+        return _as_read(data, role)
     if type(data).__name__ == "DatasetDict":
         splits = ", ".join(map(repr, data))
         msg = f"cannot read {role} from a DatasetDict; pass one of its splits: {splits}"
         raise FormatError(msg)
-    if isinstance(data, Mapping) and not _is_sparse(data):
+    if isinstance(data, Mapping) and not is_sparse(data):
         if how.grades is not None and role == "qrels":
-            from rankine._io.mappings import graded  # noqa: PLC0415
-
             data = graded(data, how.grades)
         return Lists(data, role)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
-        from rankine._io.files import read_path  # noqa: PLC0415 - only for files
+        return files.read_path(Path(os.fsdecode(data)), role, how)
+    if is_frame(data):
+        return from_frame(data, role, how)
+    if is_sparse(data):
+        return from_sparse(data, role)
+    hint = ""
+    if type(data).__name__ in {"ndarray", "Tensor"}:
+        hint = "; wrap a matrix with from_scores or from_ranked"
+    msg = (
+        f"cannot read {role} from {kind_of(data)}; expected a path, a mapping by "
+        "query, a pandas, polars or pyarrow frame, or a sparse matrix" + hint
+    )
+    raise FormatError(msg)
 
-        return read_path(Path(os.fsdecode(data)), role, how)
-    return _read_table(data, role, how)
+
+def _as_read(source: Source, role: Role) -> Source:
+    """Use what was read before, if it was read as what it is to be."""
+    read_as = "run" if isinstance(source, Stream) else getattr(source, "role", None)
+    if read_as not in {None, role}:
+        words = {"run": "a run", "qrels": "judgements"}
+        was, wanted = words[read_as], words[role]
+        msg = f"{source.name} was read as {was} and cannot be used as {wanted}"
+        raise DataError(msg)
+    if not isinstance(source, Lists):
+        need_threads()
+    return source
 
 
 def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
@@ -79,17 +91,11 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
         title: what to call it in messages, if it is not a path.
         how: what the user says about a file.
     """
-    from rankine._io.tables import Table  # noqa: PLC0415 - polars is needed
-
     if isinstance(data, Table):
         return data
     need_threads()
     if isinstance(data, (str, os.PathLike)):
-        from rankine._io.files import read_table as of_path  # noqa: PLC0415
-
-        return of_path(Path(os.fsdecode(data)), how)
-    from rankine._io.frames import frame_part, is_frame  # noqa: PLC0415
-
+        return files.read_table(Path(os.fsdecode(data)), how)
     if is_frame(data):
         return Table(title, (frame_part(data, title),), how.columns or {})
     msg = (
@@ -99,34 +105,15 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
     raise FormatError(msg)
 
 
-def _is_sparse(data: Any) -> bool:
-    """Say whether this is a sparse matrix, one kind of which is a dict too."""
-    return type(data).__module__.startswith("scipy.sparse")
-
-
-def _read_table(data: Any, role: Role, how: Reading) -> Source:
-    """Read a frame or a sparse matrix; say what else there is."""
-    from rankine._io.frames import from_frame, is_frame  # noqa: PLC0415
-    from rankine._io.matrices import from_sparse, is_sparse  # noqa: PLC0415
-
-    if is_frame(data):
-        return from_frame(data, role, how)
-    if is_sparse(data):
-        return from_sparse(data, role)
-    kind = type(data).__name__
-    hint = ""
-    if kind in {"ndarray", "Tensor"}:
-        hint = "; wrap a matrix with from_scores or from_ranked"
-    msg = (
-        f"cannot read {role} from a {kind}; expected a path, a mapping by query, a "
-        f"pandas, polars or pyarrow frame, or a sparse matrix{hint}"
-    )
-    raise FormatError(msg)
-
-
 def _check(how: Reading, parts: Collection[str] = ALIASES) -> None:
-    if how.grades is not None:
-        _check_worth(how.grades)
+    grades: Any = how.grades
+    if grades is not None and not isinstance(grades, Mapping):
+        msg = f"grades must be {{word: number}}, got {grades!r}"
+        raise ParameterError(msg)
+    for word, worth in (grades or {}).items():
+        if not isinstance(worth, Real):
+            msg = f"grades maps {word!r} to {worth!r}, which is not a number"
+            raise ParameterError(msg)
     columns: Any = how.columns
     if columns is not None and not isinstance(columns, Mapping):
         msg = f"columns must be {{part: column}}, got {columns!r}"
@@ -138,18 +125,6 @@ def _check(how: Reading, parts: Collection[str] = ALIASES) -> None:
             msg = f"{name} must be text, got {value!r}"
             raise ParameterError(msg)
     check_count("max_bytes", how.max_bytes, least=1)
-
-
-def _check_worth(grades: Any) -> None:
-    from numbers import Real  # noqa: PLC0415
-
-    if not isinstance(grades, Mapping):
-        msg = f"grades must be {{word: number}}, got {grades!r}"
-        raise ParameterError(msg)
-    for word, worth in grades.items():
-        if not isinstance(worth, Real):
-            msg = f"grades maps {word!r} to {worth!r}, which is not a number"
-            raise ParameterError(msg)
 
 
 def read_run(

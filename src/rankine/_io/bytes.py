@@ -34,7 +34,7 @@ Parsed = TypeVar("Parsed")
 STDIN = "-"
 _HEAD = 1 << 10
 _BLOCK = 1 << 20
-_PEEK = 1 << 12
+_BUFFER = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
@@ -208,15 +208,20 @@ class Opened:
             yield b"".join(made)
 
     def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
-        with self._raw() as file:
-            number = file.fileno()
-            last = os.lseek(number, 0, os.SEEK_END)
+        longest = limits().line_bytes
+        with self._raw(buffering=_BUFFER) as file:
+            last = file.seek(0, os.SEEK_END)
             if last > self.how.max_bytes:
                 raise self.too_much()
-            begin = 3 if _at(number, 0, 3) == _BOM else 0
+            file.seek(0)
+            begin = 3 if file.read(3) == _BOM else 0
             while begin < last:
-                end = self._line_end(number, begin + size, last)
-                part = _at(number, begin, end - begin)
+                file.seek(begin + size)
+                more = len(file.readline(longest + 1))
+                if more > longest:
+                    raise self._long_line()
+                file.seek(begin)
+                part = file.read(size + more)
                 if not part:
                     break
                 begin += len(part)
@@ -224,18 +229,6 @@ class Opened:
                 # Let go before the next part is read, so that its memory serves again.
                 del part
         self._refuse_change()
-
-    def _line_end(self, number: int, at: int, last: int) -> int:
-        """Return where the line that a place is in ends."""
-        longest = at + limits().line_bytes
-        while at < last:
-            found = _at(number, at, _PEEK).find(b"\n")
-            if found >= 0:
-                return at + found + 1
-            at += _PEEK
-            if at > longest:
-                raise self._long_line()
-        return last
 
     def parsed(
         self, skip: int, parse: Callable[[bytes], Parsed]
@@ -271,11 +264,11 @@ class Opened:
             reader.shutdown(wait=False, cancel_futures=True)
             parsers.shutdown(wait=False, cancel_futures=True)
 
-    def _raw(self) -> BinaryIO:
+    def _raw(self, buffering: int = 0) -> BinaryIO:
         if self._held is not None:
             return io.BytesIO(self._held)
         try:
-            return self._place.open("rb", buffering=0)
+            return self._place.open("rb", buffering)
         except OSError as error:
             raise cannot(self._place, error) from None
 
@@ -285,13 +278,11 @@ class Opened:
         except Exception as error:
             word = damage(error, self.packing)
             if word is not None:
-                raise self._damaged(word) from None
+                msg = f"{self.name}: the compressed data ({self.packing}) {word}"
+                raise FormatError(msg) from None
             if isinstance(error, OSError):
                 raise cannot(self._place, error) from None
             raise
-
-    def _damaged(self, word: str) -> FormatError:
-        return FormatError(f"{self.name}: the compressed data ({self.packing}) {word}")
 
     def _decoded(
         self, decode: codecs.IncrementalDecoder, block: bytes, n: int
@@ -349,12 +340,6 @@ class Opened:
     def _long_line(self) -> FormatError:
         msg = f"{self.name}: has a line of more than {limits().line_bytes:,} bytes"
         return FormatError(msg)
-
-
-def _at(number: int, begin: int, length: int) -> bytes:
-    """Read from a file by its number, which is faster than by its object."""
-    os.lseek(number, begin, os.SEEK_SET)
-    return os.read(number, length)
 
 
 def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:

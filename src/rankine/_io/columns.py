@@ -10,8 +10,10 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankine._io.values import kind_of
 from rankine.errors import (
     ColumnNotFoundError,
+    DataError,
     FormatError,
     ParameterError,
     nearest,
@@ -146,8 +148,8 @@ def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) ->
             raise ParameterError(msg)
         column = columns[part]
         if not (column is None or isinstance(column, (str, int))):
-            kind = type(column).__name__
-            msg = f"columns gives {part!r} a {kind}; expected a name or a number"
+            kind = kind_of(column)
+            msg = f"columns gives {part!r} {kind}; expected a name or a number"
             raise ParameterError(msg)
 
 
@@ -225,6 +227,16 @@ def _chosen(
         if column is not None:
             chosen[part] = column
     return chosen
+
+
+def no_part(found: Sequence[str], part: str, name: str, what: str) -> DataError:
+    """Say that a table lacks a part, and how its column can be named."""
+    msg = (
+        f"{name} has no {what}; it has {', '.join(found)}, and names such as "
+        f"{', '.join(ALIASES_OF_TABLES[part][:3])} are recognised; say which one to "
+        f"use with columns={{{part!r}: ...}} or --col {part}=NAME"
+    )
+    return ColumnNotFoundError(msg)
 
 
 def known_columns(found: Sequence[str], part: str) -> list[str]:

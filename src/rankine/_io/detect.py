@@ -52,7 +52,7 @@ _TREC = {"run": 6, "qrels": 4}
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     """Find out what a file is, or take the user's word for it."""
     known = _not_text(opened, how)
-    return _naming(known or _text(opened, role, how, how.format), opened.name)
+    return _naming(known or _text(opened, role, how), opened.name)
 
 
 def _naming(found: Sniffed, name: str) -> Sniffed:
@@ -77,9 +77,6 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     if known:
         return known
     lines = first_lines(opened)
-    if not lines:
-        msg = f"{opened.name}: no rows in it"
-        raise NoRowsError(msg)
     if "\0" in lines[0].text:
         msg = (
             f"{opened.name}: is binary data of a kind that is not read; a table is one "
@@ -90,7 +87,7 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     mark = _mark_of_table(lines, told)
     rows = [split(line.text, mark) for line in lines]
     names = rows[0]
-    kind = told or ("tsv" if mark == "\t" else "csv")
+    kind = told or _kind_of_text(mark)
     lists: tuple[str, ...] = ()
     if all(map(TYPED.fullmatch, names)):
         kind, types = "recbole", [name.rpartition(":")[2] for name in names]
@@ -207,30 +204,24 @@ def _kind_of_json(head: bytes) -> str:
     return "ndjson" if records else "json"
 
 
-def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed:
+def _text(opened: Opened, role: Role, how: Reading) -> Sniffed:
+    told = how.format
     lines = first_lines(opened)
-    if not lines:
-        msg = f"{opened.name}: no rows in it"
-        raise NoRowsError(msg)
     first = lines[0].text
     if told in {"trec", "trec-loose"}:
         return _trec(lines, role, told)
     if told == "msmarco":
-        third = "rank" if role == "run" else "grade"
-        mark = "\t" if "\t" in first else ""
-        return _plain("msmarco", mark, ("query", "item", third), ())
+        parts = ("query", "item", "rank" if role == "run" else "grade")
+        return Sniffed("msmarco", "\t" if "\t" in first else "", parts=parts)
     if told == "movielens" or (told is None and first.count("::") in {2, 3}):
         return _movielens(lines, opened.name)
     for mark in marks_of(told):
         fields = split(first, mark)
         if len(fields) > 1 and all(map(TYPED.fullmatch, fields)):
-            return named(
-                "recbole", mark, [one.rpartition(":")[0] for one in fields], lines
-            )
+            names = [field.rpartition(":")[0] for field in fields]
+            return named("recbole", mark, names, lines)
         if len(fields) > 1 and is_header(fields):
-            return named(
-                told or ("tsv" if mark == "\t" else "csv"), mark, fields, lines
-            )
+            return named(told or _kind_of_text(mark), mark, fields, lines)
     n_words = mode(len(line.text.split()) for line in lines)
     if (
         told is None
@@ -243,16 +234,14 @@ def _text(opened: Opened, role: Role, how: Reading, told: str | None) -> Sniffed
     return _unnamed(lines, role, how, opened.name, told)
 
 
+def _kind_of_text(mark: str) -> str:
+    return "tsv" if mark == "\t" else "csv"
+
+
 def _goes_on(line: Line) -> bool:
     """Say whether a line is one of a TREC run, with or without words after its tag."""
     words = line.text.split()
     return len(words) >= _TREC["run"] and all(map(NUMBER.fullmatch, words[3:5]))
-
-
-def _plain(
-    kind: str, mark: str, parts: tuple[str, ...], said: tuple[str, ...]
-) -> Sniffed:
-    return Sniffed(kind, mark, None, parts=parts, said=said)
 
 
 def _trec(lines: list[Line], role: Role, kind: str) -> Sniffed:
@@ -284,7 +273,7 @@ def _movielens(lines: list[Line], name: str) -> Sniffed:
         )
         raise FormatError(msg)
     parts: tuple[str, ...] = ("query", "item", "value", "time")
-    return _plain("movielens", mark, parts[:n], ())
+    return Sniffed("movielens", mark, parts=parts[:n])
 
 
 def _is_rated(rows: list[list[str]]) -> bool:
@@ -314,14 +303,14 @@ def _unnamed(
     rows = [split(line.text, mark) for line in lines]
     columns = _told_columns(how)
     by_place = list(columns.values())
-    kind = told or ("tsv" if mark == "\t" else "csv")
+    kind = told or _kind_of_text(mark)
     by_number = _by_number(how)
     if _has_words_above_numbers(rows) or (
         set(by_place) & set(rows[0]) - {""} and not by_number
     ):
         return named(kind, mark, rows[0], lines)
     if by_number:
-        return Sniffed(kind, mark, None, parts=_told_parts(columns, len(rows[0]), name))
+        return Sniffed(kind, mark, parts=_told_parts(columns, len(rows[0]), name))
     if how.columns:
         shown = ", ".join(map(str, how.columns.values()))[:_SHOWN]
         msg = (
@@ -383,7 +372,7 @@ def _by_content(
         raise FormatError(msg)
     words = ", ".join(f"{part} = column {at}" for at, part in enumerate(parts, 1))
     said = (f"no header; {words}",)
-    return Sniffed(kind, mark, None, parts=parts, said=said)
+    return Sniffed(kind, mark, parts=parts, said=said)
 
 
 def _third(rows: list[list[str]], name: str) -> str:

@@ -6,10 +6,11 @@ import codecs
 import csv
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankine._base.limits import limits
 from rankine._io.columns import NAMES
+from rankine._io.sources import no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,22 +55,25 @@ class Sniffed:
     lists: tuple[str, ...] = ()
 
 
-class Line:
-    """A line with where it stands."""
+class Line(NamedTuple):
+    """A line, its number, and the byte at which it ends."""
 
-    __slots__ = ("end", "number", "text")
-
-    def __init__(self, text: str, number: int, end: int) -> None:
-        self.text, self.number, self.end = text, number, end
+    text: str
+    number: int
+    end: int
 
 
 def first_lines(opened: Opened) -> list[Line]:
-    """Return the first lines that are neither empty nor comments.
+    """Return the first lines that are neither empty nor comments; there must be one.
 
     A spreadsheet may say in the first line how columns are separated.
     """
-    some = _lines_of(opened.head[: limits().head_bytes], opened)
-    return some if len(some) > 1 else _lines_of(opened.head, opened)
+    lines = _lines_of(opened.head[: limits().head_bytes], opened)
+    if len(lines) < 2:  # noqa: PLR2004 - a header and a row
+        lines = _lines_of(opened.head, opened)
+    if not lines:
+        raise no_rows(opened.name)
+    return lines
 
 
 def _lines_of(head: bytes, opened: Opened) -> list[Line]:

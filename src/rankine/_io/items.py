@@ -13,12 +13,13 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io import open_table
-from rankine._io.columns import ALIASES_OF_TABLES, resolve_table
+from rankine._io.columns import no_part, resolve_table
 from rankine._io.frames import is_frame
+from rankine._io.matrices import is_sparse
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows
 from rankine._io.tables import Table, together
-from rankine._io.values import ids, no_text
+from rankine._io.values import ids, kind_of, no_text
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
 if TYPE_CHECKING:
@@ -77,14 +78,14 @@ def read_features(
         return _of_mapping(data, "items")
     if isinstance(data, (str, os.PathLike, Table)) or is_frame(data):
         return _of_table(open_table(data, "items"), columns, lenient=lenient)
-    if type(data).__module__.startswith("scipy.sparse"):
+    if is_sparse(data):
         return _of_sparse(data)
     if isinstance(data, np.ndarray):
         return _of_matrix(data)
     if callable(data):
         return Features(pl.Series("item", [], dtype=pl.String), distance=data)
     msg = (
-        f"items is a {type(data).__name__}; expected {{item: numbers}}, {{item: "
+        f"items is {kind_of(data)}; expected {{item: numbers}}, {{item: "
         "topics}, a frame or a file with a column of items, a matrix, or a function of "
         "two items"
     )
@@ -255,12 +256,7 @@ def _item_column(table: Table, told: Any) -> str:
     own = {"item": told} if told in names else {}
     name = resolve_table(names, "items", {**own, **table.columns}, title).get("item")
     if name is None:
-        msg = (
-            f"{title} has no column of items; it has {', '.join(names)}, and names "
-            f"such as {', '.join(ALIASES_OF_TABLES['item'][:3])} are recognised; say "
-            f"which one to use with columns={{'item': ...}} or --col item=NAME"
-        )
-        raise ColumnNotFoundError(msg)
+        raise no_part(names, "item", title, "column of items")
     return name
 
 

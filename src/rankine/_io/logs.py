@@ -12,6 +12,7 @@ from rankine._io.columns import (
     ALIASES_OF_TABLES,
     check_parts,
     known_columns,
+    no_part,
     resolve_table,
     told_column,
     unit_of,
@@ -19,7 +20,7 @@ from rankine._io.columns import (
 from rankine._io.json import not_a_table
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine.errors import ColumnNotFoundError, DataError
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -100,13 +101,7 @@ def read_log(
     found = resolve_table(names, role, chosen, title)
     for part, why in needs.items():
         if part not in found:
-            msg = (
-                f"{title} has no {part} column, which {why}; it has "
-                f"{', '.join(names)}, and names such as "
-                f"{', '.join(ALIASES_OF_TABLES[part][:3])} are recognised; say which "
-                f"one to use with columns={{{part!r}: ...}} or --col {part}=NAME"
-            )
-            raise ColumnNotFoundError(msg)
+            raise no_part(names, part, title, f"{part} column, which {why}")
     numeric = [name for part, name in found.items() if part not in _IDS]
     loaded = table.load(list(found.values()), numeric)
     frames = [_checked(frame, origin, found) for frame, origin in loaded]

@@ -18,7 +18,14 @@ import polars as pl
 
 from rankine._base.text import KEEP_LARGEST
 from rankine._io.sources import Dense, Lists, Rows
-from rankine._io.values import is_missing, no_text, series_of
+from rankine._io.values import (
+    is_missing,
+    kind_of,
+    known_grade,
+    no_text,
+    series_of,
+    unknown_grade,
+)
 from rankine.errors import (
     DataError,
     DuplicateItemError,
@@ -53,32 +60,20 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
     return made
 
 
-def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
-    """Say whether it was said what a grade is worth; a list, for one, never is."""
-    try:
-        return value in grades
-    except TypeError:
-        return False
-
-
 def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
     """Return judgements with what each grade in words is worth."""
     made: dict[Any, Any] = {}
     for query, entry in data.items():
         if not isinstance(entry, Mapping):
             msg = (
-                f"the judgements of query {query!r} are a {type(entry).__name__} "
-                "without grades, but grades= was given"
+                f"the judgements of query {query!r} are {kind_of(entry)} without "
+                "grades, but grades= was given"
             )
             raise DataError(msg)
         for item, value in entry.items():
             if not known_grade(value, grades):
-                known = ", ".join(repr(key) for key in grades)
-                msg = (
-                    f"the grade of item {item!r} for query {query!r} is {value!r}, "
-                    f"which grades does not have; it has {known}"
-                )
-                raise DataError(msg)
+                what = f"the grade of item {item!r} for query {query!r}"
+                raise unknown_grade(what, value, grades)
         made[query] = {item: grades[value] for item, value in entry.items()}
     return made
 
@@ -188,7 +183,7 @@ def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
     plain = isinstance(entry, (AbstractSet, Sequence))
     if not plain or isinstance(entry, (str, bytes)):
         msg = (
-            f"the judgements of query {query!r} are a {type(entry).__name__}; expected "
+            f"the judgements of query {query!r} are {kind_of(entry)}; expected "
             "{item: grade}, or a set of relevant items"
         )
         raise FormatError(msg)
@@ -258,16 +253,19 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
             values.extend(-float(place) for place in range(len(own)))
         queries.extend([query] * (len(items) - len(queries)))
     try:
-        numbers_ = _numbers(values, role, lenient=lenient)
+        if role == "qrels":
+            checked = numbers(values)
+        else:
+            checked = scores_of(values, lenient=lenient)
     except DataError:
         refuse_number(data, "grade" if role == "qrels" else "score", source.name)
         raise
-    frame = {
-        "query": series_of("query", queries, source.name, lenient=lenient),
-        "item": series_of("item", items, source.name, lenient=lenient),
-        "value": pl.Series("value", numbers_),
-    }
-    return Rows(pl.DataFrame(list(frame.values())), source.name, notes=source.notes)
+    columns = [
+        series_of("query", queries, source.name, lenient=lenient),
+        series_of("item", items, source.name, lenient=lenient),
+        pl.Series("value", checked),
+    ]
+    return Rows(pl.DataFrame(columns), source.name, notes=source.notes)
 
 
 def listed(query: Any, entry: Any) -> list[Any]:
@@ -280,15 +278,8 @@ def listed(query: Any, entry: Any) -> list[Any]:
     wanted = "a list of items in order, or {item: score}"
     if isinstance(entry, AbstractSet):
         wanted += "; a set has no order"
-    what = "None" if entry is None else f"a {type(entry).__name__}"
-    msg = f"the run of query {query!r} is {what}; expected {wanted}"
+    msg = f"the run of query {query!r} is {kind_of(entry)}; expected {wanted}"
     raise FormatError(msg)
-
-
-def _numbers(values: list[Any], role: Role, *, lenient: bool) -> Floats:
-    if role == "qrels":
-        return numbers(values)
-    return scores_of(values, lenient=lenient)
 
 
 def scores_of(values: list[Any], *, lenient: bool) -> Floats:

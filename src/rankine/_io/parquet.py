@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
@@ -73,42 +73,34 @@ def arrow_part(opened: Opened) -> Part:
 
 def _check_pages(opened: Opened, held: bytes | None, wanted: Collection[str]) -> None:
     """Refuse a Parquet file whose pages cannot be what their headers say."""
-    data = _Data(opened, held)
-    try:
-        chunks = list(_chunks(data, wanted))
-        if sum(int(chunk.get(6, 0)) for chunk in chunks) > opened.how.max_bytes:
-            raise opened.too_much()
-        for chunk in chunks:
-            _check_chunk(data, chunk)
-    except FormatError:
-        raise
-    except _DAMAGED as error:
-        msg = f"{opened.name}: is damaged or not Parquet ({error})"
-        raise FormatError(msg) from None
-    finally:
-        data.close()
+    with opened.path.open("rb") if opened.path else io.BytesIO(held or b"") as file:
+        data = _Data(file)
+        try:
+            chunks = list(_chunks(data, wanted))
+            if sum(int(chunk.get(6, 0)) for chunk in chunks) > opened.how.max_bytes:
+                raise opened.too_much()
+            for chunk in chunks:
+                _check_chunk(data, chunk)
+        except FormatError:
+            raise
+        except _DAMAGED as error:
+            msg = f"{opened.name}: is damaged or not Parquet ({error})"
+            raise FormatError(msg) from None
 
 
 class _Data:
     """Bytes of a file, by their place."""
 
-    def __init__(self, opened: Opened, held: bytes | None) -> None:
-        self._file = opened.path.open("rb") if held is None and opened.path else None
-        self._held = held or b""
-        self.size = self._file.seek(0, 2) if self._file else len(self._held)
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = file.seek(0, 2)
 
     def at(self, begin: int, length: int) -> bytes:
         if not 0 <= begin <= self.size:
             msg = f"a page would begin at byte {begin} of {self.size}"
             raise ValueError(msg)
-        if self._file is None:
-            return self._held[begin : begin + length]
         self._file.seek(begin)
         return self._file.read(length)
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
 
 
 def _chunks(data: _Data, wanted: Collection[str]) -> Iterator[dict[int, Any]]:

@@ -60,35 +60,37 @@ class Layout:
     Attributes:
         kind: ``run``, ``ranks`` (a run by its rank column), ``qrels``, or ``msmarco``:
             query, item and rank alone.
-        mark: what separates fields in most lines, a space or a tab.
-        skip: bytes at the start that are left out, such as a header.
-        line: the line that comes after them.
-        loose: whether a tag may be missing or have several words.
-        more_words: whether words after the tag are passed over, as trec_eval does.
-        lenient: whether control characters are allowed in ids.
-        rank: whether the rank is kept next to the score.
-        subtopic: whether the second field of judgements is kept.
+        found: what separates fields in most lines, a space or a tab, and where the
+            first of them is.
+        how: what the user says of the file.
         every: whether every line is known to have its last field. To read that field
             too costs a quarter of the time, which large files are spared.
     """
 
     kind: str
-    mark: str = " "
-    skip: int = 0
-    line: int = 1
-    loose: bool = False
-    more_words: bool = False
-    lenient: bool = False
-    rank: bool = False
-    subtopic: bool = False
+    found: Sniffed
+    how: Reading
     every: bool = True
+
+    @property
+    def mark(self) -> str:
+        """What separates fields in most lines."""
+        return self.found.mark or " "
+
+    @property
+    def more_words(self) -> bool:
+        """Whether words after the tag are passed over, as trec_eval does."""
+        named = self.how.format is not None
+        return self.how.more_words and not named and self.kind in {"run", "ranks"}
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """The names of the fields that are kept."""
-        if self.subtopic and self.kind == "qrels":
+        if self.kind == "qrels" and self.how.subtopics:
             return (*_WANTED, "subtopic")
-        return (*_WANTED, "rank") if self.rank and self.kind == "run" else _WANTED
+        if self.kind == "run" and self.how.keep_rank:
+            return (*_WANTED, "rank")
+        return _WANTED
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -131,19 +133,10 @@ def read_trec(
 
 def _layout(opened: Opened, found: Sniffed, role: Role, how: Reading) -> Layout:
     if found.parts:
-        return Layout("msmarco", mark=found.mark or " ", lenient=how.lenient)
-    return Layout(
-        "qrels" if role == "qrels" else "ranks" if how.by_rank else "run",
-        mark=found.mark,
-        skip=found.skip,
-        line=found.line,
-        loose=found.format == "trec-loose",
-        more_words=how.more_words and how.format is None and role == "run",
-        lenient=how.lenient,
-        rank=how.keep_rank and role == "run",
-        subtopic=how.subtopics and role == "qrels",
-        every=opened.size <= (_LARGE_PACKED if opened.packing else _LARGE),
-    )
+        return Layout("msmarco", found, how)
+    kind = "qrels" if role == "qrels" else "ranks" if how.by_rank else "run"
+    large = opened.size > (_LARGE_PACKED if opened.packing else _LARGE)
+    return Layout(kind, found, how, every=not large)
 
 
 def _tag(opened: Opened, layout: Layout) -> str:
@@ -165,8 +158,8 @@ def _tag(opened: Opened, layout: Layout) -> str:
 
 
 def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
-    line = layout.line
-    with closing(opened.parsed(layout.skip, partial(_regular, layout))) as parts:
+    line = layout.found.line
+    with closing(opened.parsed(layout.found.skip, partial(_regular, layout))) as parts:
         for part, frame in parts:
             if frame is None:
                 rows = _read_irregular(part, layout, opened.name, line)
@@ -266,7 +259,7 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
                 where = f"{name}:{line + at}"
                 raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
             fields = fitted
-        control = None if layout.lenient else _CONTROL.search(text)
+        control = None if layout.how.lenient else _CONTROL.search(text)
         if control:
             msg = (
                 f"{name}:{line + at}: has the control character "
@@ -301,7 +294,7 @@ def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
         return None
     if layout.more_words and len(fields) > n_names:
         return fields[: n_names + 1]
-    if layout.loose:
+    if layout.found.format == "trec-loose":
         return [*fields[:n_names], b"_".join(fields[n_names:]) or b"_"]
     return None
 

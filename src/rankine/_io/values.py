@@ -164,15 +164,26 @@ def worth_of(
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     values = column.to_list()
-    for at, value in enumerate(values):
-        if isinstance(value, (list, dict)) or value not in grades:
-            known = ", ".join(repr(key) for key in grades)
-            msg = (
-                f"{origin.where(at)}: {title} is {value!r}, which grades does not "
-                f"have; it has {known}"
-            )
-            raise DataError(msg)
+    for row, value in enumerate(values):
+        if not known_grade(value, grades):
+            what = f"{origin.where(row)}: {title}"
+            raise unknown_grade(what, value, grades)
     return pl.Series(column.name, [float(grades[value]) for value in values])
+
+
+def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
+    """Say whether it was said what a grade is worth; a list, for one, never is."""
+    try:
+        return value in grades
+    except TypeError:
+        return False
+
+
+def unknown_grade(what: str, value: Any, grades: Mapping[Any, float]) -> DataError:
+    """Say that it was not said what a grade is worth."""
+    known = ", ".join(repr(key) for key in grades)
+    msg = f"{what} is {value!r}, which grades does not have; it has {known}"
+    return DataError(msg)
 
 
 def series_of(
@@ -201,6 +212,18 @@ def no_text(error: UnicodeEncodeError, name: str) -> DataError:
         f"{name}: an id contains {bad}, an unpaired surrogate, which is not valid text"
     )
     return DataError(msg)
+
+
+def kind_of(value: Any) -> str:
+    """Return the type of a value with its article.
+
+    >>> kind_of([]), kind_of(1), kind_of(None)
+    ('a list', 'an int', 'None')
+    """
+    if value is None:
+        return "None"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
 
 
 def is_missing(value: Any) -> bool:

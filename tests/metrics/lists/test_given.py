@@ -243,7 +243,7 @@ def test_topics_are_features_where_there_are_no_others() -> None:
         ({"a": [1, math.inf]}, DataError, "not finite"),
         ({"a": {"war": -1}}, DataError, "weights of at least 0"),
         ({"a": 5}, DataError, "topics of item 'a'"),
-        (5, FormatError, "items is a int"),
+        (5, FormatError, "items is an int"),
         (pl.DataFrame({"item": ["a"]}), DataError, "no columns besides"),
         (pl.DataFrame({"film": ["a"], "x": [1]}), RankineError, "no column of items"),
         (pl.DataFrame({"item": ["a", "a"], "x": [1, 2]}), DataError, "appears twice"),
