@@ -16,7 +16,7 @@ import sys
 import warnings
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from rankine._base.limits import limits
@@ -39,6 +39,7 @@ _BUFFER = 1 << 12
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
 _BOM = codecs.BOM_UTF8
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
@@ -72,7 +73,7 @@ class Opened:
         self._held: bytes | None = None
         self._place = place
         self._stat: os.stat_result | None = None
-        _check_encoding(how.encoding)
+        self._encoding = _other_encoding(how.encoding)
         try:
             raw, first = self._start()
         except OSError as error:
@@ -83,11 +84,10 @@ class Opened:
             msg = f"{str(place)!r} cannot be a path ({error})"
             raise FormatError(msg) from None
         self.packing = packing_of(first)
-        self._encoding = None if _is_utf8(how.encoding) else how.encoding
         with raw:
             self._refuse_archive(first)
             self.head = self._first(raw)
-            if how.encoding is None and _is_utf16(self.head):
+            if how.encoding is None and self.head.startswith(_UTF16):
                 self._encoding = "utf-16"
                 self.head = self._first(raw)
         if self.packing:
@@ -369,24 +369,19 @@ def not_utf8(error: UnicodeDecodeError, where: str, of: str = "") -> FormatError
     return FormatError(msg)
 
 
-def _is_utf8(encoding: str | None) -> bool:
-    return encoding is None or codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
-
-
-def _is_utf16(head: bytes) -> bool:
-    return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-
-
-def _check_encoding(encoding: str | None) -> None:
+def _other_encoding(encoding: str | None) -> str | None:
+    """Return an encoding if it is not UTF-8; refuse what is none of text."""
+    if encoding is None:
+        return None
     try:
-        if encoding is not None:
-            codecs.getincrementaldecoder(encoding)
+        codecs.getincrementaldecoder(encoding)
+        with suppress(UnicodeDecodeError):  # an encoding of text, if not of this one
             b"a".decode(encoding)
-    except UnicodeDecodeError:
-        pass  # an encoding of text, if not of this one
     except (LookupError, ValueError):
         msg = f"unknown encoding {encoding!r}; use for example utf-8, latin-1 or cp1252"
         raise ParameterError(msg) from None
+    is_utf8 = codecs.lookup(encoding).name in {"utf-8", "utf-8-sig"}
+    return None if is_utf8 else encoding
 
 
 def cannot(path: Path, error: OSError) -> FormatError:
@@ -395,16 +390,12 @@ def cannot(path: Path, error: OSError) -> FormatError:
         if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", str(path)):
             msg = f"{path}: is a URL; only files on disk can be read"
             return FormatError(msg)
-        near = difflib.get_close_matches(path.name, _siblings(path), n=1)
+        siblings: list[str] = []
+        with suppress(OSError):
+            siblings = [other.name for other in path.parent.iterdir()]
+        near = difflib.get_close_matches(path.name, siblings, n=1)
         hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
         return FormatError(f"{path}: no such file{hint}")
     if isinstance(error, IsADirectoryError):
         return FormatError(f"{path}: is a folder")
     return FormatError(f"{path}: cannot be read ({error.strerror or error})")
-
-
-def _siblings(path: Path) -> list[str]:
-    try:
-        return [other.name for other in path.parent.iterdir()]
-    except OSError:
-        return []

@@ -7,7 +7,7 @@ import io
 import re
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -294,7 +294,8 @@ class _Reader:
         except csv.Error as error:
             why = f"cannot be read as CSV ({error})"
             at += 1
-        self._refuse(int(lines[min(at, len(lines) - 1)]), why)
+        msg = f"{self.name}:{int(lines[min(at, len(lines) - 1)])}: {why}"
+        raise FormatError(msg)
 
     def _refuse_quote(self, kept: list[bytes], lines: Ints) -> None:
         """Raise for a quote inside a field that does not begin with one."""
@@ -302,14 +303,11 @@ class _Reader:
         odd = re.compile(rb'(?:^|%b)[^"%b\n][^%b\n]*"' % ((re.escape(mark),) * 3))
         for number, line in _numbered(kept, lines):
             if odd.search(line):
-                why = (
-                    "there is a quote inside a field; double it, and put the field in "
+                msg = (
+                    f"{self.name}:{number}: there is a quote inside a field; double "
+                    "it, and put the field in quotes"
                 )
-                self._refuse(number, why + "quotes")
-
-    def _refuse(self, line: int, why: str) -> NoReturn:
-        msg = f"{self.name}:{line}: {why}"
-        raise FormatError(msg)
+                raise FormatError(msg)
 
 
 def _numbered(kept: list[bytes], lines: Ints) -> Iterator[tuple[int, bytes]]:

@@ -18,7 +18,7 @@ from rankine._io.frames import is_frame
 from rankine._io.matrices import is_sparse
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows
-from rankine._io.tables import Table, together
+from rankine._io.tables import Table, holding_numbers, together
 from rankine._io.values import ids, kind_of, no_text
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
@@ -262,17 +262,15 @@ def _item_column(table: Table, told: Any) -> str:
 
 def _chosen(names: Sequence[str], item: str, told: Any, title: str) -> list[str]:
     """Return the columns of features: those that are told, or all but the items."""
-    if told is None:
-        return [name for name in names if name != item]
-    for name in told:
-        if name not in names or name == item:
+    others = [name for name in names if name != item]
+    for name in told or ():
+        if name not in others:
             msg = (
                 f"{title} has no column {name!r} of features; it has "
-                f"{', '.join(one for one in names if one != item)}"
-                f"{nearest(str(name), [one for one in names if one != item])}"
+                f"{', '.join(others)}{nearest(str(name), others)}"
             )
             raise ColumnNotFoundError(msg)
-    return list(told)
+    return others if told is None else list(told)
 
 
 def _of_columns(
@@ -287,7 +285,7 @@ def _of_columns(
             (numbers if plain else words)[name] = number if plain else column
         elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
             numbers[name] = column.cast(pl.Float64)
-        elif _inner(column).is_numeric():
+        elif holding_numbers({name: column.dtype}):
             numbers |= _spread(column, name, title)
         else:
             words[name] = column
@@ -359,12 +357,6 @@ def _names_of_items(
     ]
     enough = _BESIDE if len(differ) < len(of_column) else _ENOUGH
     return [name for name in differ if of_column[name].height >= enough]
-
-
-def _inner(column: pl.Series) -> pl.DataType:
-    """Return the type of what a nested column holds."""
-    inner = getattr(column.dtype, "inner", None)
-    return inner if isinstance(inner, pl.DataType) else pl.String()
 
 
 def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:

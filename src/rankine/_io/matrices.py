@@ -35,9 +35,7 @@ def from_sparse(data: Any, role: Role) -> Rows:
     if data.dtype.kind not in "biuf":
         msg = f"{role}: the sparse matrix holds {data.dtype}; expected numbers"
         raise FormatError(msg)
-    if data.ndim != 2:  # noqa: PLR2004 - a matrix
-        msg = f"{role}: expected a sparse matrix, got {data.ndim} dimensions"
-        raise FormatError(msg)
+    _check_dimensions(data.ndim, f"{role}: expected a sparse matrix")
     matrix = data.tocoo() if data.format == "coo" else data.tocsr().tocoo()
     frame = pl.DataFrame(
         {
@@ -81,9 +79,7 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
         reason = str(error).split(".")[0]
         msg = f"expected a matrix of numbers, queries by items ({reason})"
         raise FormatError(msg) from None
-    if values.ndim != 2:  # noqa: PLR2004 - a matrix
-        msg = f"expected a matrix, queries by items, got {values.ndim} dimensions"
-        raise FormatError(msg)
+    _check_dimensions(values.ndim, "expected a matrix, queries by items")
     if values.size == 0:
         msg = f"the matrix is empty, {values.shape[0]} x {values.shape[1]}"
         raise NoRowsError(msg)
@@ -119,9 +115,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
             "give it as pad="
         )
         raise FormatError(msg) from None
-    if values.ndim != 2:  # noqa: PLR2004 - a matrix
-        msg = f"expected a matrix, queries by ranks, got {values.ndim} dimensions"
-        raise FormatError(msg)
+    _check_dimensions(values.ndim, "expected a matrix, queries by ranks")
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")
     flat = values.ravel()
@@ -138,6 +132,12 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     )
     empty = n_queries if frame.height == 0 else 0
     return Rows(frame, "run", ranked=True, role="run", n_empty=empty)
+
+
+def _check_dimensions(n: int, wanted: str) -> None:
+    if n != 2:  # noqa: PLR2004 - a matrix
+        msg = f"{wanted}, got {n} dimensions"
+        raise FormatError(msg)
 
 
 def _axis(values: Any, n: int, what: str) -> pl.Series:

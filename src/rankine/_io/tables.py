@@ -91,22 +91,19 @@ class Table:
             wanted: the names of the columns.
             numeric: those of them that hold numbers.
         """
+        first = self.parts[0]
         for part in self.parts:
-            self._refuse_other(part, wanted)
+            for name in wanted:
+                if name not in part.names:
+                    msg = (
+                        f"{part.title} has no column {name!r}, but {first.title} has "
+                        "one; all parts of a table must have the same "
+                        f"columns{nearest(name, part.names)}"
+                    )
+                    raise ColumnNotFoundError(msg)
         loaded = [part.load(wanted, numeric) for part in self.parts]
         full = [(frame, origin) for frame, origin in loaded if frame.height]
         return full or loaded[:1]
-
-    def _refuse_other(self, part: Part, wanted: Sequence[str]) -> None:
-        """Refuse a part that does not have the columns of the first."""
-        for name in wanted:
-            if name not in part.names:
-                msg = (
-                    f"{part.title} has no column {name!r}, but {self.parts[0].title} "
-                    "has one; all parts of a table must have the same "
-                    f"columns{nearest(name, part.names)}"
-                )
-                raise ColumnNotFoundError(msg)
 
 
 @dataclass(frozen=True, eq=False)
