@@ -125,16 +125,16 @@ class Opened:
     def _first(self, raw: BinaryIO) -> bytes:
         raw.seek(0)
         with closing(self._blocks(raw, limits().head_bytes)) as blocks:
-            made = [next(blocks, b"")]
-            total = len(made[0])
+            first = [next(blocks, b"")]
+            total = len(first[0])
             # Not a line in it, or nothing but comments: read on until there is one.
             for block in blocks:
-                if total >= limits().line_bytes or _has_row(made):
+                if total >= limits().line_bytes or _has_row(first):
                     self.cut = True
                     break
-                made.append(block)
+                first.append(block)
                 total += len(block)
-        return b"".join(made)
+        return b"".join(first)
 
     cut = False
 
@@ -321,13 +321,13 @@ class Opened:
             raise FormatError(msg)
 
     def _all_of(self, stream: Any) -> bytes:
-        made, total = [], 0
+        blocks, total = [], 0
         while block := stream.read(_BLOCK):
-            made.append(block)
+            blocks.append(block)
             total += len(block)
             if total > self.how.max_bytes:
                 raise self.too_much()
-        return b"".join(made)
+        return b"".join(blocks)
 
     def too_much(self) -> FormatError:
         """Say that there is more in it than may be read."""

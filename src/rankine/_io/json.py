@@ -41,6 +41,7 @@ _LARGE = 1 << 25
 """Bytes of JSON that are read at once."""
 _ROWS = 1 << 18
 """Items that are held at once."""
+_SPACE = re.compile(r"[ \t\n\r]*")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 _VALUES: dict[pl.DataType, str] = {
     pl.String(): r'"[^"\\\x00-\x1f]*"',
@@ -168,13 +169,13 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
     at = _past(text, 0, "{", name)
     first = True
     while True:
-        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        at = _past_space(text, at)
         if text[at : at + 1] == "}" and first:
             break
         try:
             query, at = decoder.raw_decode(text, at)
             at = _past(text, at, ":", name)
-            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            at = _past_space(text, at)
             entry, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             raise _no_json(error.msg, text, error.pos, name) from None
@@ -186,21 +187,22 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
             raise _no_json(why, text, at, name)
         yield query, entry
         first = False
-        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        at = _past_space(text, at)
         if text[at : at + 1] != ",":
             break
         at += 1
     at = _past(text, at, "}", name)
-    if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
+    if _past_space(text, at) < len(text):
         why = "there is more after its end"
         raise _no_json(why, text, at, name)
 
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+def _past_space(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
 
 
 def _past(text: str, at: int, mark: str, name: str) -> int:
-    at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+    at = _past_space(text, at)
     if text[at : at + 1] != mark:
         why = f"expected {mark!r}"
         raise _no_json(why, text, at, name)

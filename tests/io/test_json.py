@@ -1,93 +1,21 @@
-"""Text that is read at once gives what it gives row by row, or is read row by row."""
+"""JSON lines: read at once they give what they give one by one, or are read so."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._io.csv import _Text
 from rankine._io.json import alike
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-FIELDS = st.text(alphabet='ab,;"\n ', min_size=1, max_size=5)
-
-
-@given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5))
-def test_marks_are_counted_outside_quotes(rows: list[list[str]]) -> None:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
-
-    text = _Text(out.getvalue().encode(), ",")
-
-    if text.is_plain:
-        assert text.n_lines == len(rows)
-        assert text.n_marks == sum(len(row) - 1 for row in rows)
-    else:
-        assert any("\n" in field for row in rows for field in row)
-
-
-@pytest.mark.parametrize(
-    ("data", "plain"),
-    [
-        ('a,"b,c"\n', True),
-        ('"a","b"', True),
-        ('a,"b""c"\n"",""\n', True),
-        ('a,"b\nc"\n', False),
-        ('a,b"c\n', False),
-        ('a,b "c, d" e\n', False),
-        ('a,"b" \n', False),
-        ('a, "b"\n', False),
-        ('a,"b\n', False),
-        ("a,b\r\n", False),
-    ],
-)
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1 << 18])
-def test_quotes_are_plain_around_whole_fields(
-    data: str,
-    plain: bool,  # noqa: FBT001 - a parameter of the test
-    size: int,
-) -> None:
-    with limited(scan_bytes=size):
-        assert _Text(data.encode(), ",").is_plain is plain
-
-
-@pytest.mark.parametrize("size", [16, 1 << 18])
-def test_quoted_fields_are_read_as_python_reads_them(size: int, tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    texts = ["a", "b,c", 'd"e', '"', "f g", ",,", "h"]
-    rows = [
-        [f"u{n}", str(rng.choice(texts)), "1", str(rng.choice(texts))]
-        for n in range(500)
-    ]
-    path = tmp_path / "log.csv"
-    with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(
-            [["user_id", "item_id", "click", "note"], *rows]
-        )
-
-    with limited(scan_bytes=size):
-        ((frame, origin),) = rk.read_table(path).load(
-            ["user_id", "item_id", "click", "note"], ["click"]
-        )
-
-    assert frame.select("user_id", "item_id", "note").rows() == [
-        (user, item, note) for user, item, _, note in rows
-    ]
-    assert frame["click"].to_list() == [1.0] * 500
-    assert origin.where(3) == f"{path}:5"
 
 
 def lines(records: list[dict[str, Any]]) -> bytes:
