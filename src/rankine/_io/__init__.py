@@ -14,15 +14,22 @@ from rankine._io import files
 from rankine._io.columns import ALIASES, ALIASES_OF_TABLES, check_parts
 from rankine._io.frames import frame_part, from_frame, is_frame
 from rankine._io.mappings import graded, turned
-from rankine._io.matrices import from_sparse, is_sparse
-from rankine._io.sources import MAX_BYTES, PLAIN, Dense, Lists, Reading, Rows, Stream
+from rankine._io.matrices import from_sparse
+from rankine._io.sources import (
+    MAX_BYTES,
+    PLAIN,
+    Lists,
+    Reading,
+    Source,
+    Stream,
+    is_sparse,
+)
 from rankine._io.tables import Table
 from rankine._io.values import kind_of
 from rankine.errors import DataError, FormatError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._io.columns import Role
-    from rankine._io.sources import Source
 
 
 def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
@@ -36,7 +43,7 @@ def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
 
 
 def _read(data: Any, role: Role, how: Reading) -> Source:
-    was_read = isinstance(data, (Rows, Stream, Lists, Dense))
+    was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (
             "grades= says what words are worth, but these judgements already hold "

@@ -28,8 +28,6 @@ _NO_FRAME = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )  # fmt: skip
-UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-"""What polars raises for a file that it cannot read."""
 
 
 def is_frame(data: Any) -> bool:
@@ -251,11 +249,6 @@ def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
 
     in_index = ", ".join(str(name) for name in index if name)
     return Part(title, tuple(names), load, index=in_index)
-
-
-def unreadable(name: str, word: str, error: BaseException) -> FormatError:
-    """Say that a file cannot be read as what it was taken for, and why."""
-    return FormatError(f"{name}: cannot be read as {word} ({reason(error)})")
 
 
 def reason(error: BaseException) -> str:

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
 
 
-def is_sparse(data: Any) -> bool:
-    """Say whether this is a sparse matrix or array of scipy."""
-    return type(data).__module__.startswith("scipy.sparse") and hasattr(data, "tocsr")
-
-
 def from_sparse(data: Any, role: Role) -> Rows:
     """Read a sparse matrix: rows are queries, columns are items.
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import io
 import struct
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from rankine._io.frames import UNREADABLE, frame_part, unreadable
+from rankine._io.frames import frame_part, reason
 from rankine._io.sources import Rows
 from rankine._io.tables import Part, holding_numbers
 from rankine.errors import FormatError
@@ -44,31 +45,33 @@ def parquet_part(opened: Opened) -> Part:
         return opened.path if held is None else io.BytesIO(held)
 
     def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
-        try:
+        with _taken_for("Parquet", opened):
             _check_pages(opened, held, wanted)
             frame = pl.read_parquet(source(), columns=list(wanted), glob=False)
-        except UNREADABLE as error:
-            raise unreadable(opened.name, "Parquet", error) from None
         return frame, Rows(pl.DataFrame(), opened.name)
 
-    try:
+    with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())
-    except UNREADABLE as error:
-        raise unreadable(opened.name, "Parquet", error) from None
     return Part(opened.name, tuple(schema), load, holding_numbers(schema))
 
 
 def arrow_part(opened: Opened) -> Part:
     """Open a file in Arrow's own format, or a stream of it."""
     data = io.BytesIO(opened.read())
-    try:
-        if opened.head.startswith(b"ARROW1"):
-            frame = pl.read_ipc(data)
-        else:
-            frame = pl.read_ipc_stream(data)
-    except UNREADABLE as error:
-        raise unreadable(opened.name, "Arrow IPC", error) from None
+    whole = opened.head.startswith(b"ARROW1")
+    with _taken_for("Arrow IPC", opened):
+        frame = pl.read_ipc(data) if whole else pl.read_ipc_stream(data)
     return frame_part(frame, opened.name)
+
+
+@contextmanager
+def _taken_for(word: str, opened: Opened) -> Iterator[None]:
+    """Say that a file cannot be read as what it was taken for, and why."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        msg = f"{opened.name}: cannot be read as {word} ({reason(error)})"
+        raise FormatError(msg) from None
 
 
 def _check_pages(opened: Opened, held: bytes | None, wanted: Collection[str]) -> None:

@@ -165,6 +165,11 @@ class Dense:
 Source: TypeAlias = Rows | Stream | Lists | Dense
 
 
+def is_sparse(data: Any) -> bool:
+    """Say whether this is a sparse matrix of scipy, one kind of which is a dict too."""
+    return type(data).__module__.startswith("scipy.sparse") and hasattr(data, "tocsr")
+
+
 def is_empty(run: Source) -> bool:
     """Say whether a run has no rows; one with empty lists is not nothing at all."""
     if isinstance(run, Lists):
