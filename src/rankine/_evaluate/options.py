@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
 
 _FLAGS = ("lower_is_better", "lenient")
-_UNSAID = (None, False)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -116,7 +115,11 @@ class Options:
             more["lower_is_better"] = True
         if self.grades is not None and role != "run":
             more["grades"] = self.grades
-        said = {part: value for part, value in more.items() if value not in _UNSAID}
+        said = {
+            part: value
+            for part, value in more.items()
+            if value is not None and value is not False
+        }
         return replace(how, **said) if said else how
 
     @property
