@@ -16,11 +16,9 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 PACKAGES = ("_io", "_join", "_evaluate")
 ORDER = {
-    "_join/ties.py": "the rule for ties, and the order of whole lists",
-    "_join/ranks.py": "counts the scores above a row",
-    "_join/dense.py": "the top of each row of a matrix, by the keys of ties.py",
-    "_join/policy.py": "keeps the scores of the first items, whichever of equals",
-    "_join/rank_values.py": "finds a rank that is given twice",
+    "_join/ranks.py": "the rule for ties, ranks, and the order of whole lists",
+    "_join/dense.py": "the top of each row of a matrix, by the keys of ranks.py",
+    "_join/aligned.py": "keeps the scores of the first items, whichever of equals",
     "_join/codes.py": "adds up in an order that does not depend on the rows",
 }
 REPEATS = {
@@ -28,7 +26,7 @@ REPEATS = {
     "_join/pieces.py": "keys that are equal, whose ids are then looked at",
 }
 TYPES = {  # besides _join/ids.py, which has the rule and names no type
-    "_join/ties.py": "the order of ids is that of their texts",
+    "_join/ranks.py": "the order of ids is that of their texts",
     "_io/values.py": "ids as they are read",
     "_io/frames.py": "subtopics are texts",
     "_io/items.py": "topics are texts",

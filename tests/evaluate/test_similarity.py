@@ -14,7 +14,6 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join import common as matching
 from rankine._metrics.similarity.measures import MEASURES, parse_measure
 
 if TYPE_CHECKING:
@@ -178,12 +177,14 @@ def test_keys_that_agree_by_chance_are_not_taken_for_items() -> None:
     assert ev["Jaccard"] == 2 / 4
 
 
-def test_many_lists_are_matched_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_lists_are_matched_in_groups() -> None:
     first, second = runs_of(3)
     wanted = rk.similarity(first, second, list(SINGLE)).per_query
-    monkeypatch.setattr(matching, "_CELLS", 5)
 
-    assert rk.similarity(first, second, list(SINGLE)).per_query.equals(wanted)
+    with limited(paired_items=5):
+        found = rk.similarity(first, second, list(SINGLE))
+
+    assert found.per_query.equals(wanted)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._join.judgements import list_starts
+from rankine._join.pieces import list_starts
 from rankine._tables.groups import Groups, Train
 from rankine._tables.lists import Recommended
 from rankine._tables.segments import starts_of

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankine._base.limits import limited
 from rankine._tables import segments
 
 if TYPE_CHECKING:
@@ -68,15 +69,15 @@ def test_above_and_tied_count(rows: list[list[float]], x: float) -> None:
     assert [column.tolist() for column in counted] == [above, tied]
 
 
-def test_many_are_counted_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_are_counted_like_few() -> None:
     rng = np.random.default_rng(6)
     values = rng.integers(0, 30, 400).astype(float)
     starts = np.arange(0, 401, 40)
     segment = np.repeat(np.arange(10), 40)
 
     few = segments.count_above(values, starts, segment, values)
-    monkeypatch.setattr(segments, "_FEW", 0)
-    many = segments.count_above(values, starts, segment, values)
+    with limited(few_lists=0):
+        many = segments.count_above(values, starts, segment, values)
 
     assert [column.tolist() for column in few] == [column.tolist() for column in many]
 

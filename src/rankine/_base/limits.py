@@ -26,6 +26,7 @@ class Limits:
     Attributes:
         few_ids: ids that a dict finds sooner than keys do: 4,096 texts take 0.4 ms by
             either way, 400 take 0.05 ms instead of 0.3.
+        few_lists: lists of one length that are searched one by one.
         keys: gives ids their keys, by a seed, instead of polars' hash; with keys that
             agree, the ids themselves must be compared.
         mixed_rows: rows of mixed queries that are brought together at once, so that
@@ -39,9 +40,11 @@ class Limits:
         line_bytes: bytes that a line may have.
         scan_bytes: bytes of CSV that are looked at together, and stay in the cache.
         few_json_bytes: bytes of JSON lines up to which nothing is gained by polars.
+        paired_items: items of two runs that are looked up together, in the cache.
     """
 
     few_ids: int = 4096
+    few_lists: int = 32
     keys: Callable[[Any, int], Any] | None = None
     mixed_rows: int = 1 << 18
     whole_rows: int = 1_000_000
@@ -50,6 +53,7 @@ class Limits:
     line_bytes: int = 1 << 24
     scan_bytes: int = 1 << 18
     few_json_bytes: int = 1 << 12
+    paired_items: int = 1 << 16
 
 
 _now = [Limits()]

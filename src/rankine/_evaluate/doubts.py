@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankine._io.sources import Source
-    from rankine._join.truth import Truth
+    from rankine._join.judgements import Truth
 
 _RISES = 5
 """Steps upwards after which scores look like distances."""

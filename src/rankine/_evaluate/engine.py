@@ -18,13 +18,12 @@ from rankine._evaluate.warnings import n_unsorted
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join.align import match
+from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know
-from rankine._join.first import first_of
 from rankine._join.known import Known
-from rankine._join.lists import lists_of
-from rankine._join.policy import Aligned, apply, cut
+from rankine._join.lists import first_of, lists_of
+from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
-from rankine._tables.order import Order
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
-    from rankine._join.truth import Truth
+    from rankine._join.judgements import Truth
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
 

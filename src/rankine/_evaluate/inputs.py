@@ -24,7 +24,7 @@ from rankine._io.sources import (
     no_judgements,
     refuse_empty,
 )
-from rankine._join.truth import Truth
+from rankine._join.judgements import Truth
 from rankine.errors import DataError
 
 

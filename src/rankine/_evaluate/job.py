@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
     from rankine._io.sources import Reading, Source
-    from rankine._join.truth import Truth
+    from rankine._join.judgements import Truth
 
 
 @dataclass(eq=False)

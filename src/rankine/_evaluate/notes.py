@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
-from rankine._join.policy import SHOWN
+from rankine._join.aligned import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankine._evaluate.summary import Summary
-    from rankine._join.policy import Aligned
+    from rankine._join.aligned import Aligned
     from rankine._metrics.metric import Metric
     from rankine._tables.judged import Judged
 

@@ -12,7 +12,7 @@ from rankine._evaluate.bind import bind, rule_for
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
-from rankine._tables.order import SPREAD
+from rankine._tables.judged import SPREAD
 from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.result import Evaluation
     from rankine._io.sources import Source
-    from rankine._join.policy import Aligned
-    from rankine._join.truth import Truth
-    from rankine._tables.order import Order
+    from rankine._join.aligned import Aligned
+    from rankine._join.judgements import Truth
+    from rankine._join.ranks import Order
 
 BASE = "rankine"
 """The convention that the others are compared with."""

@@ -16,9 +16,8 @@ from rankine._evaluate.means import Means
 from rankine._evaluate.notes import notes_of, undefined, without_effect
 from rankine._evaluate.warnings import Caution, cautions_of
 from rankine._io.values import NO_COLUMN
+from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._join.context import Listed
-from rankine._join.policy import Aligned
-from rankine._join.trail import Stored, trail_of
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
-    from rankine._join.trail import Trail
+    from rankine._join.aligned import Trail
     from rankine._metrics.metric import Metric
 
 

@@ -15,7 +15,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._join.trail import Trail
+    from rankine._join.aligned import Trail
     from rankine._metrics.metric import Metric
 
 SHOWN = 10

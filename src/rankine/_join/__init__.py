@@ -22,11 +22,14 @@ def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Ju
     from rankine import _io as io  # noqa: PLC0415 - nothing is read until a table is made
     from rankine._conventions import presets  # noqa: PLC0415
     from rankine._io.sources import is_empty, no_judgements  # noqa: PLC0415
-    from rankine._join.align import align  # noqa: PLC0415
-    from rankine._join.truth import Truth  # noqa: PLC0415
+    from rankine._join.align import match  # noqa: PLC0415
+    from rankine._join.aligned import apply  # noqa: PLC0415
+    from rankine._join.judgements import Truth  # noqa: PLC0415
+    from rankine._join.ranks import Order  # noqa: PLC0415
 
     truth = Truth(io.read(qrels, "qrels"))  # type: ignore[arg-type]
     if is_empty(truth.source):
         raise no_judgements(truth.source.name)
     rule = presets.convention(convention)
-    return align(truth, io.read(run, "run"), rule, keep_scores=True).table
+    order = Order.of(rule)
+    return apply(match(truth, io.read(run, "run"), {order: True})[order], rule).table

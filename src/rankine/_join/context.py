@@ -15,13 +15,12 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io import repeats
+from rankine._join.aligned import SHOWN, no_overlap, no_steps
 from rankine._join.ids import Index, numbered
-from rankine._join.lists import refuse_twice
-from rankine._join.policy import SHOWN, no_overlap
 from rankine._tables.groups import Groups, Topics, Train
 from rankine._tables.keys import may_repeat
 from rankine._tables.lists import Recommended
-from rankine._tables.segments import cut_lists, expand, no_steps, position, starts_of
+from rankine._tables.segments import cut_lists, expand, position, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -147,7 +146,9 @@ def know(
     if users is not None and judged is not None:
         queries = named.gather(own).cast(judged.queries.dtype).alias("query")
     said, steps = (tuple(notes), tuple(strange), tuple(_bare(table))), lists.steps
-    return Listed(table, queries, *said, items=every, steps=lambda: steps)
+    return Listed(
+        table, queries, *said, items=every, steps=lambda: (steps.rises, steps.falls > 0)
+    )
 
 
 def _chosen(
@@ -186,13 +187,13 @@ def _once(
     notes: list[str],
 ) -> tuple[Ints, Ints, Ints | None]:
     """Take care of repeated items: those that are left keep their ranks."""
-    if duplicates == "count" or len(item) == 0:
+    if duplicates == "count":
         return item, starts, rank
     n = len(starts) - 1
-    if not may_repeat(item.view(np.uint64), np.arange(n), starts):
+    if not may_repeat(item.view(np.uint64), starts):
         return item, starts, rank
     if duplicates == "error":
-        refuse_twice(lists)
+        lists.refuse_twice()
     user = np.repeat(np.arange(n), np.diff(starts))
     pairs = pl.DataFrame({"user": user, "item": item})
     again = repeats.marked(pairs, keep="first")

@@ -2,25 +2,183 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
-from rankine._join.ties import tie_keys
-from rankine._tables.segments import position, runs
+from rankine._io.sources import Dense
+from rankine._join.ids import Index
+from rankine._join.ranks import tie_keys
+from rankine._tables.judged import Judged
+from rankine._tables.segments import position, rounded, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rankine._base.arrays import Floats, Ints
-    from rankine._io.sources import Dense
+    from rankine._conventions.convention import Convention
+    from rankine._join.judgements import Judgements, Named, Truth
+    from rankine._join.ranks import Order
 
 _CHUNK = 1 << 22
 """Cells that are worked on at once."""
 
 
-def tie_order(run: Dense, tie: str) -> Ints:
+class Cells(NamedTuple):
+    """Cells of a matrix with their ranks in their rows, as in `Judged`."""
+
+    row: Ints
+    column: Ints
+    rank: Ints
+    above: Ints
+    tied: Ints
+
+
+class Found(NamedTuple):
+    """Judged cells of a matrix.
+
+    Attributes:
+        table: the joined table.
+        ids: the ids of its queries.
+        extra: ids of the rows that are not judged.
+        named: whose the judged grades are.
+        deepest: the rank down to which cells were looked at, None for all.
+        notes: what there is to say of ids.
+    """
+
+    table: Judged
+    ids: pl.Series
+    extra: list[object]
+    named: Named
+    deepest: int | None
+    notes: tuple[str, ...]
+
+
+def match(
+    truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
+) -> Found:
+    """Find the judged cells of a matrix, and their ranks in an order."""
+    if order.by != "score":
+        msg = (
+            f"a matrix of scores is ranked by its scores; order={order.by!r} cannot be "
+            "used"
+        )
+        raise DataError(msg)
+    masked = _is_masked(run)
+    scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
+    if isinstance(truth.source, Dense):
+        _same_axes(truth.source, run)
+        found = _top(scores, keys, depth, masked=masked)
+        row, column = found.row, found.column
+        table = Judged(
+            query=row,
+            rank=found.rank,
+            grade=truth.source.matrix[row, column],
+            above=found.above,
+            tied=found.tied,
+            score=scores[row, column],
+            pool=truth.pool,
+            pair=row * scores.shape[1] + column,
+            **_lists(
+                scores, np.arange(len(scores)), masked=masked, keep_scores=keep_scores
+            ),
+        )
+        judged = ~np.isnan(table.grade)
+        table = table if judged.all() else table.take(judged)
+        return Found(table, truth.source.queries, [], truth.named, depth, ())
+    judgements = truth.judgements
+    list_row, column, pair, notes = _cells(judgements, run)
+    row = list_row[judgements.pool.query[pair]]
+    score = scores[row, column]
+    kept = score > -np.inf
+    row, column, pair, score = row[kept], column[kept], pair[kept], score[kept]
+    rank, above, tied = _count_above(scores, row, column, keys)
+    table = Judged.of_pairs(
+        judgements.pool,
+        pair,
+        rank=rank,
+        above=above,
+        tied=tied,
+        score=score,
+        **_lists(scores, list_row, masked=masked, keep_scores=keep_scores),
+    )
+    unjudged = np.ones(len(run.queries), dtype=np.bool_)
+    unjudged[list_row[list_row >= 0]] = False
+    extra = run.queries.filter(unjudged).to_list()
+    return Found(table, judgements.queries, extra, judgements.named, None, notes)
+
+
+def _lists(
+    scores: Floats, list_row: Ints, *, masked: bool, keep_scores: bool
+) -> dict[str, Any]:
+    """Return the columns of `Judged` that tell of whole lists, given their rows.
+
+    Queries without a row, which is -1, have no list.
+    """
+    in_run = list_row >= 0
+    length = np.full(len(scores), scores.shape[1], dtype=np.int64)
+    if masked:
+        length = np.count_nonzero(scores > -np.inf, axis=1)
+    n_retrieved = np.append(length, 0)[list_row]
+    kept = kept_query = None
+    if keep_scores:
+        cells = scores[np.maximum(list_row, 0)]
+        inside = (cells > -np.inf) & in_run[:, None]
+        kept, kept_query = cells[inside], np.nonzero(inside)[0].astype(np.int64)
+    return {
+        "n_retrieved": n_retrieved,
+        "in_run": in_run,
+        "scores": kept,
+        "score_query": kept_query,
+    }
+
+
+def first_of(
+    run: Dense, rule: Convention, depth: int, floor: float | None
+) -> tuple[pl.Series, Ints, pl.Series]:
+    """Return the queries, where the list of each begins, and its first items.
+
+    Those with a score at or under the floor do not count.
+    """
+    masked = _is_masked(run)
+    scores, keys = rounded(run.matrix, rule.score_bits), _tie_order(run, rule.tie)
+    row, column, rank, _, _ = _top(scores, keys, depth, masked=masked)
+    inside = rank <= depth
+    if floor is not None:
+        inside &= scores[row, column] > floor
+    row, column = row[inside], column[inside]
+    starts = starts_of(np.bincount(row, minlength=len(scores)))
+    return run.queries, starts, run.items.gather(column)
+
+
+def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, ...]]:
+    """Find the matrix row of each query, and the judged pairs with their columns."""
+    queries, notes = truth.as_judged(run.queries, "query", run.name)
+    items, more = truth.as_judged(run.items, "item", run.name)
+    list_row = Index(queries).find(truth.queries)
+    column = Index(items).find(truth.items)
+    pair = np.flatnonzero((column >= 0) & (list_row[truth.pool.query] >= 0))
+    return list_row, column[pair], pair, notes + more
+
+
+def _same_axes(grades: Dense, scores: Dense) -> None:
+    if grades.matrix.shape != scores.matrix.shape:
+        msg = (
+            f"grades are {grades.matrix.shape[0]} x {grades.matrix.shape[1]} and "
+            f"scores {scores.matrix.shape[0]} x {scores.matrix.shape[1]}; both need "
+            "the same queries and items"
+        )
+        raise DataError(msg)
+    for axis in ("queries", "items"):
+        if not getattr(grades, axis).equals(getattr(scores, axis)):
+            msg = f"grades and scores must have the same {axis} in the same order"
+            raise DataError(msg)
+
+
+def _tie_order(run: Dense, tie: str) -> Ints:
     """Return each column's place among equal scores, by the rule for ties."""
     if tie not in run.memo:
         columns = np.arange(len(run.items))
@@ -29,8 +187,9 @@ def tie_order(run: Dense, tie: str) -> Ints:
     return keys
 
 
-def smallest_score(run: Dense, scores: Floats) -> float:
-    """Return the smallest score; refuse scores that cannot be ordered."""
+def _is_masked(run: Dense) -> bool:
+    """Say whether items are not retrieved; refuse scores that cannot be ordered."""
+    scores = run.matrix
     # nan, if there is one
     parts = by_halves(
         lambda rows: scores[rows].min(initial=np.inf), len(scores), scores.size
@@ -45,7 +204,7 @@ def smallest_score(run: Dense, scores: Floats) -> float:
             "-inf for items that are not retrieved"
         )
         raise DataError(msg)
-    return smallest
+    return smallest == -np.inf
 
 
 def _floor(scores: Floats, depth: int) -> Floats:
@@ -65,26 +224,24 @@ def _floor(scores: Floats, depth: int) -> Floats:
     return np.partition(largest, last, axis=1)[:, last]
 
 
-def top(
-    scores: Floats, tie_order: Ints, depth: int | None, *, masked: bool
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return row, column, rank, above and tied of the cells down to a rank.
+def _top(scores: Floats, tie_order: Ints, depth: int | None, *, masked: bool) -> Cells:
+    """Return the cells down to a rank, by row and rank.
 
     Some cells beyond that rank are included, those tied with it among them; cells with
-    -inf are not retrieved. The result is sorted by row and rank.
+    -inf are not retrieved.
     """
 
-    def of_rows(rows: slice) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        row, *others = _top(scores[rows], tie_order, depth, masked=masked)
-        return row + rows.start, *others
+    def of_rows(rows: slice) -> Cells:
+        cells = _top_of_rows(scores[rows], tie_order, depth, masked=masked)
+        return cells._replace(row=cells.row + rows.start)
 
     parts = by_halves(of_rows, len(scores), scores.size)
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))  # type: ignore[return-value]
+    return Cells(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _top(
+def _top_of_rows(
     scores: Floats, tie_order: Ints, depth: int | None, *, masked: bool
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+) -> Cells:
     if depth is not None and depth < scores.shape[1]:
         inside = scores >= _floor(scores, depth)[:, None]
         if masked:
@@ -105,10 +262,10 @@ def _top(
     rank = position(row) + 1
     first, block = runs(row, score)
     above, tied = (rank[first] - 1)[block], np.bincount(block)[block]
-    return row, column, rank, above, tied
+    return Cells(row, column, rank, above, tied)
 
 
-def count_above(
+def _count_above(
     scores: Floats, row: Ints, column: Ints, tie_order: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Return rank, above and tied of a few cells, by counting along their rows."""

@@ -44,7 +44,7 @@ def item_keys(ids: pl.Series, seed: int) -> NDArray[np.uint64]:
     """Return a 64-bit key per id.
 
     Keys of different ids may agree by chance. Wherever that would decide a value, the
-    ids themselves are compared; `common.py` says why it does not.
+    ids themselves are compared; `pairs.py` says why it does not.
     """
     other = limits().keys
     keys: NDArray[np.uint64]
@@ -93,6 +93,26 @@ def one_type(
     if next(iter(types)) in texts:
         said = f"text in {_listed(texts)} and ints in {_listed(ints)}"
     return brought, (f"{word} ids are {said}; compared as text",)
+
+
+def as_first(
+    first: pl.Series, second: pl.Series, word: str, names: tuple[str, str]
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Bring ids of a second source to the type of the first.
+
+    Args:
+        first: the ids of one.
+        second: those of the other.
+        word: what the ids are: query, item, user.
+        names: what to call the two, by different names.
+
+    Returns:
+        The ids of the second, and what there is to say about it.
+    """
+    ids, notes = one_type(
+        dict(zip(names, (first, second), strict=True)), word, names[0]
+    )
+    return ids[names[1]], notes
 
 
 _PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"

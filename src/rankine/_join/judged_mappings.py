@@ -6,7 +6,8 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, compress, islice, repeat
 from operator import contains, gt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,11 +25,12 @@ from rankine._io.mappings import (
     refuse_number,
 )
 from rankine._io.values import is_missing
-from rankine._join.ties import before
+from rankine._join.ranks import before
 from rankine._tables.judged import Judged
 from rankine._tables.segments import (
     count_above,
     expand,
+    groups_of,
     position,
     rounded,
     starts_of,
@@ -38,8 +40,9 @@ from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._tables.order import Order
+    from rankine._join.ranks import Order
     from rankine._tables.pool import Pool
+    from rankine._tables.segments import Steps
 
 
 _NoneType = type(None)
@@ -52,13 +55,12 @@ _AS_GIVEN = 64
 
 
 class Found(NamedTuple):
-    """Judged items that were found in lists, by query and rank: columns of `Judged`.
+    """Judged items that were found in lists: columns of `Judged`.
 
     Attributes:
         scores: those of all items; None where the place is the rank.
     """
 
-    query: Ints
     pair: Ints
     above: Ints
     tied: Ints
@@ -75,11 +77,6 @@ class Probed:
         present: per judged query, whether the run has it.
         extra: ids of the run's queries that are not judged.
     """
-
-    __slots__ = (
-        "_by_score", "_counted", "_lists", "_looked_up", "_name", "_pool", "_truth",
-        "extra", "length", "present",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -111,14 +108,11 @@ class Probed:
         self.extra = [query for query in run if query not in truth] if n_extra else []
         self._truth, self._pool, self._name = truth, pool, name
         self._lists: list[Mapping[Any, float]] = lists
-        self._looked_up: tuple[Floats, Floats] | None = None
-        self._by_score = False
         self._counted: dict[int, tuple[Ints, Floats, Ints, Ints, Floats]] = {}
 
     def ranked(self, order: Order) -> Found:
         """Return the judged items with their ranks in an order."""
         if order.by != "given":
-            self._by_score = True
             return self._by_scores(order.bits, order.tie)
         found = self._by_falling_scores()
         return self._by_places() if found is None else found
@@ -131,26 +125,38 @@ class Probed:
             scores = found.scores
             if scores is None:
                 scores = -position(number).astype(np.float64)
-        return Judged(
-            query=found.query,
+        return Judged.of_pairs(
+            self._pool,
+            found.pair,
             rank=found.rank,
-            grade=self._pool.grade[found.pair],
             above=found.above,
             tied=found.tied,
             score=found.score,
             n_retrieved=self.length,
             in_run=self.present,
-            pool=self._pool,
             scores=scores,
             score_query=number,
-            pair=found.pair,
         )
 
+    @cached_property
+    def _starts(self) -> Ints:
+        return starts_of(self.length)
+
+    @cached_property
+    def _scores(self) -> tuple[Floats, Floats]:
+        """All scores, and those of the judged items, nan if not retrieved."""
+        scores = _look_up(self._truth, self._lists, self._starts, self._name)
+        if np.isnan(scores[0]).any():
+            raise _not_a_number(self._truth, self._lists)
+        return scores
+
+    @cached_property
+    def _steps(self) -> Steps:
+        return steps_of(self._scores[0], self._starts)
+
     def steps(self) -> tuple[int, bool]:
-        """Count the scores above the one before them, and say whether one is below."""
-        if self._looked_up is None or not self._by_score:
-            return 0, False
-        return steps_of(self._looked_up[0], starts_of(self.length))
+        """Return how often a score is above the one before, and whether one falls."""
+        return self._steps.rises, self._steps.falls > 0
 
     def _by_falling_scores(self) -> Found | None:
         """Rank by scores that fall along every list; None if they do not.
@@ -163,7 +169,7 @@ class Probed:
             found = self._by_scores(_AS_GIVEN, "input")
         except DataError:  # scores that are no numbers, where the order is what counts
             return None
-        if found.scores is None or not self._are_strict(found.scores):
+        if not self._steps.strict:
             return None
         return found._replace(score=-found.above.astype(np.float64), scores=None)
 
@@ -178,32 +184,21 @@ class Probed:
             places.append(inside)
             number = dict(zip(judged, range(begin, begin + len(judged)), strict=True))
             pairs += map(number.__getitem__, compress(entry, inside))
-        starts = starts_of(self.length)
         row = np.frombuffer(b"".join(places), dtype=np.bool_).nonzero()[0]
-        query = starts.searchsorted(row, "right") - 1
-        above = row - starts[query]
         pair = np.array(pairs, dtype=np.int64)
+        above = row - self._starts[self._pool.query[pair]]
         tied = np.ones(len(row), dtype=np.int64)
         score = -above.astype(np.float64)
-        return Found(query, pair, above, tied, above + 1, score, None)
+        return Found(pair, above, tied, above + 1, score, None)
 
     def _by_scores(self, bits: int, tie: str) -> Found:
         """Rank by the scores, and what ties by a rule."""
         pair, score, above, tied, values = self._count(bits)
-        query, rank = self._pool.query[pair], above + 1
+        rank = above + 1
         ties = np.flatnonzero(tied > 1)
         if len(ties):
             rank[ties] += self._ahead(values, pair[ties], tie)
-        order = (query * (rank.max(initial=0) + 1) + rank).argsort(kind="stable")
-        return Found(
-            query[order],
-            pair[order],
-            above[order],
-            tied[order],
-            rank[order],
-            score[order],
-            values,
-        )
+        return Found(pair, above, tied, rank, score, values)
 
     def _count(self, bits: int) -> tuple[Ints, Floats, Ints, Ints, Floats]:
         """Count the scores above those of judged items, and those equal to them.
@@ -213,16 +208,10 @@ class Probed:
             scores of all items.
         """
         if bits not in self._counted:
-            starts = starts_of(self.length)
-            if self._looked_up is None:
-                looked_up = _look_up(self._truth, self._lists, starts, self._name)
-                if np.isnan(looked_up[0]).any():
-                    raise _not_a_number(self._truth, self._lists)
-                self._looked_up = looked_up
-            values, score = (rounded(part, bits) for part in self._looked_up)
+            values, score = (rounded(part, bits) for part in self._scores)
             pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
-            score = score[pair]
-            above, tied = count_above(values, starts, self._pool.query[pair], score)
+            score, query = score[pair], self._pool.query[pair]
+            above, tied = count_above(values, self._starts, query, score)
             self._counted[bits] = pair, score, above, tied, values
         return self._counted[bits]
 
@@ -233,14 +222,14 @@ class Probed:
         lists = [self._lists[at] for at in touched.tolist()]
         shown = list(chain.from_iterable(lists))
         length = self.length[touched]
-        rows, _ = expand(starts_of(self.length)[touched], length)
+        rows, _ = expand(self._starts[touched], length)
         starts = starts_of(length)
         group = touched.searchsorted(query)
         queries = list(self._truth)
         judged = [list(self._truth[queries[at]]) for at in touched.tolist()]
         places = [dict(zip(entry, _COUNT, strict=False)) for entry in lists]
         number = (pair - self._pool.starts[query]).tolist()
-        own = [
+        place = [
             places[at][judged[at][which]]
             for at, which in zip(group.tolist(), number, strict=True)
         ]
@@ -249,16 +238,8 @@ class Probed:
             text = [str(shown[at]) for at in chosen.tolist()]
             return pl.Series(text, dtype=pl.String)
 
-        row = starts[group] + np.array(own, dtype=np.int64)
+        row = starts[group] + np.array(place, dtype=np.int64)
         return before(ids, values[rows], starts, row, group, tie)
-
-    def _are_strict(self, scores: Floats) -> bool:
-        """Say whether the scores of every list fall, without a tie."""
-        falls = scores[1:] < scores[:-1]
-        ends = np.cumsum(self.length)[:-1]
-        inner = ends[(ends > 0) & (ends < len(scores))] - 1
-        falls[inner] = True
-        return bool(falls.all())
 
 
 def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
@@ -342,7 +323,7 @@ def _look_up(
     scores = np.empty(int(starts[-1]))
     try:
         # A few queries after the other, while their dicts are in the cache.
-        for some in _blocks(starts):
+        for some in groups_of(starts, _FEW):
             lists = scored[some]
             for entry, judged in zip(lists, groups, strict=False):
                 found.extend(map(entry.get, judged, _NAN))
@@ -352,21 +333,6 @@ def _look_up(
     except NOT_PACKED:
         refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
         raise
-
-
-def _blocks(starts: Ints) -> Iterator[slice]:
-    """Divide lists into groups of about so many scores that are taken at once."""
-    n = len(starts) - 1
-    if starts[-1] <= _FEW:
-        yield slice(0, n)
-        return
-    edges = np.searchsorted(starts, np.arange(_FEW, starts[-1] + _FEW, _FEW)).tolist()
-    begin = 0
-    for edge in edges:
-        end = min(max(edge, begin + 1), n)
-        if end > begin:
-            yield slice(begin, end)
-        begin = end
 
 
 def _not_a_number(

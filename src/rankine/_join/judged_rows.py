@@ -8,44 +8,146 @@ ids are compared, and only their ranks are computed, by counting the scores abov
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from rankine._base.limits import limits
-from rankine._base.text import KEEP_BEST, RANK_LAST, count
-from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows, Stream
 from rankine._join.ids import Index, item_keys
-from rankine._join.judgements import Judgements, list_starts
-from rankine._join.matches import Matches, Ranked
 from rankine._join.pieces import (
-    Items,
     RunLists,
     by_list,
     concat,
     cut_out,
+    last_of_repeats,
+    list_starts,
     put_together,
-    repeats_of,
-    take,
+    refuse_twice,
     without_query,
 )
-from rankine._join.rank_values import check_ranks, refuse_same_ranks
-from rankine._join.ranks import Compared, compare
+from rankine._join.ranks import check_ranks, compare, refuse_nan, refuse_same_ranks
+from rankine._tables.judged import Judged
 from rankine._tables.keys import may_repeat, width_of, with_query
-from rankine._tables.segments import expand, position, starts_of, steps_of
-from rankine.errors import DataError, DuplicateItemError
+from rankine._tables.segments import NO_STEPS, expand, position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    import polars as pl
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._tables.order import Order
+    from rankine._join.judgements import Judgements
+    from rankine._join.ranks import Order
+    from rankine._tables.pool import Pool
+
+
+class Part(NamedTuple):
+    """The judged rows of some lists in one order.
+
+    Attributes:
+        number, length: the queries of the lists, and how long these are.
+        pair, rank, above, tied, score: columns of `Judged`.
+        scores, score_query: the same for all rows, where they are asked for.
+    """
+
+    number: Ints
+    length: Ints
+    pair: Ints
+    rank: Ints
+    above: Ints
+    tied: Ints
+    score: Floats
+    scores: Floats
+    score_query: Ints
+
+
+@dataclass(slots=True)
+class Ranked:
+    """The judged rows of a run in one order.
+
+    Attributes:
+        parts: as they were found.
+        n_dropped: how many rows were left out, as their items come again.
+        scored: whether there are scores.
+        unsorted: how many lists are not in the order of their scores, where the order
+            given is taken.
+    """
+
+    parts: list[Part] = field(default_factory=list)
+    n_dropped: int = 0
+    scored: bool = True
+    unsorted: int = 0
+
+    def table(
+        self, pool: Pool, n_extra: int, *, keep_scores: bool
+    ) -> tuple[Judged, Ints]:
+        """Return the joined table of the judged queries, and the lengths of others."""
+        found = Part(*map(_joined, zip(*self.parts or [_NOTHING], strict=True)))
+        lengths = np.zeros(pool.n_queries + n_extra, dtype=np.int64)
+        lengths[found.number] = found.length
+        judged, others = lengths[: pool.n_queries], lengths[pool.n_queries :]
+        scores = score_query = None
+        if keep_scores:
+            of_judged = found.score_query < pool.n_queries
+            scores = found.scores[of_judged]
+            score_query = found.score_query[of_judged]
+        table = Judged.of_pairs(
+            pool,
+            found.pair,
+            rank=found.rank,
+            above=found.above,
+            tied=found.tied,
+            score=found.score,
+            n_retrieved=judged,
+            in_run=judged > 0,
+            scores=scores,
+            score_query=score_query,
+        )
+        return table, others
+
+
+@dataclass(slots=True)
+class Matches:
+    """What was found of a run.
+
+    Attributes:
+        by_order: the judged rows, for each order.
+        extra: queries that are not judged, in order of appearance, and their numbers,
+            which follow those of the judged ones.
+        rises: how often a score is above the one before it in its list.
+        falls: whether one is below.
+    """
+
+    by_order: dict[Order, Ranked]
+    extra: dict[object, int] = field(default_factory=dict)
+    rises: int = 0
+    falls: bool = False
+
+    def steps(self) -> tuple[int, bool]:
+        """Return how often scores rise, and whether one falls."""
+        return self.rises, self.falls
+
+
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
+_NO_FLOATS: Floats = np.zeros(0)
+_NOTHING = Part(
+    number=_NO_INTS,
+    length=_NO_INTS,
+    pair=_NO_INTS,
+    rank=_NO_INTS,
+    above=_NO_INTS,
+    tied=_NO_INTS,
+    score=_NO_FLOATS,
+    scores=_NO_FLOATS,
+    score_query=_NO_INTS,
+)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _ScatteredError(Exception):
@@ -86,20 +188,15 @@ class _Matcher:
         self.truth = truth
         self.orders = orders
         self.depth = depth
-        self.found = Matches(len(truth.queries), {order: Ranked() for order in orders})
+        self.found = Matches({order: Ranked() for order in orders})
         self.seen = np.zeros(len(truth.queries), dtype=np.bool_)
-        self.extra_number: dict[object, int] = {}
 
     def whole(self, run: Rows) -> Matches:
         """Join a run that is in memory."""
-        if run.frame.height == 0:
-            return self._finish()
         starts = list_starts(run.frame["query"])
-        number = self._number(run.frame["query"][starts[:-1]])
-        if self._is_scattered(number):
+        if run.frame.height and not self._part(run, starts):
             return self.scattered(iter([run]))
-        self._match(self._lists(run, starts, number), self.orders)
-        return self._finish()
+        return self.found
 
     def scattered(self, parts: Iterator[Rows]) -> Matches:
         """Join a run whose queries are mixed, when all of it has been read."""
@@ -114,7 +211,7 @@ class _Matcher:
                 pieces.append((replace(lists, rows=without_query(rows)), order))
             kept.append(without_query(part))
         self._match(put_together(concat(kept), pieces), self.orders)
-        return self._finish()
+        return self.found
 
     def parts(self, parts: Iterator[Rows]) -> Matches:
         """Join a run part by part; a query may straddle two parts."""
@@ -130,58 +227,50 @@ class _Matcher:
                 return self.scattered(chain([rows], parts))
         if held is not None:
             self._part(held, np.array([0, held.frame.height]))
-        return self._finish()
+        return self.found
 
     def _part(self, rows: Rows, starts: Ints) -> bool:
         """Join a part; False if its queries are mixed and it is the first."""
-        number = self._number(rows.frame["query"].gather(starts[:-1]))
-        if self._is_scattered(number):
+        number = self._number(rows.frame["query"][starts[:-1]])
+        if np.bincount(number).max() > 1 or self.seen[number].any():
+            # A query has come before, here or in an earlier part.
             if self.seen.any():
                 raise _ScatteredError
             return False
         self._match(self._lists(rows, starts, number), self.orders)
         return True
 
-    def _is_scattered(self, number: Ints) -> bool:
-        """Say whether a query has come before, here or in an earlier part."""
-        again = np.bincount(number, minlength=1).max() > 1
-        return bool(again or self.seen[number].any())
-
-    def _finish(self) -> Matches:
-        self.found.extra = list(self.extra_number)
-        return self.found
-
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
         number = self.truth.number_of(ids)
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
-            first = self.found.n_judged
+            n_judged, extra = len(self.truth.queries), self.found.extra
             others = ids.gather(unknown)
             distinct = others.unique(maintain_order=True)
             known_as = [
-                self.extra_number.setdefault(value, first + len(self.extra_number))
-                for value in distinct.to_list()
+                extra.setdefault(query, n_judged + len(extra))
+                for query in distinct.to_list()
             ]
             number[unknown] = np.array(known_as)[Index(distinct).find(others)]
-            more = first + len(self.extra_number) - len(self.seen)
+            more = n_judged + len(extra) - len(self.seen)
             if more > 0:
                 self.seen = np.concatenate((self.seen, np.zeros(more, np.bool_)))
         return number
 
     def _id(self, number: int) -> object:
         """Return the id of a query by its number."""
-        n = self.found.n_judged
-        if number < n:
+        n_judged = len(self.truth.queries)
+        if number < n_judged:
             return self.truth.queries[int(number)]
-        return list(self.extra_number)[int(number) - n]
+        return list(self.found.extra)[int(number) - n_judged]
 
     def _lists(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
     ) -> RunLists:
         """Return lists with what is compared; `order` brings their rows together."""
         keys = item_keys(rows.frame["item"], self.truth.seed)
-        scores = self._scores(rows, starts, number)
+        scores = self._scores(rows)
         if order is not None:
             keys = keys[order]
             scores = None if scores is None else scores[order]
@@ -195,42 +284,37 @@ class _Matcher:
         if not orders:
             return
         compared = compare(lists.scores, starts, orders)
-        self._note_order(compared, starts)
+        steps = (one.steps for one in compared.values() if one.scores is not None)
+        first_steps = next(steps, NO_STEPS)
+        self.found.rises += first_steps.rises
+        self.found.falls |= first_steps.falls > 0
         depth = self.depth
         if depth is not None:
             depths = [one.reach(depth, starts) for one in compared.values()]
             depth = None if None in depths else max(filter(None, depths))
-        items = Items(lists.rows.frame["item"], lists.order)
-        row, pair, group = self._judged(lists.keys, items, starts, number, depth)
-        unsorted = self._unsorted(lists, orders)
+        row, pair, group = self._judged(lists, depth)
         for order in orders:
             values = compared[order.by, order.bits]
-            if order.by == "rank_value":
-                self._refuse_same_ranks(lists, values)
-            ranked = self.found.by_order[order]
-            ranked.number.append(number)
-            ranked.length.append(values.lengths(starts, order))
-            ranked.scored &= values.scores is not None
-            ranked.unsorted |= unsorted if order.by == "given" else set()
-            above, tied, rank = values.ranks(starts, row, group, order, items.gather)
-            ranked.query.append(number[group])
-            ranked.pair.append(pair)
-            ranked.above.append(above)
-            ranked.tied.append(tied)
-            ranked.rank.append(rank)
-            ranked.score.append(
-                -above.astype(np.float64)
-                if values.scores is None
-                else values.scores[row]
-            )
+            scores, strict = values.scores, values.steps.strict
+            if order.by == "rank_value" and scores is not None and not strict:
+                refuse_same_ranks(
+                    lists.rows, scores, starts, lists.order, self._query_of(lists)
+                )
+            above, tied, rank = values.ranks(starts, row, group, order, lists.items)
+            score = -above.astype(np.float64) if scores is None else scores[row]
+            every, of_row = _NO_FLOATS, _NO_INTS
             if self.orders[order]:
                 of_row = np.repeat(number, np.diff(starts))
-                ranked.score_query.append(of_row)
-                ranked.scores.append(
-                    -position(of_row).astype(np.float64)
-                    if values.scores is None
-                    else values.scores
+                every = (
+                    -position(of_row).astype(np.float64) if scores is None else scores
                 )
+            length = values.lengths(starts, order)
+            ranked = self.found.by_order[order]
+            ranked.parts.append(
+                Part(number, length, pair, rank, above, tied, score, every, of_row)
+            )
+            ranked.scored &= scores is not None
+            ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
 
     def _without_repeats(self, lists: RunLists, orders: Iterable[Order]) -> list[Order]:
         """See to repeated items; return the orders that take the lists as they are.
@@ -240,110 +324,51 @@ class _Matcher:
         """
         plain = [order for order in orders if order.duplicates == "count"]
         careful = [order for order in orders if order.duplicates != "count"]
-        rows, starts, number = lists.rows, lists.starts, lists.number
-        if not careful or not may_repeat(lists.keys, number, starts):
+        rows, starts, order = lists.rows, lists.starts, lists.order
+        if not careful or not may_repeat(lists.keys, starts):
             return [*plain, *careful]
-        if lists.order is not None:
-            # In the order of the lists, in which rows still know where they stood.
-            taken = take(rows, lists.order)
-            self._match(self._lists(taken, starts, number), careful)
-            return plain
-        lengths = np.diff(starts)
-        pairs = with_query(lists.keys, number, lengths)
-        doubled = repeats_of(rows.frame["item"], np.repeat(number, lengths), pairs)
-        if doubled is None:
+        items = rows.frame["item"]
+        items = items if order is None else items[order]
+        left = last_of_repeats(items, lists.keys, starts)
+        if left is None:
             return [*plain, *careful]
-        if any(order.duplicates == "error" for order in careful):
-            raise self._duplicate(rows, starts, number)
-        for order in careful:
-            self.found.by_order[order].n_dropped += int(doubled.sum())
-        kept = np.flatnonzero(~doubled)
-        owner = np.repeat(np.arange(len(lengths)), lengths)[kept]
-        left = starts_of(np.bincount(owner, minlength=len(lengths)))
-        self._match(self._lists(take(rows, kept), left, number), careful)
+        if any(one.duplicates == "error" for one in careful):
+            query_of = self._query_of(lists)
+            refuse_twice(items, starts, order, rows.place, query_of, rows.name)
+        kept, starts = left
+        for one in careful:
+            self.found.by_order[one].n_dropped += len(items) - len(kept)
+        shorter = replace(
+            lists,
+            starts=starts,
+            keys=lists.keys[kept],
+            scores=None if lists.scores is None else lists.scores[kept],
+            order=kept if order is None else order[kept],
+        )
+        self._match(shorter, careful)
         return plain
 
-    def _unsorted(self, lists: RunLists, orders: Iterable[Order]) -> set[int]:
-        """Return the lists in which a score rises, where the order given is taken."""
-        frame = lists.rows.frame
-        asked = any(order.by == "given" for order in orders)
-        if not asked or "value" not in frame.columns:
-            return set()
-        values = frame["value"].to_numpy()
-        if lists.order is not None:
-            values = values[lists.order]
-        rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-        rises = rises[~np.isin(rises, lists.starts)]
-        lists_of_rises = np.searchsorted(lists.starts, rises, side="right") - 1
-        return set(lists.number[np.unique(lists_of_rises)].tolist())
+    def _query_of(self, lists: RunLists) -> Callable[[int], object]:
+        """Return what gives the id of the query of a list."""
+        return lambda at: self._id(lists.number[at])
 
-    def _refuse_same_ranks(self, lists: RunLists, values: Compared) -> None:
-        """Refuse a rank that is there twice, where ranks are taken as numbers."""
-        if values.scores is not None and not values.distinct:
-            refuse_same_ranks(
-                lists.rows,
-                values.scores,
-                lists.starts,
-                lists.order,
-                lambda at: self._id(lists.number[at]),
-            )
-
-    def _note_order(
-        self, compared: Mapping[tuple[str, int], Compared], starts: Ints
-    ) -> None:
-        """Remember whether scores rise and fall, to tell distances."""
-        values = next(
-            (one for one in compared.values() if one.scores is not None), None
-        )
-        if values is None or values.scores is None or self.found.falls:
-            return
-        if values.falling and values.distinct:
-            # In a list of two or more.
-            self.found.falls = len(values.scores) > len(starts) - 1
-            return
-        rises, self.found.falls = steps_of(values.scores, starts)
-        self.found.rises += rises
-
-    def _scores(self, rows: Rows, starts: Ints, number: Ints) -> Floats | None:
+    def _scores(self, rows: Rows) -> Floats | None:
         """Return what rows are ordered by, None where that is their place."""
         by = {order.by for order in self.orders}
         if by == {"given"} or "value" not in rows.frame.columns:
             return None
         scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-
-        def query_of(row: int) -> object:
-            if "query" in rows.frame.columns:
-                return rows.frame["query"][row]
-            return self._id(number[np.searchsorted(starts, row, side="right") - 1])
-
-        missing = np.isnan(scores)
-        if missing.any():
-            at = int(np.flatnonzero(missing)[0])
-            item = rows.frame["item"][at]
-            msg = (
-                f"{rows.where(at)}: the score of item {item!r} for query "
-                f"{query_of(at)!r} is "
-                f"not a number ({count(int(missing.sum()), 'such score')} in all); a "
-                f"ranking needs numbers that can be ordered{RANK_LAST}"
-            )
-            raise DataError(msg)
+        refuse_nan(rows, scores)
         if "rank_value" in by:
-            check_ranks(rows, scores, query_of)
+            check_ranks(rows, scores)
         return scores
 
-    def _judged(
-        self,
-        keys: NDArray[np.uint64],
-        items: Items,
-        starts: Ints,
-        number: Ints,
-        depth: int | None,
-    ) -> tuple[Ints, Ints, Ints]:
+    def _judged(self, lists: RunLists, depth: int | None) -> tuple[Ints, Ints, Ints]:
         """Return the judged rows, the judged pair of each, and its list.
 
         With a depth, only the first rows of each list are looked at.
         """
-        truth = self.truth
+        truth, keys, starts, number = self.truth, lists.keys, lists.starts, lists.number
         lengths = np.diff(starts)
         if depth is None or int(lengths.max(initial=0)) <= depth:
             row, pair = truth.table.find(with_query(keys, number, lengths))
@@ -360,19 +385,20 @@ class _Matcher:
                 row = rows[at]
         group = np.searchsorted(starts, row, side="right") - 1
         # A key may agree by chance; what it proposes is taken only if both ids agree.
-        same = items.gather(row).eq_missing(truth.items[pair]).to_numpy()
+        same = lists.items(row).eq_missing(truth.items[pair]).to_numpy()
         same = same & (number[group] == truth.pool.query[pair])
         if same.all():
             return row, pair, group
         return row[same], pair[same], group[same]
 
-    def _duplicate(self, rows: Rows, starts: Ints, number: Ints) -> DuplicateItemError:
-        items, lengths = rows.frame["item"], np.diff(starts)
-        pairs = pl.DataFrame({"query": np.repeat(number, lengths), "item": items})
-        first, again = first_repeat(pairs) or (0, 0)
-        msg = (
-            f"item {items[first]!r} appears twice for query "
-            f"{self._id(pairs['query'][first])!r} in {rows.name} "
-            f"({rows.place(first)} and {rows.place(again)}){KEEP_BEST}"
-        )
-        return DuplicateItemError(msg)
+
+def _n_unsorted(lists: RunLists) -> int:
+    """Count the lists in which a score rises."""
+    frame = lists.rows.frame
+    if "value" not in frame.columns:
+        return 0
+    values = frame["value"].to_numpy()
+    values = values if lists.order is None else values[lists.order]
+    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
+    rises = rises[~np.isin(rises, lists.starts)]
+    return len(np.unique(np.searchsorted(lists.starts, rises, side="right")))

@@ -2,28 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.text import KEEP_LARGEST
+from rankine._io import mappings
 from rankine._io.repeats import first_repeat
-from rankine._join.ids import Index, item_keys
+from rankine._io.sources import Dense, Lists, Rows
+from rankine._join.ids import Index, as_first, item_keys
+from rankine._join.pieces import grouped, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
 from rankine._tables.segments import starts_of
 from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine._base.arrays import Floats, Ints
-    from rankine._io.sources import Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """Judged grades, and the item that each was given to.
+
+    Attributes:
+        pool: the grades as they were judged, whatever a convention makes of them.
+        items: the id of each; for a matrix, of each column.
+        width: how many columns the matrix has, None if it was none.
+        mask: which of its cells are judged, eight to a byte; None if all are.
+    """
+
+    pool: Pool
+    items: Sequence[Any] | pl.Series
+    width: int | None = None
+    mask: np.ndarray[Any, np.dtype[np.uint8]] | None = None
+
+    def own(self) -> Named:
+        """Return the same with grades of its own, if they are those of a matrix."""
+        if self.width is None or self.mask is not None:
+            return self
+        return replace(self, pool=Pool(self.pool.starts, self.pool.grade.copy()))
+
+    def _cells(self) -> Ints | None:
+        """Return the cells of a matrix that are judged, None if all are."""
+        if self.mask is None:
+            return None
+        return np.flatnonzero(np.unpackbits(self.mask))
+
+    def numbers(self, pair: Ints) -> Ints:
+        """Return which grades the pairs of a joined table stand for."""
+        cells = self._cells()
+        return pair if cells is None else cells.searchsorted(pair)
+
+    def items_of(self, numbers: Ints) -> list[Any]:
+        """Return the items that some of the grades were given to."""
+        if self.width is not None:
+            cells = self._cells()
+            numbers = (numbers if cells is None else cells[numbers]) % self.width
+        if isinstance(self.items, list):
+            return [self.items[number] for number in numbers.tolist()]
+        items: list[Any] = self.items.gather(numbers).to_list()  # type: ignore[union-attr]
+        return items
+
+
+@dataclass(frozen=True, eq=False)
 class Judgements:
     """Judged (query, item, grade) triples, grouped by query.
 
@@ -42,14 +91,12 @@ class Judgements:
     seed: int
     table: KeyTable
     name: str
-    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def from_rows(rows: Rows) -> Judgements:
         """Group the rows by query and refuse an item that is judged twice."""
         need_threads()
         frame = rows.frame
-        query, items = frame["query"], frame["item"]
         grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
         odd = ~np.isfinite(grade)
         if odd.any():
@@ -58,63 +105,144 @@ class Judgements:
                 f"{rows.where(at)}: the grade is {grade[at]}; expected a finite number"
             )
             raise DataError(msg)
-        starts = list_starts(query)
-        ids = query[starts[:-1]]
-        by_query: Ints | None = None
-        if ids.n_unique() < len(ids):
-            # The rows of a query do not stand together: bring them together.
-            ids = ids.unique(maintain_order=True)
-            number = Index(ids).find(query)
-            by_query = np.argsort(number, kind="stable")
-            grade, items = grade[by_query], items.gather(by_query)
-            starts = starts_of(np.bincount(number, minlength=len(ids)))
-        lengths = np.diff(starts)
+        items = frame["item"]
+        queries, starts, order = grouped(frame["query"])
+        if order is not None:
+            grade, items = grade[order], items.gather(order)
         seed = 0
-        everyone = np.arange(len(ids))
-        table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
+        lists = np.arange(len(queries)), np.diff(starts)
+        table = KeyTable(with_query(item_keys(items, seed), *lists))
         while not table.unique:
-            _refuse_twice(rows, ids, items, lengths, by_query)
+            said = "is judged", KEEP_LARGEST
+            refuse_twice(
+                items, starts, order, rows.place, queries.__getitem__, rows.name, said
+            )
             seed += 1
-            table = KeyTable(with_query(item_keys(items, seed), everyone, lengths))
-        return Judgements(ids, items, Pool(starts, grade), seed, table, rows.name)
+            table = KeyTable(with_query(item_keys(items, seed), *lists))
+        return Judgements(queries, items, Pool(starts, grade), seed, table, rows.name)
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self.queries)
 
     def number_of(self, queries: pl.Series) -> Ints:
         """Return the number of each query id, -1 for those without judgements."""
-        if "queries" not in self.memo:
-            self.memo["queries"] = Index(self.queries)
-        index: Index = self.memo["queries"]
-        return index.find(queries)
+        return self._index.find(queries)
+
+    def as_judged(
+        self, ids: pl.Series, part: str, name: str
+    ) -> tuple[pl.Series, tuple[str, ...]]:
+        """Return queries or items of a run with the type of those that are judged.
+
+        And what there is to say about it.
+        """
+        known = self.queries if part == "query" else self.items
+        names = (self.name, name) if self.name != name else ("qrels", "run")
+        return as_first(known, ids, part, names)
+
+    @property
+    def named(self) -> Named:
+        """The grades, and whose they are."""
+        return Named(self.pool, self.items)
 
 
-def list_starts(query: pl.Series) -> Ints:
-    """Return the rows at which a query begins, and the number of rows."""
-    if len(query) == 0:
-        return np.zeros(1, dtype=np.int64)
-    if query.dtype.is_integer() and not query.has_nulls():
-        own = query.to_numpy()
-        here, after = own[:-1], own[1:]
-        changes = by_blocks(
-            lambda rows: np.flatnonzero(after[rows] != here[rows]) + (rows.start + 1),
-            len(here),
+@dataclass(eq=False)
+class Truth:
+    """Judgements in the form that came in, turned into other forms when needed."""
+
+    source: Rows | Lists | Dense
+
+    @cached_property
+    def grades(self) -> dict[Any, dict[Any, float]]:
+        """The judgements as a mapping; the source must be one."""
+        if not isinstance(self.source, Lists):
+            raise TypeError
+        return mappings.grades(self.source)
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """The judgements grouped by query, with their keys."""
+        rows = mappings.as_rows(self.source, role="qrels")
+        return Judgements.from_rows(_of_items(rows))
+
+    @property
+    def subtopics(self) -> pl.DataFrame | None:
+        """The judgements of subtopics: query, item, subtopic and value, if any."""
+        if not isinstance(self.source, Rows):
+            return None
+        frame = self.source.frame
+        if "subtopic" not in frame.columns or _all_the_same(frame["subtopic"]):
+            return None
+        return frame
+
+    @property
+    def pool(self) -> Pool:
+        """The grades by query, whatever the form."""
+        return self.named.pool
+
+    @cached_property
+    def named(self) -> Named:
+        """The grades by query, whatever the form, and whose they are."""
+        if isinstance(self.source, Lists):
+            return _named_in_lists(self.grades, self.source.name)
+        if isinstance(self.source, Dense):
+            return _named_in_matrix(self.source)
+        return self.judgements.named
+
+
+def _all_the_same(subtopic: pl.Series) -> bool:
+    """Say whether these are no subtopics, but what TREC text has instead."""
+    return len(subtopic) > 0 and bool(subtopic.is_in(["0", "Q0"]).all())
+
+
+def _of_items(rows: Rows) -> Rows:
+    """Return one grade per item, the largest that any of its subtopics has."""
+    frame = rows.frame
+    if "subtopic" not in frame.columns:
+        return rows
+    triple = frame.select("query", "item", "subtopic")
+    repeat = first_repeat(triple)
+    if repeat is not None:
+        query, item, subtopic = triple.row(repeat[0])
+        places = " and ".join(map(rows.place, repeat))
+        msg = (
+            f"item {item!r} is judged twice for subtopic {subtopic!r} of query "
+            f"{query!r} in {rows.name} ({places}){KEEP_LARGEST}"
         )
-        return np.concatenate(([0], *changes, [len(query)]))
-    other = query.slice(1) != query.slice(0, len(query) - 1)
-    changed = np.flatnonzero(other.to_numpy()) + 1
-    return np.concatenate(([0], changed, [len(query)]))
-
-
-def _refuse_twice(
-    rows: Rows, ids: pl.Series, items: pl.Series, lengths: Ints, by_query: Ints | None
-) -> None:
-    """Raise if an item is judged twice for one query."""
-    number = np.repeat(np.arange(len(ids)), lengths)
-    repeat = first_repeat(pl.DataFrame({"number": number, "item": items}))
-    if repeat is None:
-        return
-    given = np.array(repeat) if by_query is None else by_query[[*repeat]]
-    places = " and ".join(rows.place(row) for row in sorted(given.tolist()))
-    msg = (
-        f"item {items[repeat[0]]!r} is judged twice for query "
-        f"{ids[int(number[repeat[0]])]!r} in {rows.name} ({places}){KEEP_LARGEST}"
+        raise DuplicateItemError(msg)
+    largest = frame.group_by("query", "item", maintain_order=True).agg(
+        pl.col("value").max()
     )
-    raise DuplicateItemError(msg)
+    return Rows(largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind)
+
+
+def _named_in_lists(grades: dict[Any, dict[Any, float]], name: str) -> Named:
+    groups = grades.values()
+    counts = np.fromiter(map(len, groups), np.int64, count=len(groups))
+    flat = chain.from_iterable([group.values() for group in groups])
+    try:
+        pool = Pool(starts_of(counts), mappings.numbers([*flat]))
+    except DataError:
+        mappings.refuse_number(grades, "grade", name)
+        raise
+    # The mappings are the user's, who may change them later.
+    return Named(pool, [*chain.from_iterable(groups)])
+
+
+def _named_in_matrix(source: Dense) -> Named:
+    grades = source.matrix
+    n_queries, width = grades.shape
+    if np.isinf(grades).any():
+        row, column = (int(at[0]) for at in np.nonzero(np.isinf(grades)))
+        msg = (
+            f"the grade in row {row}, column {column} of the matrix is "
+            f"{grades[row, column]}; expected a finite number, or nan for an item that "
+            "is not judged"
+        )
+        raise DataError(msg)
+    if np.isnan(grades.min(initial=np.inf)):
+        judged = ~np.isnan(grades)
+        pool = Pool(starts_of(np.count_nonzero(judged, axis=1)), grades[judged])
+        return Named(pool, source.items, width, np.packbits(judged))
+    starts = np.arange(n_queries + 1, dtype=np.int64) * width
+    return Named(Pool(starts, grades.ravel()), source.items, width)

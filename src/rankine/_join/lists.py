@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -14,76 +13,62 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.blocks import by_blocks
-from rankine._base.text import KEEP_BEST, RANK_LAST, count
 from rankine._conventions.convention import Convention
-from rankine._io.mappings import as_rows
-from rankine._io.repeats import first_repeat
+from rankine._io.mappings import as_rows, listed, packed
+from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
-from rankine._join.ids import Index
-from rankine._join.judgements import list_starts
-from rankine._join.pieces import last_of_repeats, repeats_left_out, take
-from rankine._join.rank_values import check_ranks, refuse_same_ranks
-from rankine._join.ties import sorted_rows
-from rankine._tables.segments import cut_lists, rounded, starts_of, steps_of
-from rankine.errors import DataError, DuplicateItemError
+from rankine._join import dense
+from rankine._join.ids import item_keys
+from rankine._join.pieces import (
+    grouped,
+    last_of_repeats,
+    refuse_twice,
+    repeats_left_out,
+    take,
+)
+from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks, sorted_rows
+from rankine._tables.keys import may_repeat
+from rankine._tables.segments import (
+    NO_STEPS,
+    cut_lists,
+    expand,
+    rounded,
+    starts_of,
+    steps_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Rows, Source
+    from rankine._tables.segments import Steps
 
 
 _OWN = Convention()
 
 
+@dataclass(frozen=True, eq=False)
 class Ids:
-    """The items of a run that came as rows, in their order."""
-
-    hashes: NDArray[np.uint64] | None = None
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    @cached_property
-    def series(self) -> pl.Series:
-        """The items."""
-        return self._rows.frame["item"]
-
-    def with_series(self, items: pl.Series) -> Ids:
-        """Return the same items as ids of another type."""
-        if items.dtype == self.series.dtype:
-            return self
-        other = copy(self)
-        other.series = items
-        return other
-
-    def place(self, row: int) -> str:
-        """Say where an item stands in its source."""
-        return self._rows.place(row)
-
-
-class TextIds(Ids):
-    """The items of a run that came as a mapping, all of them text.
+    """The items of a run, in the order in which they came.
 
     Attributes:
-        hashes: their keys, by Python's own hash, which texts keep with them.
+        read: makes a column of them.
+        place: says where an item stands in its source.
+        hashes: where all are text in a mapping, their keys by Python's own hash, which
+            texts keep with them; else None.
     """
 
-    def __init__(self, data: Mapping[Any, Any], hashes: NDArray[np.uint64]) -> None:
-        self._data = data
-        self.hashes = hashes
+    read: Callable[[], pl.Series]
+    place: Callable[[int], str]
+    hashes: NDArray[np.uint64] | None = None
 
     @cached_property
     def series(self) -> pl.Series:
         """The items."""
-        items = chain.from_iterable(self._data.values())
-        return pl.Series("item", list(items), dtype=pl.String)
-
-    def place(self, row: int) -> str:
-        """Say where an item stands in its source."""
-        return f"row {row}"
+        return self.read()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +87,7 @@ class Lists:
         scored: whether the scores are the user's, and not made from ranks.
         ranks: the rank of each item, where they are numbers of a column of which some
             are left out; None where they are 1, 2, 3 and so on.
-        steps: how often a score is above the one before it in its list, as they came,
-            and whether one is below.
+        steps: how scores rise and fall along the lists, as they came.
     """
 
     name: str
@@ -116,7 +100,7 @@ class Lists:
     falls: bool = True
     scored: bool = True
     ranks: Ints | None = None
-    steps: tuple[int, bool] = (0, False)
+    steps: Steps = NO_STEPS
 
     @property
     def items(self) -> pl.Series:
@@ -134,9 +118,12 @@ class Lists:
         if depth is None or (rank is None and longest <= depth):
             return self.items, self.starts, rank
         starts, rows = cut_lists(self.starts, rank, depth)
-        rank = None if rank is None else rank[rows]
-        rows = rows if self.order is None else self.order[rows]
-        return self.ids.series.gather(rows), starts, rank
+        return self.items_of(rows), starts, None if rank is None else rank[rows]
+
+    def refuse_twice(self) -> None:
+        """Raise if an item is repeated in a list."""
+        query_of, place = self.queries.__getitem__, self.ids.place
+        refuse_twice(self.items, self.starts, self.order, place, query_of, self.name)
 
 
 def lists_of(source: Source, rule: Convention | None = None) -> Lists:
@@ -146,95 +133,70 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
     as rankine's own does.
     """
     rule = rule or _OWN
+    scored = rule.order != "given"
     if isinstance(source, Mappings):
-        found = _of_texts(source, rule)
-        if found is not None:
-            return found
+        lists = _of_texts(source, rule)
+        if lists is not None:
+            return lists
+        scored &= any(isinstance(entry, Mapping) for entry in source.data.values())
     rows = as_rows(source, role="run")
-    frame = rows.frame
+    query = rows.frame["query"]
     if isinstance(source, Mappings):
-        (queries, starts), order = _queries_of(source, frame["query"]), None
+        # Those with empty lists too.
+        dtype, order = query.dtype if len(query) else None, None
+        queries = pl.Series("query", list(source.data), dtype=dtype)
+        starts = starts_of(np.array([len(entry) for entry in source.data.values()]))
     else:
-        queries, starts, order = _queries_in(frame["query"])
+        queries, starts, order = grouped(query)
     if rule.duplicates == "last":
-        kept, starts = last_of_repeats(frame["item"], starts, order)
-        if kept is not None:
-            rows, order = _last_only(rows, kept), None
-            frame = rows.frame
-    scores: Floats | None = None
-    falls = False
-    if "value" in frame.columns and rule.order != "given":
+        rows, starts, order = _last_only(rows, starts, order)
+    frame, scores = rows.frame, None
+    if scored and "value" in frame.columns:
         scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        falls = order is None and _all_fall(scores, starts)
-        if not falls:
-            _refuse_nan(rows, scores)  # before rows are moved, to say where
+        refuse_nan(rows, scores)
         scores = scores if order is None else scores[order]
-    if isinstance(source, Mappings) and not any(
-        isinstance(entry, Mapping) for entry in source.data.values()
-    ):
-        scores = None
-    scored = not rows.ranked
-    lists = Lists(
-        rows.name, rows.notes, queries, starts, Ids(rows), order, scores, scored=scored
-    )
-    if rule.order == "rank_value" and rows.ranked:
-        return _numbered(rows, _ranked(lists, rule, falls=falls))
-    return _ranked(lists, rule, falls=falls)
+    ids = Ids(lambda: frame["item"], rows.place)
+    lists = Lists(rows.name, rows.notes, queries, starts, ids, order, scores)
+    lists = _ranked(replace(lists, scored=not rows.ranked), rule)
+    return _numbered(rows, lists) if rule.order == "rank_value" else lists
 
 
-def _last_only(rows: Rows, kept: Ints) -> Rows:
-    """Leave out the rows whose item comes again later in the same list."""
-    query = rows.frame["query"].gather(kept)
-    notes = (*rows.notes, repeats_left_out(rows.frame.height - len(kept)))
-    left = take(rows, kept)
-    frame = left.frame.insert_column(0, query)
-    return replace(
-        rows,
-        frame=frame,
-        line=None,
-        lines=left.lines,
-        number=left.number,
-        notes=notes,
-    )
+def _last_only(
+    rows: Rows, starts: Ints, order: Ints | None
+) -> tuple[Rows, Ints, Ints | None]:
+    """Leave out the rows whose item comes again later in the same list.
+
+    Returns:
+        The rows, where each list begins, and what brings its rows together.
+    """
+    items = rows.frame["item"]
+    keys = item_keys(items, 0)
+    if order is not None:
+        keys, items = keys[order], items.gather(order)
+    left = last_of_repeats(items, keys, starts) if may_repeat(keys, starts) else None
+    if left is None:
+        return rows, starts, order
+    kept, starts = left
+    notes = (*rows.notes, repeats_left_out(len(items) - len(kept)))
+    rows = take(rows, kept if order is None else order[kept])
+    return replace(rows, notes=notes), starts, None
 
 
 def _numbered(rows: Rows, lists: Lists) -> Lists:
     """Take the numbers of a rank column for the ranks, where they have gaps."""
     values = lists.scores
-    if values is None:
+    if values is None or not rows.ranked:
         return lists
-    given = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-    check_ranks(rows, given, lambda row: rows.frame["query"][row])
+    check_ranks(rows, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
     if not lists.falls:
         refuse_same_ranks(
-            rows, values, lists.starts, lists.order, lambda at: lists.queries[at]
+            rows, values, lists.starts, lists.order, lists.queries.__getitem__
         )
     ranks = -values.astype(np.int64)
     length = np.diff(lists.starts)
     filled = np.flatnonzero(length)
     last = ranks[lists.starts[1:][filled] - 1]
     return lists if (last == length[filled]).all() else replace(lists, ranks=ranks)
-
-
-def _queries_in(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
-    """Return the queries of rows, where each begins, and what brings them together."""
-    if len(query) == 0:
-        return query, np.zeros(1, dtype=np.int64), None
-    starts = list_starts(query)
-    queries = query.gather(starts[:-1])
-    if queries.n_unique() == len(queries):
-        return queries, starts, None
-    queries = query.unique(maintain_order=True)
-    number = Index(queries).find(query)
-    starts = starts_of(np.bincount(number, minlength=len(queries)))
-    return queries, starts, np.argsort(number, kind="stable")
-
-
-def _queries_of(source: Mappings, known: pl.Series) -> tuple[pl.Series, Ints]:
-    """Return the queries of a mapping, those with empty lists too, and their starts."""
-    dtype = known.dtype if len(known) else None
-    queries = pl.Series("query", list(source.data), dtype=dtype)
-    return queries, starts_of(np.array([len(one) for one in source.data.values()]))
 
 
 def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
@@ -261,71 +223,130 @@ def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
     starts = starts_of(np.array([len(entry) for entry in data.values()]))
-    ids = TextIds(data, np.frombuffer(b"".join(hashes), dtype=np.uint64))
-    name, notes = source.name, source.notes
-    lists = Lists(name, notes, queries, starts, ids, None, scores)
+    keys = np.frombuffer(b"".join(hashes), dtype=np.uint64)
+
+    def items() -> pl.Series:
+        every = chain.from_iterable(data.values())
+        return pl.Series("item", list(every), dtype=pl.String)
+
+    ids = Ids(items, "row {}".format, keys)
+    lists = Lists(source.name, source.notes, queries, starts, ids, None, scores)
     return _ranked(lists, rule)
 
 
-def _ranked(lists: Lists, rule: Convention, *, falls: bool = False) -> Lists:
+def _ranked(lists: Lists, rule: Convention) -> Lists:
     """Bring the items of each list into the order of their scores, unless they fall."""
-    scores, starts = lists.scores, lists.starts
-    if scores is None or rule.order == "given":
+    if lists.scores is None or rule.order == "given":
         return replace(lists, scores=None)
-    narrow = rounded(scores, rule.score_bits)
-    falls = falls and narrow is scores
-    scores = narrow
-    if falls or _all_fall(scores, starts):
-        return replace(lists, steps=(0, len(scores) >= len(starts)))
-    steps = steps_of(scores, starts) if lists.scored else (0, False)
+    scores, starts = rounded(lists.scores, rule.score_bits), lists.starts
+    steps = steps_of(scores, starts)
+    if steps.strict:
+        return replace(lists, steps=steps)
     again = sorted_rows(lists.items_of, scores, starts, rule.tie)
     scores = scores[again]
     order = again if lists.order is None else lists.order[again]
-    falls = _all_fall(scores, starts)
+    falls = steps_of(scores, starts).strict
+    steps = steps if lists.scored else NO_STEPS
     return replace(lists, order=order, scores=scores, falls=falls, steps=steps)
 
 
-def _all_fall(scores: Floats, starts: Ints) -> bool:
-    """Say whether the scores of every list fall from each item to the next.
+@dataclass(frozen=True, eq=False)
+class First:
+    """The first items of lists.
 
-    They do not where one is nan.
+    Attributes:
+        queries: the id of each list.
+        starts: where each begins.
+        items: the first items of each, best first.
+        ranks: the rank of each, None where they are 1, 2, 3 and so on.
     """
-    here, after = scores[:-1], scores[1:]
-    n_falls = by_blocks(
-        lambda rows: int(np.count_nonzero(after[rows] < here[rows])), len(here)
-    )
-    first = starts[:-1][np.diff(starts) > 0]
-    edges = first[1:]
-    inside = len(here) - len(edges)
-    across = np.count_nonzero(scores[edges] < scores[edges - 1])
-    alone = np.isnan(scores[first]).any()  # such as the only score of a list
-    return bool(sum(n_falls) - across == inside and not alone)
+
+    queries: Sequence[Any] | pl.Series
+    starts: Ints
+    items: Sequence[Any] | pl.Series
+    ranks: Ints | None = None
+
+    @cached_property
+    def _row(self) -> dict[Any, int]:
+        """Where each list is, by the id of its query and by the text of that."""
+        ids = list(self.queries)
+        texts = {str(query): row for row, query in enumerate(ids)}
+        return texts | {query: row for row, query in enumerate(ids)}
+
+    def of(self, query: Any) -> list[tuple[int, Any]]:
+        """Return the first items of a query with their ranks; none without a list."""
+        row = self._row.get(query, self._row.get(str(query)))
+        if row is None:
+            return []
+        part = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        items = self.items[part]
+        if self.ranks is None:
+            return list(enumerate(items, 1))
+        return list(zip(self.ranks[part].tolist(), items, strict=True))
 
 
-def _refuse_nan(rows: Rows, scores: Floats) -> None:
-    if any(by_blocks(lambda some: bool(np.isnan(scores[some]).any()), len(scores))):
-        missing = np.isnan(scores)
-        at = int(np.flatnonzero(missing)[0])
-        msg = (
-            f"{rows.where(at)}: the score of item {rows.frame['item'][at]!r} for query "
-            f"{rows.frame['query'][at]!r} is not a number "
-            f"({count(int(missing.sum()), 'such score')} in all); a ranking needs "
-            f"numbers that can be ordered{RANK_LAST}"
-        )
-        raise DataError(msg)
+def first_of(
+    source: Source, rule: Convention, depth: int, floor: float | None = None
+) -> First:
+    """Return the first items of every list of a run.
+
+    Args:
+        source: the run, which was joined with judgements before, and so is sound.
+        rule: the convention that decides their order.
+        depth: how many of each list.
+        floor: the score at or under which an item does not count, if there is one.
+    """
+    if isinstance(source, Dense):
+        return First(*dense.first_of(source, rule, depth, floor))
+    if isinstance(source, Mappings):
+        return _first_of_mappings(source.data, rule, depth, floor)
+    lists = lists_of(source, rule)
+    if lists.ranks is not None:
+        items, starts, ranks = lists.first(depth)
+        return First(lists.queries, starts, items, ranks)
+    starts, rows = _cut(lists.starts, lists.scores, depth, floor)
+    return First(lists.queries, starts, lists.items_of(rows))
 
 
-def refuse_twice(lists: Lists) -> None:
-    """Raise if an item is repeated in a list."""
-    number = np.repeat(np.arange(len(lists.queries)), np.diff(lists.starts))
-    repeat = first_repeat(pl.DataFrame({"number": number, "item": lists.items}))
-    if repeat is None:
-        return
-    rows = np.array(repeat) if lists.order is None else lists.order[[*repeat]]
-    places = " and ".join(lists.ids.place(row) for row in sorted(rows.tolist()))
-    msg = (
-        f"item {lists.items[repeat[0]]!r} appears twice for query "
-        f"{lists.queries[int(number[repeat[0]])]!r} in {lists.name} ({places})"
-        f"{KEEP_BEST}"
-    )
-    raise DuplicateItemError(msg)
+def _cut(
+    starts: Ints, scores: Floats | None, depth: int, floor: float | None
+) -> tuple[Ints, Ints]:
+    """Return where lists begin that are cut at a depth and a score, and their rows."""
+    length = np.diff(starts)
+    if floor is not None and scores is not None:
+        number = np.repeat(np.arange(len(length)), length)
+        length = np.bincount(number[scores > floor], minlength=len(length))
+    length = np.minimum(length, depth)
+    return starts_of(length), expand(starts[:-1], length)[0]
+
+
+def _first_of_mappings(
+    data: Mapping[Any, Any], rule: Convention, depth: int, floor: float | None
+) -> First:
+    """Take the first items of mappings, whose ids may be anything."""
+    scored = rule.order != "given"
+    lists = [_items(query, entry, rule.duplicates) for query, entry in data.items()]
+    scores = [
+        rounded(packed(entry.values()), rule.score_bits)
+        if scored and isinstance(entry, Mapping)
+        else -np.arange(len(items), dtype=np.float64)
+        for entry, items in zip(data.values(), lists, strict=True)
+    ]
+    starts = starts_of(np.array([len(items) for items in lists], dtype=np.int64))
+    every = [item for items in lists for item in items]
+    values = np.concatenate([np.zeros(0), *scores])
+
+    def ids(rows: Ints) -> pl.Series:
+        return pl.Series([str(every[row]) for row in rows.tolist()], dtype=pl.String)
+
+    order = sorted_rows(ids, values, starts, rule.tie)
+    starts, rows = _cut(starts, values, depth, floor)
+    return First(list(data), starts, [every[row] for row in order[rows].tolist()])
+
+
+def _items(query: Any, entry: Any, duplicates: str) -> list[Any]:
+    """Return the items of a list; of repeated ones, the last where that counts."""
+    if isinstance(entry, Mapping):
+        return [*entry]
+    items = listed(query, entry)
+    return [*dict.fromkeys(reversed(items))][::-1] if duplicates == "last" else items

@@ -1,4 +1,9 @@
-"""Two runs joined: their lists in the order of ranks, on the queries of both."""
+"""Two runs joined: their lists in the order of ranks, on the queries of both.
+
+Items are compared by keys of 64 bits. Two different items of one query have the same
+key once in 10^10 comparisons of runs with thousands of queries and of items each, so
+that ids are not looked at again.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.blocks import by_halves
 from rankine._base.forks import need_threads
+from rankine._base.limits import limits
 from rankine._base.text import count
-from rankine._join.common import common
-from rankine._join.ids import Index, item_keys, not_apart, one_type
-from rankine._join.lists import Lists, TextIds, refuse_twice
+from rankine._join.ids import Index, as_first, item_keys, not_apart
+from rankine._tables.keys import KeyTable, may_repeat, with_query
 from rankine._tables.paired import Matched, Side
-from rankine._tables.segments import expand, runs, starts_of
+from rankine._tables.segments import expand, groups_of, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,9 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Ints
+    from rankine._join.lists import Lists
 
 _SEEDS = range(1, 20)
 _SHOWN = 3
+_SPARE = 2
+"""Slots per key, as a power of 2: few, as most keys are found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +60,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
         first = replace(first, name=f"the first {first.name}")
         second = replace(second, name=f"the second {second.name}")
     notes = [*first.notes, *second.notes]
-    first, second, said = _same_types(first, second)
+    second, said = _same_types(first, second)
     there = Index(second.queries).find(first.queries)
     kept = np.flatnonzero(there >= 0)
     if len(kept) == 0:
@@ -61,8 +70,8 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
         )
         raise DataError(msg)
     notes += said
-    for lists, n in ((first, len(kept)), (second, len(kept))):
-        left = len(lists.queries) - n
+    for lists in (first, second):
+        left = len(lists.queries) - len(kept)
         if left:
             who = count(left, "query")
             notes.append(f"{who} of {lists.name} not in the other run: left out")
@@ -72,42 +81,29 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
     for seed in (None, *_SEEDS) if hashed else _SEEDS:
         # Ids with hashes of their own were seen to stand once in each list.
         keys = [_keys(lists, which, seed) for lists, which in both]
-        found = common(x, y, *keys, once=seed is None)
-        if found is not None:
-            return Joined(
-                Matched(x, y, *found), first.queries.gather(kept), tuple(notes)
-            )
+        matched = _matched(x, y, *keys, once=seed is None)
+        if matched is not None:
+            return Joined(matched, first.queries.gather(kept), tuple(notes))
         for lists, _ in both:
-            refuse_twice(lists)
+            lists.refuse_twice()
     raise not_apart()
 
 
 def _few(ids: pl.Series) -> str:
-    return ", ".join(repr(one) for one in ids.head(_SHOWN).to_list())
+    return ", ".join(repr(query) for query in ids.head(_SHOWN).to_list())
 
 
-def _same_types(first: Lists, second: Lists) -> tuple[Lists, Lists, list[str]]:
+def _same_types(first: Lists, second: Lists) -> tuple[Lists, tuple[str, ...]]:
     """Bring the ids of the second run to the types of the first."""
-    notes: list[str] = []
-    if first.queries.dtype != second.queries.dtype:
-        columns = {first.name: first.queries, second.name: second.queries}
-        ids, said = one_type(columns, "query", to=first.name)
+    names = first.name, second.name
+    queries, notes = as_first(first.queries, second.queries, "query", names)
+    second = replace(second, queries=queries)
+    # Of texts in mappings, no column is made.
+    if first.ids.hashes is None or second.ids.hashes is None:
+        items, said = as_first(first.ids.series, second.ids.series, "item", names)
+        second = replace(second, ids=replace(second.ids, read=lambda: items))
         notes += said
-        second = replace(second, queries=ids[second.name])
-    if _is_text(first) != _is_text(second) or not _is_text(first):
-        columns = {first.name: first.ids.series, second.name: second.ids.series}
-        ids, said = one_type(columns, "item", to=first.name)
-        notes += said
-        first, second = (
-            replace(lists, ids=lists.ids.with_series(ids[lists.name]))
-            for lists in (first, second)
-        )
-    return first, second, notes
-
-
-def _is_text(lists: Lists) -> bool:
-    """Say whether items are texts, where that can be seen without making a column."""
-    return isinstance(lists.ids, TextIds)
+    return second, notes
 
 
 def _rows(lists: Lists, kept: Ints) -> Ints | slice:
@@ -139,10 +135,87 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
 
 def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
     """Return the keys of the items of some lists, by rank; None for their own."""
-    own = lists.ids.hashes
-    keys = own if own is not None and seed is None else None
+    keys = lists.ids.hashes if seed is None else None
     if keys is None:
         keys = item_keys(lists.ids.series, seed or 0)
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]
+
+
+def _matched(
+    x: Side,
+    y: Side,
+    x_keys: NDArray[np.uint64],
+    y_keys: NDArray[np.uint64],
+    *,
+    once: bool,
+) -> Matched | None:
+    """Find the common items of the lists of two rankers.
+
+    Args:
+        x: the lists of one.
+        y: those of the other.
+        x_keys: a key per item of x, list by list.
+        y_keys: the same for y.
+        once: whether no item of y is there twice, as was seen before.
+
+    Returns:
+        The lists with their common items. None if keys agree that should not: an item
+        appears twice in a list, or different items have the same key.
+    """
+    groups = groups_of(x.starts + y.starts, limits().paired_items)
+
+    def work(some: slice) -> list[tuple[Ints, Ints, Ints] | None]:
+        return [_part(queries, x, y, x_keys, y_keys) for queries in groups[some]]
+
+    halves = by_halves(work, len(groups), int(x.starts[-1] + y.starts[-1]))
+    parts = [part for half in halves for part in half if part is not None]
+    if len(parts) < len(groups):
+        return None
+    number, x_at, y_at = map(np.concatenate, zip(*parts, strict=True))
+    # Items of y that have a partner each stand there once.
+    rest = int(number.sum()) < int(y.starts[-1]) and not once
+    if rest and may_repeat(y_keys, y.starts):
+        return None
+    return Matched(x, y, starts_of(number), x_at, y_at)
+
+
+def _part(
+    some: slice,
+    x: Side,
+    y: Side,
+    x_keys: NDArray[np.uint64],
+    y_keys: NDArray[np.uint64],
+) -> tuple[Ints, Ints, Ints] | None:
+    """Match the lists of some queries that follow each other; None if in doubt.
+
+    Returns:
+        How many items of each query both have, and their places in x, rising, and in y.
+    """
+    number = np.arange(some.stop - some.start)
+    begin_x, begin_y = x.starts[some], y.starts[some]
+    rows_x = slice(int(begin_x[0]), int(x.starts[some.stop]))
+    rows_y = slice(int(begin_y[0]), int(y.starts[some.stop]))
+    length_x, length_y = x.length[some], y.length[some]
+    table = KeyTable(with_query(x_keys[rows_x], number, length_x), spare=_SPARE)
+    if not table.unique:
+        return None
+    place = table.places(with_query(y_keys[rows_y], number, length_y))
+    there = np.flatnonzero(place >= 0)
+    partner = np.full(rows_x.stop - rows_x.start, -1)
+    partner[place[there]] = there
+    row_x = np.flatnonzero(partner >= 0)
+    row_y = partner[row_x]
+    query = np.repeat(number, length_x)[row_x]
+    x_at = row_x - (begin_x - begin_x[0])[query]
+    y_at = row_y - (begin_y - begin_y[0])[query]
+    # A partner in the list of another query would be a key that agrees by chance.
+    sure = (
+        len(row_x) == len(there)
+        and y_at.min(initial=0) >= 0
+        and (y_at < length_y[query]).all()
+    )
+    if not sure:
+        return None
+    return np.bincount(query, minlength=len(number)), x_at, y_at

@@ -1,36 +1,60 @@
-"""Rows of a run: cut out, moved, and brought together by list."""
+"""Rows of a run: brought together by list, moved, and looked through for repeats."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count
-from rankine._io import repeats
+from rankine._base.blocks import by_blocks
+from rankine._base.text import KEEP_BEST, count
+from rankine._io.repeats import first_repeat, marked
 from rankine._io.sources import Rows
-from rankine._join.ids import item_keys
-from rankine._tables.keys import may_repeat, with_query
+from rankine._join.ids import Index
+from rankine._tables.keys import with_query
 from rankine._tables.segments import starts_of
+from rankine.errors import DuplicateItemError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+    from rankine._base.arrays import AnyArray, Floats, Ints
 
 
-class Items(NamedTuple):
-    """Item ids, and the order that brings the rows of each list together."""
+def list_starts(query: pl.Series) -> Ints:
+    """Return the rows at which a query begins, and the number of rows."""
+    if len(query) == 0:
+        return np.zeros(1, dtype=np.int64)
+    if query.dtype.is_integer() and not query.has_nulls():
+        ids = query.to_numpy()
+        here, after = ids[:-1], ids[1:]
+        changes = by_blocks(
+            lambda rows: np.flatnonzero(after[rows] != here[rows]) + (rows.start + 1),
+            len(here),
+        )
+        return np.concatenate(([0], *changes, [len(query)]))
+    other = query.slice(1) != query.slice(0, len(query) - 1)
+    changed = np.flatnonzero(other.to_numpy()) + 1
+    return np.concatenate(([0], changed, [len(query)]))
 
-    series: pl.Series
-    order: AnyArray | None
 
-    def gather(self, rows: Ints) -> pl.Series:
-        """Return the ids of some rows."""
-        # Not by gather, which takes 0.1 ms for the fewest rows.
-        return self.series[rows if self.order is None else self.order[rows]]
+def grouped(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
+    """Return the queries of rows, where each begins, and what brings them together.
+
+    The last is None where the rows of each query stand together.
+    """
+    starts = list_starts(query)
+    queries = query[starts[:-1]]
+    if queries.n_unique() == len(queries):
+        return queries, starts, None
+    queries = queries.unique(maintain_order=True)
+    number = Index(queries).find(query)
+    starts = starts_of(np.bincount(number, minlength=len(queries)))
+    return queries, starts, np.argsort(number, kind="stable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +76,11 @@ class RunLists:
     keys: NDArray[np.uint64]
     scores: Floats | None
     order: AnyArray | None
+
+    def items(self, rows: Ints) -> pl.Series:
+        """Return the items of some rows of the lists."""
+        # Not by gather, which takes 0.1 ms for the fewest rows.
+        return self.rows.frame["item"][rows if self.order is None else self.order[rows]]
 
 
 def concat(parts: list[Rows]) -> Rows:
@@ -80,16 +109,16 @@ def take(rows: Rows, row: AnyArray) -> Rows:
     lines = rows.lines
     if lines is None and rows.line is not None:
         lines = np.arange(rows.frame.height) + rows.line
-    frame = rows.frame.drop("query", strict=False)[row]
+    frame = rows.frame[row]
     if lines is not None:
-        return Rows(frame, rows.name, lines=lines[row])
+        return replace(rows, frame=frame, line=None, lines=lines[row])
     number = row if rows.number is None else rows.number[row]
-    return Rows(frame, rows.name, number=number)
+    return replace(rows, frame=frame, number=number)
 
 
 def without_query(rows: Rows) -> Rows:
     """Leave the ids of the queries out, where numbers say them."""
-    return replace(rows, frame=rows.frame.drop("query"))
+    return replace(rows, frame=rows.frame.drop("query", strict=False))
 
 
 def by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
@@ -120,13 +149,13 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
     order: AnyArray = np.empty(n, dtype=np.int64 if n >> 31 else np.int32)
     scores = None if pieces[0][0].scores is None else np.empty(n)
     done = 0
-    for (piece, own), at in zip(pieces, which, strict=True):
+    for (piece, rows_of_piece), at in zip(pieces, which, strict=True):
         counts = np.diff(piece.starts)
         to = np.arange(len(piece.keys))
         to += np.repeat(free[at] - piece.starts[:-1], counts)
         free[at] += counts
         keys[to] = piece.keys
-        order[to] = own + done
+        order[to] = rows_of_piece + done
         if scores is not None:
             scores[to] = piece.scores
         done += len(to)
@@ -134,33 +163,32 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
 
 
 def last_of_repeats(
-    items: pl.Series, starts: Ints, order: AnyArray | None
-) -> tuple[Ints | None, Ints]:
+    items: pl.Series, keys: NDArray[np.uint64], starts: Ints
+) -> tuple[Ints, Ints] | None:
     """Return the rows that are left where the last of an item's rows counts.
 
+    Where keys agree by chance, the ids are compared.
+
     Args:
-        items: the item of each row.
+        items: the item of each row, list by list.
+        keys: their keys.
         starts: where each list begins.
-        order: the rows of each list together, None if they stand so.
 
     Returns:
-        The rows of each list that are left, in their order, and where each list begins;
-        None for all of them.
+        The rows that are left, and where each list begins then; None if no item comes
+        again in the same list.
     """
-    keys = item_keys(items, 0)
-    if order is not None:
-        keys, items = keys[order], items.gather(order)
     lengths = np.diff(starts)
     number = np.arange(len(lengths))
-    if len(keys) == 0 or not may_repeat(keys, number, starts):
-        return None, starts
+    pairs = pl.Series(with_query(keys, number, lengths))
+    suspect = pairs.is_duplicated().arg_true().to_numpy()
     owner = np.repeat(number, lengths)
-    doubled = repeats_of(items, owner, with_query(keys, number, lengths))
-    if doubled is None:
-        return None, starts
-    left = np.flatnonzero(~doubled)
-    starts = starts_of(np.bincount(owner[left], minlength=len(lengths)))
-    return left if order is None else order[left], starts
+    frame = pl.DataFrame({"number": owner[suspect], "item": items.gather(suspect)})
+    again = marked(frame, keep="last")
+    if again is None:
+        return None
+    kept = np.delete(np.arange(len(items)), suspect[again])
+    return kept, starts_of(np.bincount(owner[kept], minlength=len(lengths)))
 
 
 def repeats_left_out(n_rows: int) -> str:
@@ -169,18 +197,35 @@ def repeats_left_out(n_rows: int) -> str:
     return f"{left_out} of the run left out: the last row of a repeated item counts"
 
 
-def repeats_of(
-    items: pl.Series, number: Ints, keys: NDArray[np.uint64]
-) -> Bools | None:
-    """Mark the rows whose item comes again in the same list; None if none does.
+def refuse_twice(
+    items: pl.Series,
+    starts: Ints,
+    order: AnyArray | None,
+    place: Callable[[int], str],
+    query_of: Callable[[int], object],
+    name: str,
+    said: tuple[str, str] = ("appears", KEEP_BEST),
+) -> None:
+    """Raise if an item is repeated in a list.
 
-    Where keys agree by chance, the ids are compared.
+    Args:
+        items: the item of each row, list by list.
+        starts: where each list begins.
+        order: where each row stood, None if they stand as they did.
+        place: says where a row stood.
+        query_of: gives the query of a list.
+        name: where the rows come from.
+        said: what an item does twice, and what can be done about it.
     """
-    suspect = pl.Series(keys).is_duplicated().arg_true().to_numpy()
-    pairs = pl.DataFrame({"number": number[suspect], "item": items.gather(suspect)})
-    again = repeats.marked(pairs, keep="last")
-    if again is None:
-        return None
-    doubled = np.zeros(len(number), dtype=np.bool_)
-    doubled[suspect] = again
-    return doubled
+    number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    repeat = first_repeat(pl.DataFrame({"number": number, "item": items}))
+    if repeat is None:
+        return
+    rows = np.array(repeat) if order is None else order[[*repeat]]
+    places = " and ".join(place(row) for row in sorted(rows.tolist()))
+    verb, hint = said
+    msg = (
+        f"item {items[repeat[0]]!r} {verb} twice for query "
+        f"{query_of(int(number[repeat[0]]))!r} in {name} ({places}){hint}"
+    )
+    raise DuplicateItemError(msg)

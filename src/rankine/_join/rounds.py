@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
 from rankine._join.codes import coded, matched
-from rankine._join.ids import one_type
+from rankine._join.ids import as_first
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -215,14 +215,14 @@ def _same_types(
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Bring the ids that are recommended to the types of those in the log."""
     notes: tuple[str, ...] = ()
-    ours, theirs = logged.origin.name, recommended.origin.name
-    if ours == theirs:
-        ours, theirs = "the log", "what is recommended"
+    names = logged.origin.name, recommended.origin.name
+    if names[0] == names[1]:
+        names = "the log", "what is recommended"
     for part in parts:
-        columns = {ours: logged.frame[part], theirs: offered[part]}
-        ids, said = one_type(columns, logged.unit if part == "user" else part, to=ours)
+        word = logged.unit if part == "user" else part
+        ids, said = as_first(logged.frame[part], offered[part], word, names)
         notes += said
-        offered = offered.with_columns(ids[theirs].alias(part))
+        offered = offered.with_columns(ids.alias(part))
     return offered, notes
 
 

@@ -17,7 +17,7 @@ from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
 from rankine._io.values import NO_COLUMN
-from rankine._join.trail import Stored, Trail
+from rankine._join.aligned import Stored, Trail
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure

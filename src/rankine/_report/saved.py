@@ -17,8 +17,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import least_relevant
 from rankine._evaluate.worst import SHOWN
-from rankine._join.policy import Aligned
-from rankine._join.trail import Stored, trail_of
+from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
 from rankine.errors import DataError
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._evaluate.plan import Group
     from rankine._evaluate.summary import Summary
-    from rankine._join.trail import Trail
+    from rankine._join.aligned import Trail
     from rankine._metrics.metric import Metric
 
 FORMAT = "rankine"

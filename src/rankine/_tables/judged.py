@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -83,6 +83,39 @@ class Judged:
         return _EMPTY
 
     @staticmethod
+    def of_pairs(
+        pool: Pool,
+        pair: Ints,
+        *,
+        rank: Ints,
+        above: Ints,
+        tied: Ints,
+        score: Floats,
+        n_retrieved: Ints,
+        in_run: Bools,
+        scores: Floats | None,
+        score_query: Ints | None,
+    ) -> Judged:
+        """Return the table of judged pairs that were found, by query and rank."""
+        query = pool.query[pair]
+        order = _by_query_and_rank(query, rank)
+        pair = pair[order]
+        return Judged(
+            query=query[order],
+            rank=rank[order],
+            grade=pool.grade[pair],
+            above=above[order],
+            tied=tied[order],
+            score=score[order],
+            n_retrieved=n_retrieved,
+            in_run=in_run,
+            pool=pool,
+            scores=scores,
+            score_query=score_query,
+            pair=pair,
+        )
+
+    @staticmethod
     def concatenated(tables: Sequence[Judged]) -> Judged:
         """Return one table of the queries of several, which are all different."""
         if len(tables) == 1:
@@ -157,17 +190,39 @@ class Judged:
         else:
             rank = np.where(loss, above + 1 + behind, from_end)
         again = np.lexsort((rank, self.query[order]))
-        final = order[again]
+        return replace(self.take(order[again]), rank=rank[again])
+
+    def take(self, rows: Ints | Bools) -> Judged:
+        """Return the table with some of its rows, in the order given."""
         return replace(
             self,
-            query=self.query[final],
-            rank=rank[again],
-            grade=self.grade[final],
-            above=self.above[final],
-            tied=self.tied[final],
-            score=self.score[final],
-            pair=None if self.pair is None else self.pair[final],
+            query=self.query[rows],
+            rank=self.rank[rows],
+            grade=self.grade[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            score=self.score[rows],
+            pair=None if self.pair is None else self.pair[rows],
             memo={},
+        )
+
+    def of_queries(self, kept: Bools) -> Judged:
+        """Return the table of some queries, which are numbered anew."""
+        number = np.cumsum(kept) - 1
+        left = self.take(kept[self.query])
+        counts = np.diff(self.pool.starts)[kept]
+        scores, score_query = self.scores, self.score_query
+        if scores is not None and score_query is not None:
+            inside = kept[score_query]
+            scores, score_query = scores[inside], number[score_query[inside]]
+        return replace(
+            left,
+            query=number[left.query],
+            n_retrieved=self.n_retrieved[kept],
+            in_run=self.in_run[kept],
+            pool=Pool(starts_of(counts), self.pool.grade[kept[self.pool.query]]),
+            scores=scores,
+            score_query=score_query,
         )
 
     def without_items(self, _: int | None = None) -> Bools:
@@ -189,6 +244,8 @@ class Judged:
 
 
 Ties = Literal["average", "best", "worst"]
+SPREAD = frozenset(get_args(Ties))
+"""Ways to look at all orders of tied items."""
 
 _COLUMNS = ("rank", "grade", "above", "tied", "score", "n_retrieved", "in_run")
 _NO_INTS: Ints = np.zeros(0, dtype=np.int64)
@@ -208,6 +265,17 @@ _EMPTY = Judged(
 )
 
 
+def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
+    """Return the order of rows by query and rank; nothing to do if they have it."""
+    same = query[1:] == query[:-1]
+    sorted_ = (query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))
+    if sorted_.all():
+        return slice(None)
+    # Rows that are nearly in order are brought there soonest by a stable sort.
+    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
+    return key.argsort(kind="stable")
+
+
 def with_the_rest(table: Judged) -> Judged:
     """Put the judged items that were not retrieved at the end of the lists, tied."""
     # Which items these are does not matter, only how many of each grade.
@@ -225,30 +293,23 @@ def with_the_rest(table: Judged) -> Judged:
     left -= np.bincount(found, minlength=len(kinds))
     kind = np.repeat(kinds, np.maximum(left, 0))
     more, level = np.divmod(kind, len(levels))
-    grades = levels[level]
     tied = np.bincount(more, minlength=table.n_queries)
     above = table.n_retrieved[more]
     nothing = np.full(len(more), -np.inf)
-    rank = np.concatenate((table.rank, above + position(more) + 1))
-    query = np.concatenate((table.query, more))
-    by_rank = np.lexsort((rank, query))
-    scores, score_query = table.scores, table.score_query
-    if scores is not None and score_query is not None:
-        scores = np.concatenate((scores, nothing))
-        score_query = np.concatenate((score_query, more))
-    return replace(
-        table,
-        query=query[by_rank],
-        rank=rank[by_rank],
-        grade=np.concatenate((table.grade, grades))[by_rank],
-        above=np.concatenate((table.above, above))[by_rank],
-        tied=np.concatenate((table.tied, tied[more]))[by_rank],
-        score=np.concatenate((table.score, nothing))[by_rank],
-        pair=None
-        if table.pair is None
-        else np.concatenate((table.pair, np.full(len(more), -1)))[by_rank],
-        n_retrieved=table.n_retrieved + tied,
-        scores=scores,
-        score_query=score_query,
-        memo={},
-    )
+    rest = {
+        "query": more,
+        "rank": above + position(more) + 1,
+        "grade": levels[level],
+        "above": above,
+        "tied": tied[more],
+        "score": nothing,
+        "pair": None if table.pair is None else np.full(len(more), -1),
+        "scores": None if table.scores is None else nothing,
+        "score_query": None if table.score_query is None else more,
+    }
+    longer: dict[str, Any] = {
+        name: None if values is None else np.concatenate((getattr(table, name), values))
+        for name, values in rest.items()
+    }
+    table = replace(table, n_retrieved=table.n_retrieved + tied, **longer)
+    return table.take(np.lexsort((table.rank, table.query)))

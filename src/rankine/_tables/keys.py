@@ -5,31 +5,38 @@ A key only proposes: whoever made it of an id compares the ids before it decides
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankine._base.blocks import by_blocks, by_halves
+from rankine._tables.segments import groups_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Ints
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio: spreads query numbers over all 64 bits."""
 _ODD = np.array(
     [0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype=np.uint64
 )
-"""Multipliers that bring other bits to the top in each round."""
+"""Multipliers that bring other bits to the top in each round.
+
+The first is 2^64 over the golden ratio, by which numbers are spread over all bits.
+"""
+
+
+def spread(numbers: Ints) -> NDArray[np.uint64]:
+    """Spread numbers over all 64 bits, each to another one."""
+    keys: NDArray[np.uint64] = numbers.astype(np.uint64) * _ODD[0]
+    return keys
 
 
 def with_query(
     keys: NDArray[np.uint64], number: Ints, lengths: Ints
 ) -> NDArray[np.uint64]:
     """Turn the keys of items into keys of (query number, item), list by list."""
-    of_list = (number.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    of_list = spread(number + 1)
     width = width_of(lengths)
     if width:
         return (keys.reshape(-1, width) ^ of_list[:, None]).ravel()
@@ -43,15 +50,13 @@ def width_of(lengths: Ints) -> int:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-_LITTLE = 1 << 16
-"""Keys that are looked up together."""
 _PADDED = 0.8
 """Share of a padded block that has to be data."""
 _TOGETHER = 1 << 19
 """Keys that are looked through together, so that they stay in the cache."""
 
 
-def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
+def may_repeat(keys: NDArray[np.uint64], starts: Ints) -> bool:
     """Say whether some list may have an item twice, by the keys of its items.
 
     False is certain: equal items have equal keys. True is to be looked into, as other
@@ -59,9 +64,11 @@ def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
     """
     lengths = np.diff(starts)
     width = int(lengths.max(initial=0))
+    if width <= 1:
+        return False
     if len(keys) == width * len(lengths):
         block = keys.reshape(-1, width)
-        return width > 1 and any(
+        return any(
             by_halves(lambda rows: _equal_in_rows(block[rows]), len(block), len(keys))
         )
     if _PADDED * width * len(lengths) <= len(keys):
@@ -70,10 +77,11 @@ def may_repeat(keys: NDArray[np.uint64], number: Ints, starts: Ints) -> bool:
         block[:] = np.arange(width)
         block[np.arange(width) < lengths[:, None]] = keys
         return _equal_in_rows(block)
-    pairs = with_query(keys, number, lengths)
-    cuts = np.searchsorted(starts, np.arange(0, len(keys), _TOGETHER))
-    bounds = np.unique(np.append(starts[cuts], len(keys)))
-    return any(some_equal(pairs[begin:end]) for begin, end in pairwise(bounds))
+    pairs = with_query(keys, np.arange(len(lengths)), lengths)
+    return any(
+        some_equal(pairs[starts[lists.start] : starts[lists.stop]])
+        for lists in groups_of(starts, _TOGETHER)
+    )
 
 
 def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
@@ -122,17 +130,13 @@ class KeyTable:
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Return which keys are in the table, in order, and where each stands."""
-        rows, places = [_NONE], [_NONE]
 
-        def some(part: slice) -> list[tuple[int, Ints, Ints]]:
-            return [
-                (begin, *self._find(keys[begin : min(begin + _LITTLE, part.stop)]))
-                for begin in range(part.start, part.stop, _LITTLE)
-            ]
+        def some(part: slice) -> tuple[Ints, Ints]:
+            row, place = self._find(keys[part])
+            return row + part.start, place
 
-        for begin, row, place in chain(*by_halves(some, len(keys), len(keys))):
-            rows.append(row + begin)
-            places.append(place)
+        parts = by_blocks(some, len(keys))
+        rows, places = zip((_NONE, _NONE), *parts, strict=True)
         return np.concatenate(rows), np.concatenate(places)
 
     def places(self, keys: NDArray[np.uint64]) -> Ints:

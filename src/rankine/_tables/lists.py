@@ -14,20 +14,16 @@ import numpy as np
 
 from rankine._base.blocks import by_blocks, by_halves
 from rankine._tables.groups import marked
-from rankine._tables.keys import KeyTable
+from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import cut_lists, position, starts_of
 from rankine._tables.tallies import Lengths, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._tables.groups import Groups, Topics, Train
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio, which is odd: multiplying by it can be undone."""
 _MIX, _LOW = 0x9E3779B1, (1 << 32) - 1
 """2^32 over the golden ratio, and the bits in which products with it are looked at."""
 _SLOTS, _MOST = 16, 1 << 27
@@ -331,19 +327,14 @@ def _hits(top: Top, judged: Groups, width: int) -> Hits:
     none = np.zeros(0, dtype=np.int64)
     row = np.concatenate([none, *(one for one, _ in parts)])
     user = np.concatenate([none, *(one for _, one in parts)])
-    table = KeyTable(_spread(judged.owner * width + judged.member))
-    which, place = table.find(_spread(user * width + top.item[row]))
+    table = KeyTable(spread(judged.owner * width + judged.member))
+    which, place = table.find(spread(user * width + top.item[row]))
     return Hits(row[which], user[which], judged.value[place], place)
 
 
 def _slot(item: Ints, bits: int) -> Ints:
     """Return one of 2^bits slots, which says little about the item's number."""
     return ((item * _MIX) & _LOW) >> (_LOW.bit_length() - bits)
-
-
-def _spread(pairs: Ints) -> NDArray[np.uint64]:
-    """Spread numbers over all 64 bits, each to another one."""
-    return pairs.astype(np.uint64) * _ODD
 
 
 _EMPTY = Recommended(

@@ -7,43 +7,58 @@ is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Pyth
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankine._base.blocks import by_blocks, by_halves
+from rankine._base.limits import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankine._base.arrays import AnyArray, Bools, Floats, Ints
 
-T = TypeVar("T")
-
-_FEW = 32
-"""Segments that are searched one by one."""
 _WASTE = 2
 """How much larger than the data a padded block may be."""
 
 
-def steps_of(values: Floats, starts: Ints) -> tuple[int, bool]:
-    """Count the values above the one before them, and say whether one is below.
+class Steps(NamedTuple):
+    """How many values are above, below and equal to the one before in their segment."""
 
-    Only values of one segment are compared.
+    rises: int
+    falls: int
+    ties: int
+
+    @property
+    def strict(self) -> bool:
+        """Whether values fall from each to the next."""
+        return self.rises == self.ties == 0
+
+
+NO_STEPS = Steps(0, 0, 0)
+
+
+def steps_of(values: Floats, starts: Ints) -> Steps:
+    """Count how often values rise, fall and stay the same along their segments.
+
+    A value next to one that is nan counts as the same.
 
     >>> steps_of(np.array([1.0, 2.0, 2.0, 1.0, 5.0]), np.array([0, 3, 3, 5]))
-    (2, False)
+    Steps(rises=2, falls=0, ties=1)
     """
-    inside = np.ones(max(len(values) - 1, 0), dtype=np.bool_)
-    borders = starts[(starts > 0) & (starts < len(values))]
-    inside[borders - 1] = False
-    rises = np.count_nonzero((values[1:] > values[:-1]) & inside)
-    return int(rises), bool(((values[1:] < values[:-1]) & inside).any())
+    here, after = values[:-1], values[1:]
+    first = starts[1:-1][np.diff(starts[1:]) > 0]
+    first = first[first > 0]
 
+    def number(holds: Callable[[Floats, Floats], Bools]) -> int:
+        across = np.count_nonzero(holds(values[first], values[first - 1]))
+        return int(np.count_nonzero(holds(after, here)) - across)
 
-def no_steps() -> tuple[int, bool]:
-    """Return that nothing rises and nothing falls, where there is nothing."""
-    return 0, False
+    inside = len(here) - len(first)
+    falls = number(np.less)
+    rises = number(np.greater) if falls < inside else 0
+    return Steps(rises, falls, inside - rises - falls)
 
 
 def starts_of(counts: Ints) -> Ints:
@@ -55,6 +70,20 @@ def starts_of(counts: Ints) -> Ints:
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     counts.cumsum(out=starts[1:])
     return starts
+
+
+def groups_of(starts: Ints, size: int) -> list[slice]:
+    """Divide segments that follow each other into groups of about so many rows.
+
+    >>> groups_of(np.array([0, 2, 4, 9, 10]), 4)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    n, total = len(starts) - 1, int(starts[-1])
+    if total <= size:
+        return [slice(0, n)]
+    cuts = np.searchsorted(starts, np.arange(size, total, size))
+    edges = np.unique(np.concatenate(([0], cuts, [n]))).tolist()
+    return [slice(begin, end) for begin, end in pairwise(edges)]
 
 
 def rounded(scores: Floats, bits: int) -> Floats:
@@ -148,11 +177,6 @@ def expand(starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     return rows, owner
 
 
-def n_ties(descending: Floats) -> int:
-    """Count the neighbours that are equal."""
-    return int(np.count_nonzero(descending[1:] == descending[:-1]))
-
-
 def sort_descending(values: Floats, starts: Ints) -> Floats:
     """Sort each segment, largest first, and return a new array.
 
@@ -224,7 +248,8 @@ def count_above(
     """
     n = len(starts) - 1
     width = len(values) // n if n else 0
-    if 0 < n <= _FEW and width and (starts[1:] - starts[:-1] == width).all():
+    few = 0 < n <= limits().few_lists
+    if few and width and (starts[1:] - starts[:-1] == width).all():
         ordered = np.sort(values.reshape(n, width), axis=1)
         bounds = segment.searchsorted(np.arange(n + 1)).tolist()
         own = [x[begin:end] for begin, end in pairwise(bounds)]

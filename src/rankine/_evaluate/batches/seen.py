@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists
+from rankine._join.aligned import SHOWN, no_overlap
 from rankine._join.ids import is_plain_int
-from rankine._join.policy import SHOWN, no_overlap
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from rankine._io.sources import Source
-    from rankine._join.truth import Truth
+    from rankine._join.judgements import Truth
 
 
 @dataclass

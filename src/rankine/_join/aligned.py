@@ -1,4 +1,4 @@
-"""What a convention says of a joined table: queries, floors, pools, unjudged items."""
+"""A joined table: what a convention says of it, and what is kept of its items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
-from rankine._tables.segments import no_steps, position, runs, starts_of
+from rankine._tables.segments import expand, position, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._base.arrays import Bools, Ints
+    from rankine._base.arrays import Bools, Floats, Ints
     from rankine._conventions.convention import Convention
-    from rankine._join.first import First
-    from rankine._join.named import Named
+    from rankine._join.judgements import Named
+    from rankine._join.lists import First
     from rankine._tables.judged import Judged
 
 
 SHOWN = 3
 """How many ids are shown as examples."""
+
+
+def no_steps() -> tuple[int, bool]:
+    """Return that nothing rises and nothing falls, where there is nothing."""
+    return 0, False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,25 +81,10 @@ class Aligned:
     steps: Callable[[], tuple[int, bool]] = no_steps
 
 
-def rows_of(table: Judged, kept: Ints | Bools | slice) -> Judged:
-    """Keep some rows of a table."""
-    return replace(
-        table,
-        query=table.query[kept],
-        rank=table.rank[kept],
-        grade=table.grade[kept],
-        above=table.above[kept],
-        tied=table.tied[kept],
-        score=table.score[kept],
-        pair=None if table.pair is None else table.pair[kept],
-        memo={},
-    )
-
-
 def cut(aligned: Aligned, depth: int) -> Aligned:
     """Keep the first items of each list only."""
     table = aligned.table
-    left = rows_of(table, table.rank <= depth)
+    left = table.take(table.rank <= depth)
     scores, score_query = table.scores, table.score_query
     if scores is not None and score_query is not None:
         order = np.lexsort((-scores, score_query))
@@ -139,20 +129,20 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
         # The best-ranked row of each judged pair.
         _, first = np.unique(table.pair, return_index=True)
         if len(first) < len(table.pair):
-            table = rows_of(table, np.sort(first))
+            table = table.take(np.sort(first))
     table = _pooled(table, rule)
     if rule.score_floor is not None and aligned.scored:
         # An item under the floor is not found, but still to be found.
         above = table.score > rule.score_floor
         aligned = replace(aligned, floored=int(np.count_nonzero(~above)))
-        table = rows_of(table, above)
+        table = table.take(above)
     if rule.queries in {"run", "both"} and aligned.missing:
         aligned = replace(
             aligned,
             ids=_chosen(aligned.ids, table.in_run),
             origin=np.flatnonzero(table.in_run),
         )
-        table = _queries_of(table, table.in_run)
+        table = table.of_queries(table.in_run)
     if rule.queries == "run" and aligned.extra:
         aligned = _with_extra(aligned, table.n_queries)
         table = _with_unjudged_queries(table, aligned.extra_length)
@@ -226,7 +216,7 @@ def no_overlap(n: int, judged: Sequence[Any], listed: Sequence[Any]) -> DataErro
 
 def _without_unjudged(table: Judged) -> Judged:
     """Take unjudged items out of the lists and rank the rest again."""
-    table = rows_of(table, table.grade >= 0)
+    table = table.take(table.grade >= 0)
     rank = position(table.query) + 1
     first, block = runs(table.query, table.above)
     return replace(
@@ -239,31 +229,106 @@ def _without_unjudged(table: Judged) -> Judged:
     )
 
 
-def _queries_of(table: Judged, kept: Bools) -> Judged:
-    """Keep some queries and number them anew."""
-    number = np.cumsum(kept) - 1
-    rows_kept = kept[table.query]
-    grades_kept = kept[table.pool.query]
-    pool = Pool(
-        starts_of(np.diff(table.pool.starts)[kept]), table.pool.grade[grades_kept]
-    )
-    left = rows_of(table, rows_kept)
-    scores, score_query = table.scores, table.score_query
-    if scores is not None and score_query is not None:
-        inside = kept[score_query]
-        scores, score_query = scores[inside], number[score_query[inside]]
-    return replace(
-        left,
-        query=number[left.query],
-        n_retrieved=table.n_retrieved[kept],
-        in_run=table.in_run[kept],
-        pool=pool,
-        scores=scores,
-        score_query=score_query,
-    )
-
-
 def _chosen(ids: Sequence[Any] | pl.Series, kept: Bools) -> Sequence[Any] | pl.Series:
     if not isinstance(ids, list):
         return ids.gather(np.flatnonzero(kept))  # type: ignore[union-attr]
     return [value for value, chosen in zip(ids, kept, strict=True) if chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """The judged items of queries with their ranks, and the first items of the lists.
+
+    Attributes:
+        starts: where the judged items of each query begin.
+        items: their ids.
+        grades: their grades, as they were judged.
+        ranks: the rank of each, 0 for one that was not found.
+        looked: per query, the rank down to which judged items were looked for; 0 where
+            that is the whole list.
+        tops: per query, ranks and ids of the first items of its list; None if they
+            were not kept, or only judged ones can be among them.
+        keep: how many first items of each list were to be kept, 0 if none.
+    """
+
+    starts: Ints
+    items: list[Any]
+    grades: Floats
+    ranks: Ints
+    looked: Ints
+    tops: list[list[tuple[int, Any]]] | None
+    keep: int
+
+    def of(self, queries: Ints) -> Trail:
+        """Return what is kept of some of the queries."""
+        rows, _ = expand(self.starts[queries], np.diff(self.starts)[queries])
+        tops = self.tops
+        return Trail(
+            starts_of(np.diff(self.starts)[queries]),
+            [self.items[row] for row in rows.tolist()],
+            self.grades[rows],
+            self.ranks[rows],
+            self.looked[queries],
+            None if tops is None else [tops[at] for at in queries.tolist()],
+            self.keep,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What is left of a joined table when an evaluation was saved.
+
+    Attributes:
+        ids: the ids of the queries.
+        trail: what was kept of their items, None if nothing was.
+        table: the table itself, which is gone.
+    """
+
+    ids: Sequence[Any] | pl.Series
+    trail: Trail | None = None
+    table: None = None
+
+
+def trail_of(
+    aligned: Aligned, queries: Ints, only: tuple[float, int] | None = None
+) -> Trail:
+    """Return what is kept of some queries of a table.
+
+    An item that appears twice in a list has its best rank.
+
+    Args:
+        aligned: the table.
+        queries: their numbers.
+        only: the least grade and the last rank, of which an item must have one.
+    """
+    table, named = aligned.table, aligned.named
+    if named is None or table.pair is None:
+        raise TypeError
+    origin = queries if aligned.origin is None else aligned.origin[queries]
+    judged = np.where(origin < 0, 0, np.diff(named.pool.starts)[origin])
+    numbers, owner = expand(named.pool.starts[origin], judged)
+    wanted = np.zeros(table.n_queries, dtype=np.bool_)
+    wanted[queries] = True
+    rows = np.flatnonzero(wanted[table.query] & (table.pair >= 0))[::-1]
+    ranks = np.zeros(len(named.pool.grade), dtype=np.int64)
+    # Rows of a query rise in rank: turned round, the best is written last.
+    ranks[named.numbers(table.pair[rows])] = table.rank[rows]
+    if only is not None:
+        least, last = only
+        first = (ranks[numbers] > 0) & (ranks[numbers] <= last)
+        inside = first | (named.pool.grade[numbers] >= least)
+        numbers = numbers[inside]
+        judged = np.bincount(owner[inside], minlength=len(queries))
+    looked = np.zeros(len(queries), dtype=np.int64)
+    if aligned.deepest is not None:
+        looked[table.n_retrieved[queries] >= aligned.deepest] = aligned.deepest
+    kept = aligned.kept
+    return Trail(
+        starts_of(judged),
+        named.items_of(numbers),
+        named.pool.grade[numbers],
+        ranks[numbers],
+        looked,
+        None if kept is None else [kept.of(aligned.ids[int(at)]) for at in queries],
+        aligned.keep,
+    )
