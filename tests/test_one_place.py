@@ -19,7 +19,7 @@ ORDER = {
     "_join/ranks.py": "the rule for ties, ranks, and the order of whole lists",
     "_join/dense.py": "the top of each row of a matrix, by the keys of ranks.py",
     "_join/aligned.py": "keeps the scores of the first items, whichever of equals",
-    "_join/codes.py": "adds up in an order that does not depend on the rows",
+    "_join/rounds.py": "adds up in an order that does not depend on the rows",
 }
 REPEATS = {
     "_io/repeats.py": "marks and shows repeated rows",

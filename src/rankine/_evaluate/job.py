@@ -16,7 +16,7 @@ from rankine._evaluate.inputs import source_of, train_of, truth_of
 from rankine._evaluate.plan import check_needs, plan_of
 from rankine._io import open_table
 from rankine._io.items import read_features
-from rankine._join.known import Known, catalog_of
+from rankine._join.context import Known, catalog_of
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError

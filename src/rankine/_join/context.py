@@ -6,6 +6,7 @@ catalogue and judgements.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,24 +14,59 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._io import repeats
+from rankine._io.sources import Rows
+from rankine._io.values import ids
 from rankine._join.aligned import SHOWN, no_overlap, no_steps
 from rankine._join.ids import Index, numbered
-from rankine._tables.groups import Groups, Topics, Train
+from rankine._tables.groups import Groups, Topics, Train, marked
 from rankine._tables.keys import may_repeat
-from rankine._tables.lists import Recommended
-from rankine._tables.segments import cut_lists, expand, position, starts_of
-from rankine.errors import DataError
+from rankine._tables.lists import Recommended, Top
+from rankine._tables.segments import expand, starts_of
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from rankine._base.arrays import Ints
+    from rankine._base.arrays import Floats, Ints
     from rankine._io.items import Features
     from rankine._join.judgements import Judgements
-    from rankine._join.known import Known
     from rankine._join.lists import Lists
+
+_ROOM = 1 << 32
+"""How many hashes can be added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known besides the lists.
+
+    Attributes:
+        train: the interactions that users had before, as rows of query and item.
+        features: of items.
+        catalog: how many items there are, or which.
+        judgements: of items for users.
+        subtopics: judgements of subtopics: query, item, subtopic and value.
+    """
+
+    train: Rows | None = None
+    features: Features | None = None
+    catalog: int | pl.Series | None = None
+    judgements: Judgements | None = None
+    subtopics: pl.DataFrame | None = None
+
+    @property
+    def items(self) -> dict[str, pl.Series | None]:
+        """The ids of items, by where they come from."""
+        train, features, catalog = self.train, self.features, self.catalog
+        return {
+            "train": None if train is None else train.frame["item"],
+            "items": None if features is None else features.items,
+            "catalog": catalog if isinstance(catalog, pl.Series) else None,
+            "qrels": None if self.judgements is None else self.judgements.items,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,66 +124,68 @@ def know(
     notes = list(lists.notes)
     train, features, judged = known.train, known.features, known.judgements
     notes += () if features is None else features.notes
-    columns = {
-        "run": shown,
-        "train": None if train is None else train.frame["item"],
-        "items": None if features is None else features.items,
-        "catalog": known.catalog if isinstance(known.catalog, pl.Series) else None,
-        "qrels": None if judged is None else judged.items,
-    }
-    codes, n_items, every = numbered(columns, "item", notes)
+    codes, n_items, every = numbered({"run": shown} | known.items, "item", notes)
     of_users = {
         "run": lists.queries,
         "train": None if train is None else train.frame["query"],
         "qrels": None if judged is None else judged.queries,
     }
     user, n_users, named = numbered(of_users, "query", notes)
-    item, starts, rank = _once(lists, codes["run"], starts, rank, duplicates, notes)
-    if whole_lists and depth is not None:
-        starts, rows = cut_lists(starts, rank, depth)
-        item, rank = item[rows], None if rank is None else rank[rows]
-    own, chosen = _chosen(user, n_users, users, notes)
-    if chosen is not None and not partial and _is_apart(user):
-        ids = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
-        raise no_overlap(len(user["qrels"]), *ids)
+    top = _once(lists, Top(starts, codes["run"], rank), duplicates, notes)
+    top = top.cut(depth if whole_lists else None)
+    owners, chosen = _chosen(user, n_users, users, notes)
     whole = np.diff(lists.starts)
     if chosen is not None:
+        apart = len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
+        if apart and not partial:
+            few = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
+            raise no_overlap(len(user["qrels"]), *few)
         # -1 stands for no list, which has no items.
-        length = np.append(np.diff(starts), 0)[chosen]
-        rows, _ = expand(starts[chosen], length)
-        item, rank = item[rows], None if rank is None else rank[rows]
-        starts, whole = starts_of(length), np.append(whole, 0)[chosen]
-    repeats = duplicates == "count"
-    table = Recommended(starts, item, whole, n_items, repeats=repeats, rank=rank)
+        length, whole = (np.append(n, 0)[chosen] for n in (top.length, whole))
+        rows, _ = expand(top.starts[chosen], length)
+        top = top.take(rows, starts_of(length))
+    table = Recommended(
+        top.starts,
+        top.item,
+        whole,
+        n_items,
+        repeats=duplicates == "count",
+        rank=top.given,
+    )
     row_of = np.full(n_users, -1)
-    row_of[own] = np.arange(len(own))
+    row_of[owners] = np.arange(len(owners))
     strange: list[str] = []
     table = replace(table, **_catalogue(known, codes, n_items, table, strange))
     if train is not None:
-        made = Train(user["train"], codes["train"], n_items, row_of, len(own), _sorted)
-        table = replace(table, train=made)
-    if judged is not None:
-        groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
+        records = user["train"], codes["train"]
         table = replace(
             table,
-            judged=groups,
-            largest_grade=float(judged.pool.grade.max(initial=0)) or 1.0,
+            train=Train(*records, n_items, row_of, len(owners), _sorted),
         )
+    if judged is not None:
+        groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
+        largest = float(judged.pool.grade.max(initial=0)) or 1.0
+        table = replace(table, judged=groups, largest_grade=largest)
         if known.subtopics is not None:
             table = _with_subtopics(table, judged, known.subtopics, kept)
     if features is not None:
         table = _with_features(table, features, codes["items"], every)
     awaited = user.get("qrels", user.get("train"))
     if awaited is not None:
-        there = np.zeros(n_users, dtype=np.bool_)
-        there[awaited] = True
-        table = replace(table, awaited=int(np.count_nonzero(there)), covered=there[own])
-    queries = lists.queries
+        there = marked(awaited, n_users)
+        n_awaited = int(np.count_nonzero(there))
+        table = replace(table, awaited=n_awaited, covered=there[owners])
+    queries, steps = lists.queries, lists.steps
     if users is not None and judged is not None:
-        queries = named.gather(own).cast(judged.queries.dtype).alias("query")
-    said, steps = (tuple(notes), tuple(strange), tuple(_bare(table))), lists.steps
+        queries = named.gather(owners).cast(judged.queries.dtype).alias("query")
     return Listed(
-        table, queries, *said, items=every, steps=lambda: (steps.rises, steps.falls > 0)
+        table,
+        queries,
+        tuple(notes),
+        tuple(strange),
+        tuple(_bare(table)),
+        items=every,
+        steps=lambda: (steps.rises, steps.falls > 0),
     )
 
 
@@ -163,47 +201,30 @@ def _chosen(
         return run, None
     place = np.full(n_users, -1)
     place[run] = np.arange(len(run))
-    own = user["qrels"]
+    judged = user["qrels"]
+    missing = int(np.count_nonzero(place[judged] < 0))
     if users == "both":
-        own = own[place[own] >= 0]
-    missing = int(np.count_nonzero(place[user["qrels"]] < 0))
+        judged = judged[place[judged] >= 0]
     if missing:
         fate = "left out" if users == "both" else "treated as an empty list"
         notes.append(f"{count(missing, 'judged query')} without a list: {fate}")
-    return own, place[own]
+    return judged, place[judged]
 
 
-def _is_apart(user: Mapping[str, Ints]) -> bool:
-    """Say whether there are lists and judgements, but nobody has both."""
-    return len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
-
-
-def _once(
-    lists: Lists,
-    item: Ints,
-    starts: Ints,
-    rank: Ints | None,
-    duplicates: str,
-    notes: list[str],
-) -> tuple[Ints, Ints, Ints | None]:
+def _once(lists: Lists, top: Top, duplicates: str, notes: list[str]) -> Top:
     """Take care of repeated items: those that are left keep their ranks."""
-    if duplicates == "count":
-        return item, starts, rank
-    n = len(starts) - 1
-    if not may_repeat(item.view(np.uint64), starts):
-        return item, starts, rank
+    if duplicates == "count" or not may_repeat(top.item.view(np.uint64), top.starts):
+        return top
     if duplicates == "error":
         lists.refuse_twice()
-    user = np.repeat(np.arange(n), np.diff(starts))
-    pairs = pl.DataFrame({"user": user, "item": item})
+    pairs = pl.DataFrame({"user": top.user, "item": top.item})
     again = repeats.marked(pairs, keep="first")
     if again is None:
-        return item, starts, rank
+        return top
     n_again, first = int(np.count_nonzero(again)), ~again
     notes.append(f"{count(n_again, 'row')} of the run repeating an item: left out")
-    if rank is None:
-        rank = position(user) + 1
-    return item[first], starts_of(np.bincount(user[first], minlength=n)), rank[first]
+    length = np.bincount(top.user[first], minlength=len(top.length))
+    return replace(top, given=top.rank).take(first, starts_of(length))
 
 
 def _catalogue(
@@ -232,8 +253,7 @@ def _catalogue(
     )
     if source is None or (source == "items" and len(codes["items"]) == 0):
         return {}
-    offered = np.zeros(n_items, dtype=np.bool_)
-    offered[codes[source]] = True
+    offered = marked(codes[source], n_items)
     strange = int(np.count_nonzero(shown & ~offered))
     if strange:
         where = {"catalog": "the catalogue", "train": "train", "items": "items"}[source]
@@ -245,21 +265,16 @@ def counted(
     shown: list[pl.Series], known: Known
 ) -> tuple[list[Ints], int, dict[str, Any]]:
     """Number items of which only counts are left, and say what the catalogue is."""
-    train, features, catalog = known.train, known.features, known.catalog
     columns: dict[str, pl.Series | None] = {
-        f"run {at}": one for at, one in enumerate(shown)
+        f"run {at}": items for at, items in enumerate(shown)
     }
-    columns |= {
-        "train": None if train is None else train.frame["item"],
-        "items": None if features is None else features.items,
-        "catalog": catalog if isinstance(catalog, pl.Series) else None,
-    }
-    codes, n_items, _ = numbered(columns, "item", [])
-    own = [codes[f"run {at}"] for at in range(len(shown))]
-    every = np.concatenate([*own, np.zeros(0, dtype=np.int64)])
+    others = replace(known, judgements=None).items
+    codes, n_items, _ = numbered(columns | others, "item", [])
+    numbers = [codes[name] for name in columns]
+    every = np.concatenate([*numbers, np.zeros(0, dtype=np.int64)])
     none = np.zeros(1, dtype=np.int64)
     table = Recommended(none, every, none, n_items)
-    return own, n_items, _catalogue(known, codes, n_items, table, [])
+    return numbers, n_items, _catalogue(known, codes, n_items, table, [])
 
 
 def _judged(
@@ -300,41 +315,41 @@ def _with_features(
     if features.distance is not None:
         return replace(table, distance=_distance(features.distance, every.to_list()))
     n = table.n_items
-    if features.topic is not None and features.topic_item is not None:
-        table = replace(table, topics=_topics(features, codes, n))
-    featured = np.zeros(n, dtype=np.bool_)
+    topic, owner, weight = features.topic, features.topic_item, features.weight
+    if topic is not None and owner is not None and weight is not None:
+        table = replace(table, topics=_topics(topic, codes[owner], weight, n))
+    table = replace(table, featured=marked(codes, n))
     vectors = features.vectors
     if vectors is None:
-        featured[codes] = True
-        return replace(table, featured=featured)
+        return table
     if isinstance(vectors, np.ndarray):
+        featured = np.zeros(n, dtype=np.bool_)
         featured[codes] = ~np.isnan(vectors).any(axis=1)
-        made: Any = np.zeros((n, vectors.shape[1]))
-        made[codes] = np.nan_to_num(vectors)
-    else:
-        from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
+        by_number = np.zeros((n, vectors.shape[1]))
+        by_number[codes] = np.nan_to_num(vectors)
+        return replace(table, vectors=by_number, featured=featured)
+    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
-        featured[codes] = True
-        rows = vectors.tocoo()
-        shape = (n, vectors.shape[1])
-        made = csr_array((rows.data, (codes[rows.row], rows.col)), shape=shape)
-    return replace(table, vectors=made, featured=featured)
+    cells = vectors.tocoo()
+    places = codes[cells.row], cells.col
+    sparse = csr_array((cells.data, places), shape=(n, vectors.shape[1]))
+    return replace(table, vectors=sparse)
 
 
 def _distance(
-    own: Callable[[Any, Any], float], named: list[Any]
+    between: Callable[[Any, Any], float], named: list[Any]
 ) -> Callable[[int, int], float]:
     """Return a distance of items by their numbers, which is asked once for a pair."""
 
     @lru_cache(maxsize=1 << 20)
     def distance(first: int, second: int) -> float:
-        found = own(named[first], named[second])
+        value = between(named[first], named[second])
         try:
-            return float(found)
+            return float(value)
         except (TypeError, ValueError):
             msg = (
                 f"the distance between items {named[first]!r} and {named[second]!r} is "
-                f"{found!r}, not a number"
+                f"{value!r}, not a number"
             )
             raise DataError(msg) from None
 
@@ -343,8 +358,7 @@ def _distance(
 
 def _sorted(numbers: Ints) -> Ints:
     """Sort with all cores, as polars does."""
-    found: Ints = pl.Series(numbers).sort().to_numpy()
-    return found
+    return pl.Series(numbers).sort().to_numpy()
 
 
 def _bare(table: Recommended) -> list[str]:
@@ -355,15 +369,78 @@ def _bare(table: Recommended) -> list[str]:
     return [f"{count(n, 'recommended item')} without features: left out"] if n else []
 
 
-def _topics(features: Features, codes: Ints, n_items: int) -> Topics:
-    topic = features.topic
-    if topic is None or features.topic_item is None or features.weight is None:
-        raise TypeError
+def _topics(topic: pl.Series, item: Ints, weight: Floats, n_items: int) -> Topics:
+    """Return the topics of items, with weights that add up to 1 for each of them."""
     named = topic.unique().sort()
-    item = codes[features.topic_item]
     order = np.argsort(item, kind="stable")
     starts = starts_of(np.bincount(item, minlength=n_items))
-    total = np.bincount(item, weights=features.weight, minlength=n_items)
-    weight = features.weight / total[item]
-    member = Index(named).find(topic)
-    return Topics(Groups(starts, member[order], weight[order]), tuple(named.to_list()))
+    total = np.bincount(item, weights=weight, minlength=n_items)
+    member, share = Index(named).find(topic), weight / total[item]
+    return Topics(Groups(starts, member[order], share[order]), tuple(named.to_list()))
+
+
+def known_by(known: Known) -> tuple[Any, ...]:
+    """Return something that is the same for the same data, and small."""
+    train, features, catalog = known.train, known.features, known.catalog
+    own: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
+    frames = [catalog.to_frame()] if isinstance(catalog, pl.Series) else []
+    if train is not None:
+        frames.append(train.frame.select("query", "item"))
+    if features is not None:
+        own.append(features.distance)
+        frames += _frames_of(features)
+    if frames:
+        need_threads()
+    hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
+    return (*own, *hashes)
+
+
+def _frames_of(features: Features) -> list[pl.DataFrame]:
+    """Return what is known of items as rows, of which each says whose it is."""
+    items, vectors = features.items, features.vectors
+    made = [items.to_frame()]
+    if features.topic is not None and features.topic_item is not None:
+        whose = items.gather(features.topic_item)
+        weight = pl.Series("weight", features.weight)
+        made.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
+    if isinstance(vectors, np.ndarray):
+        numbered = {f"{at}": column for at, column in enumerate(vectors.T)}
+        made.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
+    elif vectors is not None:
+        cells = vectors.tocoo()
+        whose = items.gather(cells.row)
+        made.append(
+            pl.DataFrame({"item": whose, "column": cells.col, "value": cells.data})
+        )
+    return made
+
+
+def catalog_of(catalog: Any) -> int | pl.Series:
+    """Read a catalogue: a number, or the ids of its items."""
+    if isinstance(catalog, (int, np.integer)) and not isinstance(catalog, bool):
+        return int(catalog)
+    origin = Rows(pl.DataFrame(), "catalog")
+    if isinstance(catalog, np.ndarray):
+        catalog = catalog.tolist()
+    if hasattr(catalog, "to_pylist"):
+        catalog = catalog.to_pylist()
+    plain = isinstance(catalog, (Collection, pl.Series)) or hasattr(catalog, "to_list")
+    frame = hasattr(catalog, "columns")
+    if not plain or frame or isinstance(catalog, (str, bytes, Mapping)):
+        msg = (
+            f"catalog must be a number of items or the items, got a "
+            f"{type(catalog).__name__}{'; give its column of items' if frame else ''}"
+        )
+        raise ParameterError(msg)
+    if not isinstance(catalog, pl.Series):
+        listed = catalog.to_list() if hasattr(catalog, "to_list") else list(catalog)
+        try:
+            catalog = pl.Series("item", listed)
+        except (TypeError, pl.exceptions.PolarsError):
+            msg = "catalog must hold ids, text or ints"
+            raise DataError(msg) from None
+    if len(catalog) == 0:
+        msg = "the catalogue is empty"
+        raise DataError(msg)
+    need_threads()
+    return ids(catalog, "item", origin)[0].unique()

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import by_blocks, by_halves
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
-from rankine._join.codes import coded, matched
-from rankine._join.ids import as_first
+from rankine._join.ids import Index, as_first, as_they_are
+from rankine._tables.groups import marked
+from rankine._tables.keys import KeyTable, spread
+from rankine._tables.segments import starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine._base.arrays import Floats, Ints
+    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
     from rankine._io.logs import Log
-    from rankine._join.codes import Codes
 
+_SPARSE = 4
+"""How many numbers there may be for each row."""
+_SHORT = 8
+"""Items of a list that are looked at one after the other."""
+_NOTHING = -2
+"""What no item is numbered by."""
+_NONE: Ints = np.zeros(0, dtype=np.int64)
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
 
@@ -120,12 +130,16 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     offered, notes = _same_types(logged, recommended, offered, pair)
     shown = logged.frame
     at = coded(shown, offered, context)
-    chosen = _chosen(offered, at)
-    found = matched(at)
-    if found is None:
+    # Without probabilities, they are the same for a whole list.
+    chosen: Floats = 1 / at.counts[at.context.offered]
+    if "probability" in offered.columns:
+        chosen = offered["probability"].to_numpy().astype(np.float64)
+    same_pairs = matched(at)
+    if same_pairs is None:
         raise _twice(offered, pair, recommended)
-    row, place = found
+    row, place = same_pairs
     same, guess = shown[row], offered["guess"].to_numpy()
+    propensities = "propensity" in shown.columns
     unlogged = outside = 0
     if over == "recommended":
         alone = np.ones(offered.height, dtype=np.bool_)
@@ -138,7 +152,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         sums = at.sums(chosen * guess)
         here = at.context.shown[row]
         direct = sums[here]
-        rest = at.rounds - np.bincount(here, minlength=at.n_contexts)
+        rest = at.rounds - np.bincount(here, minlength=at.context.n)
         other, number = sums[some], rest[some]
         outside = shown.height - int(at.rounds[some].sum())
         unlogged = int(np.count_nonzero(at.rounds[some] == 0))
@@ -147,7 +161,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     rounds = Rounds(
         reward=same["reward"].cast(pl.Float64).to_numpy(),
         chosen=mine,
-        propensity=_column(same, "propensity", 1.0),
+        propensity=same["propensity"].to_numpy() if propensities else np.ones(len(row)),
         predicted=guess[place],
         direct=direct,
         other=other,
@@ -181,33 +195,19 @@ def share_of(part: float, whole: float) -> float:
     return round(float(part) / (float(whole) or 1.0), 9)
 
 
-def _chosen(offered: pl.DataFrame, at: Codes) -> Floats:
-    """Return the probability of each pair: as given, or the same for a whole list."""
-    if "probability" in offered.columns:
-        return offered["probability"].to_numpy().astype(np.float64)
-    found: Floats = 1 / at.counts[at.context.offered]
-    return found
-
-
-def _column(frame: pl.DataFrame, name: str, missing: float) -> Floats:
-    if name not in frame.columns:
-        return np.full(frame.height, missing)
-    return frame[name].to_numpy()
-
-
 def _context(logged: Log, recommended: Log) -> list[str]:
     """Return what rounds of both tables are matched by: users, and positions."""
-    found = []
+    both = []
     for part in ("user", "position"):
         if logged.has(part) and recommended.has(part):
-            found.append(part)
+            both.append(part)
         elif recommended.has(part):
             msg = (
                 f"{recommended.origin.name} has a {part} column and "
                 f"{logged.origin.name} has none, so they cannot be matched"
             )
             raise DataError(msg)
-    return found
+    return both
 
 
 def _same_types(
@@ -273,3 +273,152 @@ def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataErro
     row = offered.row(first, named=True)
     who = ", ".join(f"{part} {row[part]!r}" for part in pair)
     return DataError(f"{recommended.origin.name} lists {who} twice")
+
+
+class Numbers(NamedTuple):
+    """Ids by numbers.
+
+    Attributes:
+        shown: the number of each logged row, -1 if nothing that is recommended has it.
+        offered: that of each recommended row.
+        n: how many numbers there are.
+        unknown: whether any may be -1.
+    """
+
+    shown: Ints
+    offered: Ints
+    n: int
+    unknown: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """Contexts and items by numbers."""
+
+    context: Numbers
+    item: Numbers
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many pairs are recommended in each context."""
+        return np.bincount(self.context.offered, minlength=self.context.n)
+
+    @cached_property
+    def rounds(self) -> Ints:
+        """How many rounds were logged in each context."""
+        shown, n = self.context.shown, self.context.n
+        if self.context.unknown:
+            shown = shown[shown >= 0]
+        parts = by_halves(
+            lambda rows: np.bincount(shown[rows], minlength=n), len(shown), len(shown)
+        )
+        return sum(parts[1:], parts[0])
+
+    @cached_property
+    def seen(self) -> Bools:
+        """Which items the log has."""
+        shown, n = self.item.shown, self.item.n + 1
+        parts = by_halves(lambda rows: marked(shown[rows], n), len(shown), len(shown))
+        seen: Bools = np.logical_or.reduce(parts)
+        return seen[:-1]
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up a number of each recommended pair by context, the smallest first.
+
+        So the order of rows does not matter.
+        """
+        context = self.context.offered
+        if int(self.counts.max(initial=0)) > 1 and values.any():
+            order = np.lexsort((values, context))
+            context, values = context[order], values[order]
+        total = np.bincount(context, weights=values, minlength=self.context.n)
+        return total.astype(np.float64, copy=False)
+
+
+def coded(shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]) -> Codes:
+    """Give contexts and items numbers."""
+    items = _of_column(shown["item"], offered["item"])
+    if not context:
+        return Codes(Numbers(0 * items.shown, 0 * items.offered, 1), items)
+    numbers = (_of_column(shown[part], offered[part]) for part in context)
+    return Codes(reduce(_combined, numbers), items)
+
+
+def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
+    """Number ids as they are, or as they are recommended."""
+    columns = {"shown": shown, "offered": offered}
+    plain = as_they_are(columns, _SPARSE * (len(shown) + len(offered)))
+    if plain is not None:
+        number, _, n = plain
+        return Numbers(number["shown"], number["offered"], n)
+    index = Index.of_all(offered)
+    n = len(index.known)
+    again = np.arange(n) if n == len(offered) else index.find(offered)
+    return Numbers(index.find(shown), again, n, unknown=True)
+
+
+def _combined(one: Numbers, other: Numbers) -> Numbers:
+    """Number pairs of ids, none where one of the two is unknown."""
+    shown = one.shown * other.n + other.shown
+    if one.unknown or other.unknown:
+        shown[(one.shown < 0) | (other.shown < 0)] = -1
+    offered = one.offered * other.n + other.offered
+    n = one.n * other.n
+    if n <= _SPARSE * (len(shown) + len(offered)):
+        return Numbers(shown, offered, n, one.unknown or other.unknown)
+    known = np.unique(offered)
+    place = np.minimum(np.searchsorted(known, shown), len(known) - 1)
+    shown = np.where(known[place] == shown, place, -1)
+    return Numbers(shown, np.searchsorted(known, offered), len(known), unknown=True)
+
+
+def _equal(here: AnyArray, context: Ints, item: Ints) -> Ints:
+    """Return the rows whose context has their item, a part at a time in the cache."""
+    equal = by_blocks(
+        lambda rows: np.flatnonzero(here[context[rows]] == item[rows]) + rows.start,
+        len(item),
+    )
+    return np.concatenate([_NONE, *equal])
+
+
+def matched(codes: Codes) -> tuple[Ints, Ints] | None:
+    """Return the logged rounds that show what is recommended, and the pair of each.
+
+    None if a pair is recommended twice.
+    """
+    counts, offered = codes.counts, codes.context.offered
+    longest = int(counts.max(initial=0))
+    if longest > _SHORT:
+        return _by_pairs(codes)
+    order = np.arange(len(offered))
+    if longest > 1 or (offered[1:] < offered[:-1]).any():
+        order = np.lexsort((codes.item.offered, offered))
+    context, item = offered[order], codes.item.offered[order]
+    if ((context[1:] == context[:-1]) & (item[1:] == item[:-1])).any():
+        return None
+    begin = starts_of(counts)
+    rows, places = [_NONE], [_NONE]
+    for at in range(longest):
+        # What the list of each context has here; the last is that of unknown ones.
+        here = np.full(codes.context.n + 1, _NOTHING, dtype=np.int32)
+        some = np.flatnonzero(counts > at)
+        here[some] = item[begin[some] + at]
+        row = _equal(here, codes.context.shown, codes.item.shown)
+        rows.append(row)
+        places.append(order[begin[codes.context.shown[row]] + at])
+    row, place = np.concatenate(rows), np.concatenate(places)
+    if longest > 1:
+        by_row = np.argsort(row, kind="stable")
+        row, place = row[by_row], place[by_row]
+    return row, place
+
+
+def _by_pairs(codes: Codes) -> tuple[Ints, Ints] | None:
+    """Look up pairs of a context and an item, for lists of any length."""
+    width = codes.item.n + 1
+    table = KeyTable(spread(codes.context.offered * width + codes.item.offered))
+    if not table.unique:
+        return None
+    known = (codes.context.shown >= 0) & (codes.item.shown >= 0)
+    pair = codes.context.shown * width + codes.item.shown
+    return table.find(spread(np.where(known, pair, -1)))

@@ -15,7 +15,7 @@ import numpy as np
 from rankine._base.blocks import by_blocks, by_halves
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable, spread
-from rankine._tables.segments import cut_lists, position, starts_of
+from rankine._tables.segments import cut_lists, position, starts_of, sums_of
 from rankine._tables.tallies import Lengths, Tally
 
 if TYPE_CHECKING:
@@ -60,6 +60,19 @@ class Top:
         """The rank of each item, from 1."""
         return position(self.user) + 1 if self.given is None else self.given
 
+    def cut(self, k: int | None) -> Top:
+        """Return the items down to rank k, or all."""
+        longest = int(self.length.max(initial=0))
+        if k is None or (self.given is None and longest <= k):
+            return self
+        starts, rows = cut_lists(self.starts, self.given, k)
+        return self.take(rows, starts)
+
+    def take(self, rows: Ints | Bools, starts: Ints) -> Top:
+        """Return some of the items, in lists that begin at other rows then."""
+        given = None if self.given is None else self.given[rows]
+        return Top(starts, self.item[rows], given)
+
     def rank_of(self, row: Ints, user: Ints) -> Ints:
         """Return the ranks of some items, whose lists are known."""
         found: Ints = (
@@ -83,11 +96,7 @@ class Top:
 
     def sums(self, values: Floats) -> Floats:
         """Add up values by list; each sum is of its own values alone."""
-        made = np.zeros(len(self.length))
-        filled = np.flatnonzero(self.length)
-        if len(filled):
-            made[filled] = np.add.reduceat(values, self.starts[filled])
-        return made
+        return sums_of(values, self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,14 +187,7 @@ class Recommended:
     def top(self, k: int | None) -> Top:
         """Return the first k items of every list, or all."""
         if ("top", k) not in self.memo:
-            rank, longest = self.rank, int(np.diff(self.starts).max(initial=0))
-            if k is None or (rank is None and longest <= k):
-                top = Top(self.starts, self.item, rank)
-            else:
-                starts, rows = cut_lists(self.starts, rank, k)
-                given = None if rank is None else rank[rows]
-                top = Top(starts, self.item[rows], given)
-            self.memo["top", k] = top
+            self.memo["top", k] = Top(self.starts, self.item, self.rank).cut(k)
         found: Top = self.memo["top", k]
         return found
 
@@ -200,8 +202,7 @@ class Recommended:
                 first[1:] = pair[order][1:] != pair[order][:-1]
                 kept = np.sort(order[first])
                 length = np.bincount(top.user[kept], minlength=self.n_queries)
-                given = None if top.given is None else top.given[kept]
-                top = Top(starts_of(length), top.item[kept], given)
+                top = top.take(kept, starts_of(length))
             self.memo["once", k] = top
         found: Top = self.memo["once", k]
         return found

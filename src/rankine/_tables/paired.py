@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._tables.segments import expand, starts_of
+from rankine._tables.segments import expand, starts_of, sums_of
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools, Floats, Ints
@@ -171,11 +171,7 @@ class Matched:
 
     def sum(self, values: Floats) -> Floats:
         """Add up the values of the common items of each query."""
-        total = np.zeros(self.n_queries)
-        has = np.flatnonzero(self.count)
-        if len(has):
-            total[has] = np.add.reduceat(values, self.starts[has])
-        return total
+        return sums_of(values, self.starts)
 
 
 _NONE = np.zeros(0, dtype=np.int64)

@@ -138,6 +138,19 @@ def running_sum(values: Floats, segment: Ints) -> Floats:
     return summed
 
 
+def sums_of(values: Floats, starts: Ints) -> Floats:
+    """Add up the values of each segment; each sum is of its own values alone.
+
+    >>> sums_of(np.array([1.0, 2.0, 5.0]), np.array([0, 2, 2, 3]))
+    array([3., 0., 5.])
+    """
+    total = np.zeros(len(starts) - 1)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        total[filled] = np.add.reduceat(values, starts[filled])
+    return total
+
+
 def runs(*columns: AnyArray) -> tuple[Ints, Ints]:
     """Find the runs of equal rows: where each begins, and which run a row is in.
 

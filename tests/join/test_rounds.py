@@ -11,7 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join.codes import coded
+from rankine._join.rounds import coded
 from rankine.errors import DataError
 
 EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
