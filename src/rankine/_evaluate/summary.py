@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._join import Judged
     from rankine._metrics.metric import Metric, Parts
-    from rankine._tables.tallies import Exposure
+    from rankine._tables.lists import Exposure
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
 _BY_RULE = frozenset({"convention", "gaps"})

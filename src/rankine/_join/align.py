@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from rankine._conventions.convention import BY_RANK
@@ -24,17 +23,13 @@ from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
 from rankine._join import judged_rows as rows
-from rankine._join.aligned import SHOWN, Aligned, no_steps
+from rankine._join.aligned import Aligned, joined, no_steps
 from rankine._join.pieces import repeats_left_out
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankine._base.arrays import Ints
     from rankine._join.judgements import Judgements, Truth
     from rankine._join.ranks import Order
-    from rankine._tables.judged import Judged
 
 
 def match(
@@ -56,7 +51,7 @@ def match(
     """
     if isinstance(run, Dense):
         aligned = {
-            order: _from_matrix(truth, run, order, depth, keep_scores=keep_scores)
+            order: dense.match(truth, run, order, depth, keep_scores=keep_scores)
             for order, keep_scores in orders.items()
         }
     else:
@@ -95,7 +90,7 @@ def _looked_up(
             return {}
         lengths = [len(probe.by_place(query, data[query])) for query in probed.extra]
         by_score = order.by == "score"
-        aligned[order] = _named(
+        aligned[order] = joined(
             probed.table(ranked, keep_scores=keep_scores),
             list(grades),
             probed.extra,
@@ -159,7 +154,7 @@ def _from_rows(
         table, lengths = ranked.table(
             judged.pool, len(extra), keep_scores=orders[order]
         )
-        aligned[order] = _named(
+        aligned[order] = joined(
             table,
             judged.queries,
             extra,
@@ -175,21 +170,6 @@ def _from_rows(
     return aligned
 
 
-def _from_matrix(
-    truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
-) -> Aligned:
-    found = dense.match(truth, run, order, depth, keep_scores=keep_scores)
-    return _named(
-        found.table,
-        found.ids,
-        found.extra,
-        [0] * len(found.extra),
-        run.notes + found.notes,
-        named=found.named,
-        deepest=found.deepest,
-    )
-
-
 def _same_types(truth: Judgements, run: Rows) -> tuple[Rows, tuple[str, ...]]:
     """Bring the ids of a run to the types that those of the judgements have."""
     frame = run.frame
@@ -199,17 +179,3 @@ def _same_types(truth: Judgements, run: Rows) -> tuple[Rows, tuple[str, ...]]:
         return run, ()
     frame = frame.with_columns(queries.alias("query"), items.alias("item"))
     return Rows(frame, run.name, run.line, run.lines, run.notes), notes + more
-
-
-def _named(
-    table: Judged,
-    ids: Sequence[Any] | pl.Series,
-    extra: list[Any],
-    extra_length: Sequence[int] | Ints,
-    notes: tuple[str, ...],
-    **more: Any,
-) -> Aligned:
-    missing = np.flatnonzero(~table.in_run)
-    shown = tuple(ids[int(query)] for query in missing[:SHOWN])
-    lengths = np.asarray(extra_length, dtype=np.int64)
-    return Aligned(table, ids, len(missing), shown, extra, lengths, notes, **more)

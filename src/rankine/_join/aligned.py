@@ -81,6 +81,21 @@ class Aligned:
     steps: Callable[[], tuple[int, bool]] = no_steps
 
 
+def joined(
+    table: Judged,
+    ids: Sequence[Any] | pl.Series,
+    extra: list[Any],
+    extra_length: Sequence[int] | Ints,
+    notes: tuple[str, ...],
+    **more: Any,
+) -> Aligned:
+    """Return a table as it was joined, with the queries that the run does not have."""
+    missing = np.flatnonzero(~table.in_run)
+    shown = tuple(ids[int(query)] for query in missing[:SHOWN])
+    lengths = np.asarray(extra_length, dtype=np.int64)
+    return Aligned(table, ids, len(missing), shown, extra, lengths, notes, **more)
+
+
 def cut(aligned: Aligned, depth: int) -> Aligned:
     """Keep the first items of each list only."""
     table = aligned.table

@@ -9,6 +9,7 @@ import numpy as np
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
 from rankine._io.sources import Dense
+from rankine._join.aligned import joined
 from rankine._join.ids import Index
 from rankine._join.ranks import tie_keys
 from rankine._tables.judged import Judged
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
     from rankine._conventions.convention import Convention
-    from rankine._join.judgements import Judgements, Named, Truth
+    from rankine._join.aligned import Aligned
+    from rankine._join.judgements import Judgements, Truth
     from rankine._join.ranks import Order
 
 _CHUNK = 1 << 22
@@ -37,29 +39,9 @@ class Cells(NamedTuple):
     tied: Ints
 
 
-class Found(NamedTuple):
-    """Judged cells of a matrix.
-
-    Attributes:
-        table: the joined table.
-        ids: the ids of its queries.
-        extra: ids of the rows that are not judged.
-        named: whose the judged grades are.
-        deepest: the rank down to which cells were looked at, None for all.
-        notes: what there is to say of ids.
-    """
-
-    table: Judged
-    ids: pl.Series
-    extra: list[object]
-    named: Named
-    deepest: int | None
-    notes: tuple[str, ...]
-
-
 def match(
     truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
-) -> Found:
+) -> Aligned:
     """Find the judged cells of a matrix, and their ranks in an order."""
     if order.by != "score":
         msg = (
@@ -88,7 +70,8 @@ def match(
         )
         judged = ~np.isnan(table.grade)
         table = table if judged.all() else table.take(judged)
-        return Found(table, truth.source.queries, [], truth.named, depth, ())
+        ids, named = truth.source.queries, truth.named
+        return joined(table, ids, [], [], run.notes, named=named, deepest=depth)
     judgements = truth.judgements
     list_row, column, pair, notes = _cells(judgements, run)
     row = list_row[judgements.pool.query[pair]]
@@ -108,7 +91,9 @@ def match(
     unjudged = np.ones(len(run.queries), dtype=np.bool_)
     unjudged[list_row[list_row >= 0]] = False
     extra = run.queries.filter(unjudged).to_list()
-    return Found(table, judgements.queries, extra, judgements.named, None, notes)
+    ids, named = judgements.queries, judgements.named
+    lengths, notes = [0] * len(extra), run.notes + notes
+    return joined(table, ids, extra, lengths, notes, named=named)
 
 
 def _lists(

@@ -193,7 +193,7 @@ class Index:
         if len(self.known) == 0 or len(ids) == 0:
             return np.full(len(ids), -1, dtype=np.int64)
         if self._table is not None and not ids.has_nulls():
-            return self._in_table(ids)
+            return _in_table(*self._table, ids.to_numpy())
         if len(ids) <= limits().few_ids:
             number = map(self._dict.get, ids.to_list(), repeat(-1))
             return np.fromiter(number, dtype=np.int64, count=len(ids))
@@ -212,20 +212,6 @@ class Index:
         numbers = np.full(most - least + 1, -1, dtype=np.int64)
         numbers[plain - plain.dtype.type(least)] = np.arange(len(plain))
         return least, numbers
-
-    def _in_table(self, ids: pl.Series) -> Ints:
-        if self._table is None:
-            raise TypeError
-        least, numbers = self._table
-        plain: Any = ids.to_numpy()
-        low, high = bounds(plain)
-        if low >= least and high < least + len(numbers):
-            found: Ints = numbers[plain - plain.dtype.type(least)]
-            return found
-        inside = np.flatnonzero((plain >= least) & (plain < least + len(numbers)))
-        number = np.full(len(plain), -1, dtype=np.int64)
-        number[inside] = numbers[plain[inside] - plain.dtype.type(least)]
-        return number
 
     @cached_property
     def _dict(self) -> dict[object, int]:
@@ -249,6 +235,18 @@ class Index:
         proposed = self.known.gather(np.maximum(number, 0))
         number[(ids.ne_missing(proposed)).to_numpy()] = -1
         return number
+
+
+def _in_table(least: int, numbers: Ints, ids: Any) -> Ints:
+    """Find ints in a table of the numbers of all from the least on."""
+    low, high = bounds(ids)
+    if low >= least and high < least + len(numbers):
+        number: Ints = numbers[ids - ids.dtype.type(least)]
+        return number
+    inside = np.flatnonzero((ids >= least) & (ids < least + len(numbers)))
+    number = np.full(len(ids), -1)
+    number[inside] = numbers[ids[inside] - ids.dtype.type(least)]
+    return number
 
 
 def numbered(

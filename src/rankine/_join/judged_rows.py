@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from rankine._tables.pool import Pool
 
 
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
+_NO_FLOATS: Floats = np.zeros(0)
+
+
 class Part(NamedTuple):
     """The judged rows of some lists in one order.
 
@@ -53,15 +57,15 @@ class Part(NamedTuple):
         scores, score_query: the same for all rows, where they are asked for.
     """
 
-    number: Ints
-    length: Ints
-    pair: Ints
-    rank: Ints
-    above: Ints
-    tied: Ints
-    score: Floats
-    scores: Floats
-    score_query: Ints
+    number: Ints = _NO_INTS
+    length: Ints = _NO_INTS
+    pair: Ints = _NO_INTS
+    rank: Ints = _NO_INTS
+    above: Ints = _NO_INTS
+    tied: Ints = _NO_INTS
+    score: Floats = _NO_FLOATS
+    scores: Floats = _NO_FLOATS
+    score_query: Ints = _NO_INTS
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ class Ranked:
         self, pool: Pool, n_extra: int, *, keep_scores: bool
     ) -> tuple[Judged, Ints]:
         """Return the joined table of the judged queries, and the lengths of others."""
-        found = Part(*map(_joined, zip(*self.parts or [_NOTHING], strict=True)))
+        found = Part(*map(_joined, zip(*self.parts or [Part()], strict=True)))
         lengths = np.zeros(pool.n_queries + n_extra, dtype=np.int64)
         lengths[found.number] = found.length
         judged, others = lengths[: pool.n_queries], lengths[pool.n_queries :]
@@ -129,21 +133,6 @@ class Matches:
     def steps(self) -> tuple[int, bool]:
         """Return how often scores rise, and whether one falls."""
         return self.rises, self.falls
-
-
-_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
-_NO_FLOATS: Floats = np.zeros(0)
-_NOTHING = Part(
-    number=_NO_INTS,
-    length=_NO_INTS,
-    pair=_NO_INTS,
-    rank=_NO_INTS,
-    above=_NO_INTS,
-    tied=_NO_INTS,
-    score=_NO_FLOATS,
-    scores=_NO_FLOATS,
-    score_query=_NO_INTS,
-)
 
 
 def _joined(parts: Sequence[Any]) -> Any:
@@ -302,17 +291,14 @@ class _Matcher:
                 )
             above, tied, rank = values.ranks(starts, row, group, order, lists.items)
             score = -above.astype(np.float64) if scores is None else scores[row]
-            every, of_row = _NO_FLOATS, _NO_INTS
+            length = values.lengths(starts, order)
+            part = Part(number, length, pair, rank, above, tied, score)
             if self.orders[order]:
                 of_row = np.repeat(number, np.diff(starts))
-                every = (
-                    -position(of_row).astype(np.float64) if scores is None else scores
-                )
-            length = values.lengths(starts, order)
+                every = -position(of_row).astype(float) if scores is None else scores
+                part = part._replace(scores=every, score_query=of_row)
             ranked = self.found.by_order[order]
-            ranked.parts.append(
-                Part(number, length, pair, rank, above, tied, score, every, of_row)
-            )
+            ranked.parts.append(part)
             ranked.scored &= scores is not None
             ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
 

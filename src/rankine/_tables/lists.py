@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankine._base.blocks import by_blocks, by_halves
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import cut_lists, position, starts_of, sums_of
-from rankine._tables.tallies import Lengths, Tally
+from rankine._tables.tallies import Lengths, Tallies, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -337,6 +337,9 @@ def _slot(item: Ints, bits: int) -> Ints:
     """Return one of 2^bits slots, which says little about the item's number."""
     return ((item * _MIX) & _LOW) >> (_LOW.bit_length() - bits)
 
+
+Exposure: TypeAlias = Recommended | Tallies
+"""What a number of a whole run may read."""
 
 _EMPTY = Recommended(
     starts=np.zeros(1, dtype=np.int64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ _FEW = 1 << 14
 """Values that are sorted at once rather than chosen from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """Grades of all judged items, grouped by query, in the order given.
 
@@ -35,24 +36,18 @@ class Pool:
         """How many queries there are."""
         return len(self.starts) - 1
 
-    @property
+    @cached_property
     def query(self) -> Ints:
         """The query number of each grade."""
-        if "query" not in self.memo:
-            number = np.arange(self.n_queries, dtype=np.int64)
-            self.memo["query"] = number.repeat(self.starts[1:] - self.starts[:-1])
-        found: Ints = self.memo["query"]
-        return found
+        number = np.arange(self.n_queries, dtype=np.int64)
+        return number.repeat(self.starts[1:] - self.starts[:-1])
 
-    @property
+    @cached_property
     def width(self) -> int | None:
         """The number of grades per query, if it is the same for all."""
-        if "width" not in self.memo:
-            counts = self.starts[1:] - self.starts[:-1]
-            same = len(counts) > 0 and bool((counts == counts[0]).all())
-            self.memo["width"] = int(counts[0]) if same else None
-        found: int | None = self.memo["width"]
-        return found
+        counts = self.starts[1:] - self.starts[:-1]
+        same = len(counts) > 0 and bool((counts == counts[0]).all())
+        return int(counts[0]) if same else None
 
     def count(self, least: float, below: float = np.inf) -> Floats:
         """Count each query's grades that are at least `least` and under `below`."""

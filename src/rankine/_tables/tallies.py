@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -102,35 +102,6 @@ def sum_of_counts(first: Ints, second: Ints) -> Ints:
     total[: len(first)] += first
     total[: len(second)] += second
     return total
-
-
-class Exposure(Protocol):
-    """What a number of a whole run may read."""
-
-    @property
-    def n_queries(self) -> int:
-        """How many lists there are."""
-
-    @property
-    def catalog(self) -> int | None:
-        """How many items could have been recommended, None if nobody said."""
-
-    @property
-    def offered(self) -> Bools | None:
-        """Which items are in the catalogue, None if only their number is known."""
-
-    @property
-    def awaited(self) -> int | None:
-        """How many users should have a list, None if nobody said."""
-
-    def tally(self, k: int | None, *, once: bool = False) -> Tally:
-        """Return how often each item is shown among the first k."""
-
-    def shown(self, k: int | None) -> Bools:
-        """Mark the items that are shown among the first k of anybody."""
-
-    def lengths(self, k: int | None) -> Lengths:
-        """Return how many lists there are of each length, cut at k."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
-    from rankine._tables.tallies import Exposure
+    from rankine._tables.lists import Exposure
 
 Outside = Literal["left_out", "counted"]
 Divisor = Literal["n-1", "n"]
