@@ -64,8 +64,8 @@ def match(
         return aligned
     # What was seen while reading the judgements.
     return {
-        order: replace(one, notes=(*notes, *one.notes))
-        for order, one in aligned.items()
+        order: replace(table, notes=(*notes, *table.notes))
+        for order, table in aligned.items()
     }
 
 

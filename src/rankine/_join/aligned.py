@@ -183,9 +183,9 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
     if rule.pool == "list":
         return replace(table, pool=_of_list(table), memo={})
     if rule.pool == "union":
-        found = np.bincount(table.query, minlength=table.n_queries)
+        n_found = np.bincount(table.query, minlength=table.n_queries)
         # Where an item may stand twice, their number does not tell.
-        if rule.duplicates == "count" or (found < np.diff(table.pool.starts)).any():
+        if rule.duplicates == "count" or (n_found < np.diff(table.pool.starts)).any():
             return with_the_rest(table)
     return table
 

@@ -299,11 +299,11 @@ def _with_subtopics(
             "row": np.arange(len(kept)),
         }
     )
-    found = subtopics.join(pairs, on=["query", "item"]).sort("row", maintain_order=True)
+    rows = subtopics.join(pairs, on=["query", "item"]).sort("row", maintain_order=True)
     named = subtopics["subtopic"].unique().sort()
-    starts = starts_of(np.bincount(found["row"].to_numpy(), minlength=len(kept)))
+    starts = starts_of(np.bincount(rows["row"].to_numpy(), minlength=len(kept)))
     aspects = Groups(
-        starts, Index(named).find(found["subtopic"]), found["value"].to_numpy()
+        starts, Index(named).find(rows["subtopic"]), rows["value"].to_numpy()
     )
     return replace(table, aspects=aspects, n_aspects=len(named))
 
@@ -382,37 +382,37 @@ def _topics(topic: pl.Series, item: Ints, weight: Floats, n_items: int) -> Topic
 def known_by(known: Known) -> tuple[Any, ...]:
     """Return something that is the same for the same data, and small."""
     train, features, catalog = known.train, known.features, known.catalog
-    own: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
+    plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
     frames = [catalog.to_frame()] if isinstance(catalog, pl.Series) else []
     if train is not None:
         frames.append(train.frame.select("query", "item"))
     if features is not None:
-        own.append(features.distance)
+        plain.append(features.distance)
         frames += _frames_of(features)
     if frames:
         need_threads()
     hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
-    return (*own, *hashes)
+    return (*plain, *hashes)
 
 
 def _frames_of(features: Features) -> list[pl.DataFrame]:
     """Return what is known of items as rows, of which each says whose it is."""
     items, vectors = features.items, features.vectors
-    made = [items.to_frame()]
+    frames = [items.to_frame()]
     if features.topic is not None and features.topic_item is not None:
         whose = items.gather(features.topic_item)
         weight = pl.Series("weight", features.weight)
-        made.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
+        frames.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
     if isinstance(vectors, np.ndarray):
         numbered = {f"{at}": column for at, column in enumerate(vectors.T)}
-        made.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
+        frames.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
     elif vectors is not None:
         cells = vectors.tocoo()
         whose = items.gather(cells.row)
-        made.append(
+        frames.append(
             pl.DataFrame({"item": whose, "column": cells.col, "value": cells.data})
         )
-    return made
+    return frames
 
 
 def catalog_of(catalog: Any) -> int | pl.Series:

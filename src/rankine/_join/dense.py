@@ -53,14 +53,14 @@ def match(
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
     if isinstance(truth.source, Dense):
         _same_axes(truth.source, run)
-        found = _top(scores, keys, depth, masked=masked)
-        row, column = found.row, found.column
+        top = _top(scores, keys, depth, masked=masked)
+        row, column = top.row, top.column
         table = Judged(
             query=row,
-            rank=found.rank,
+            rank=top.rank,
             grade=truth.source.matrix[row, column],
-            above=found.above,
-            tied=found.tied,
+            above=top.above,
+            tied=top.tied,
             score=scores[row, column],
             pool=truth.pool,
             pair=row * scores.shape[1] + column,
@@ -260,12 +260,12 @@ def _count_above(
     before = np.empty(len(row), dtype=np.int64)
     step = max(1, _CHUNK // max(n_columns, 1))
     for begin in range(0, len(row), step):
-        at = slice(begin, begin + step)
-        lists = scores[row[at]]
-        own = lists[np.arange(len(lists)), column[at]][:, None]
-        above[at] = np.count_nonzero(lists > own, axis=1)
-        equal = lists == own
-        tied[at] = np.count_nonzero(equal, axis=1)
-        ahead = tie_order[None, :] < tie_order[column[at]][:, None]
-        before[at] = np.count_nonzero(equal & ahead, axis=1)
+        some = slice(begin, begin + step)
+        lists = scores[row[some]]
+        asked = lists[np.arange(len(lists)), column[some]][:, None]
+        above[some] = np.count_nonzero(lists > asked, axis=1)
+        equal = lists == asked
+        tied[some] = np.count_nonzero(equal, axis=1)
+        ahead = tie_order[None, :] < tie_order[column[some]][:, None]
+        before[some] = np.count_nonzero(equal & ahead, axis=1)
     return above + 1 + before, above, tied

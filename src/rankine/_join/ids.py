@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
 
-_SPARSE = 4
+SPARSE = 4
 """How many numbers there may be for each id, to take ints for their own numbers."""
 
 
@@ -207,7 +207,7 @@ class Index:
             return None
         plain: Any = known.to_numpy()
         least, most = bounds(plain)
-        if most - least >= _SPARSE * len(plain):
+        if most - least >= SPARSE * len(plain):
             return None
         numbers = np.full(most - least + 1, -1, dtype=np.int64)
         numbers[plain - plain.dtype.type(least)] = np.arange(len(plain))
@@ -267,10 +267,10 @@ def numbered(
         return {}, 0, pl.Series("id", [], dtype=pl.String)
     given, said = one_type(given, word)
     notes += said
-    room = _SPARSE * sum(map(len, given.values()))
+    room = SPARSE * sum(map(len, given.values()))
     if len(given.get("items", ())):
         # For each number there will be a row of features.
-        room = min(room, _SPARSE * len(given["items"]))
+        room = min(room, SPARSE * len(given["items"]))
     plain = as_they_are(given, room)
     if plain is not None:
         numbers, least, width = plain

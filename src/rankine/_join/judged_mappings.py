@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from rankine._tables.segments import Steps
 
 
-_NoneType = type(None)
 _NAN = repeat(float("nan"))
 _COUNT = range(sys.maxsize)
 _FEW = 1 << 14
@@ -87,16 +86,18 @@ class Probed:
     ) -> None:
         """Take the list of each judged query, and refuse what is none."""
         lists: list[Any] = [*map(run.get, truth)]
-        n = len(lists)
+        n = n_present = len(lists)
+        kinds = set(map(type, lists))
         self.present = np.ones(n, dtype=np.bool_)
-        if _NoneType in set(map(type, lists)):
+        if type(None) in kinds:
             self.present = np.array([entry is not None for entry in lists])
+            n_present = int(np.count_nonzero(self.present))
             lists = [_EMPTY if entry is None else entry for entry in lists]
-        n_extra = len(run) - int(np.count_nonzero(self.present))
+        n_extra = len(run) - n_present
         if n_extra and any(entry is None for entry in run.values()):
             _refuse_none(run)
         check_queries(run, "run")
-        if set(map(type, lists)) - {dict}:
+        if kinds - {dict, type(None)}:
             lists = [
                 by_place(query, entry)
                 for query, entry in zip(truth, lists, strict=True)
@@ -105,6 +106,7 @@ class Probed:
             for query, entry in zip(truth, lists, strict=True):
                 refuse_missing(entry, f"an item in the list of query {query!r}")
         self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
+        self._starts = starts_of(self.length)
         self.extra = [query for query in run if query not in truth] if n_extra else []
         self._truth, self._pool, self._name = truth, pool, name
         self._lists: list[Mapping[Any, float]] = lists
@@ -137,10 +139,6 @@ class Probed:
             scores=scores,
             score_query=number,
         )
-
-    @cached_property
-    def _starts(self) -> Ints:
-        return starts_of(self.length)
 
     @cached_property
     def _scores(self) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks, by_halves
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
-from rankine._join.ids import Index, as_first, as_they_are
+from rankine._join.ids import SPARSE, Index, as_first, as_they_are
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import starts_of
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Bools, Floats, Ints
     from rankine._io.logs import Log
 
-_SPARSE = 4
-"""How many numbers there may be for each row."""
 _SHORT = 8
 """Items of a list that are looked at one after the other."""
 _NOTHING = -2
@@ -347,7 +345,7 @@ def coded(shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]) -> Cod
 def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
     """Number ids as they are, or as they are recommended."""
     columns = {"shown": shown, "offered": offered}
-    plain = as_they_are(columns, _SPARSE * (len(shown) + len(offered)))
+    plain = as_they_are(columns, SPARSE * (len(shown) + len(offered)))
     if plain is not None:
         number, _, n = plain
         return Numbers(number["shown"], number["offered"], n)
@@ -364,7 +362,7 @@ def _combined(one: Numbers, other: Numbers) -> Numbers:
         shown[(one.shown < 0) | (other.shown < 0)] = -1
     offered = one.offered * other.n + other.offered
     n = one.n * other.n
-    if n <= _SPARSE * (len(shown) + len(offered)):
+    if n <= SPARSE * (len(shown) + len(offered)):
         return Numbers(shown, offered, n, one.unknown or other.unknown)
     known = np.unique(offered)
     place = np.minimum(np.searchsorted(known, shown), len(known) - 1)

@@ -149,6 +149,6 @@ class Topics:
 
 def marked(item: Ints, n_items: int) -> Bools:
     """Mark the numbers that occur."""
-    made = np.zeros(n_items, dtype=np.bool_)
-    made[item] = True
-    return made
+    occurs = np.zeros(n_items, dtype=np.bool_)
+    occurs[item] = True
+    return occurs

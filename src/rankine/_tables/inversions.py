@@ -32,9 +32,12 @@ def inversions(values: Ints, starts: Ints) -> Ints:
     array([2, 2])
     """
     counts = np.diff(starts)
-    found = np.zeros(len(counts), dtype=np.int64)
+    number = np.zeros(len(counts), dtype=np.int64)
     largest = int(values.max(initial=0)) + 1
-    width = np.maximum(_BASE, 1 << _bits(counts))
+    bits = np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
+    width = np.maximum(_BASE, 1 << bits)
+    # Holds a value and one bit.
+    narrow = np.result_type(np.int16, np.min_scalar_type(-2 * largest - 1))
     for size in np.unique(width[counts > 1]).tolist():
         chosen = np.flatnonzero((width == size) & (counts > 1))
         step = max(1, _CELLS // size)
@@ -44,12 +47,12 @@ def inversions(values: Ints, starts: Ints) -> Ints:
         ) -> None:
             for begin in range(part.start, part.stop, step):
                 some = chosen[begin : min(begin + step, part.stop)]
-                block = np.full((len(some), size), largest, dtype=_narrow(largest))
+                block = np.full((len(some), size), largest, dtype=narrow)
                 _fill(block, values, starts, some)
-                found[some] = _merged(block)
+                number[some] = _merged(block)
 
         by_halves(work, len(chosen), size * len(chosen))
-    return found
+    return number
 
 
 def _fill(block: AnyArray, values: Ints, starts: Ints, some: Ints) -> None:
@@ -64,19 +67,6 @@ def _fill(block: AnyArray, values: Ints, starts: Ints, some: Ints) -> None:
     block[owner, position(owner)] = values[rows]
 
 
-def _bits(counts: Ints) -> Ints:
-    """Return the number of bits that hold the last place of each segment."""
-    return np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
-
-
-def _narrow(largest: int) -> Any:
-    """Return the smallest type that holds a value and one bit."""
-    for dtype in (np.int16, np.int32):
-        if 2 * largest + 1 <= np.iinfo(dtype).max:
-            return dtype
-    return np.int64
-
-
 def _merged(block: AnyArray) -> Ints:
     """Count the inversions of each row of a matrix, whose width is a power of 2."""
     n, width = block.shape
@@ -85,7 +75,7 @@ def _merged(block: AnyArray) -> Ints:
     for step in range(1, _BASE):
         wrong = small[:-step] > small[step:]
         larger += np.add.reduce(wrong.view(np.int8), axis=0, dtype=np.int8)
-    found: Ints = larger.reshape(n, -1).sum(axis=1, dtype=np.int64)
+    number: Ints = larger.reshape(n, -1).sum(axis=1, dtype=np.int64)
     ordered = np.sort(block.reshape(-1, _BASE), axis=1)
     half = _BASE
     while half < width:
@@ -97,10 +87,10 @@ def _merged(block: AnyArray) -> Ints:
         kind: Any = np.float32 if half * half < 1 << 22 else np.float64
         places = (both & 1).astype(kind) @ np.arange(2 * half, dtype=kind)
         before = places.astype(np.int64) - half * (half - 1) // 2
-        found += (half * half - before).reshape(n, -1).sum(axis=1)
+        number += (half * half - before).reshape(n, -1).sum(axis=1)
         ordered = both >> 1
         half *= 2
-    return found
+    return number
 
 
 def smaller_before(values: Ints, starts: Ints) -> tuple[Ints, Ints]:

@@ -267,12 +267,10 @@ _EMPTY = Judged(
 
 def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
     """Return the order of rows by query and rank; nothing to do if they have it."""
-    same = query[1:] == query[:-1]
-    sorted_ = (query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))
-    if sorted_.all():
+    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
+    if (key[1:] >= key[:-1]).all():
         return slice(None)
     # Rows that are nearly in order are brought there soonest by a stable sort.
-    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
     return key.argsort(kind="stable")
 
 

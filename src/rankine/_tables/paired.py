@@ -44,10 +44,15 @@ class Side:
             found[lists[self.top < self.bottom]] = True
         return found
 
-    def ranks(self, row: Ints, place: Ints) -> tuple[Ints, Ints]:
-        """Return where the ties of some rows begin and end; place counts from 0."""
+    def rows(self, place: Ints, counts: Ints) -> Ints:
+        """Return the rows of items: their places, from 0, and how many of each list."""
+        return place + np.repeat(self.starts[:-1], counts)
+
+    def ranks(self, place: Ints, counts: Ints) -> tuple[Ints, Ints]:
+        """Return where the ties of the same items begin and end."""
         if self.top is None or self.bottom is None:
             return place + 1, place + 1
+        row = self.rows(place, counts)
         return self.top[row], self.bottom[row]
 
     def take(self, lists: Ints) -> Side:
@@ -114,22 +119,22 @@ class Matched:
     @cached_property
     def x_row(self) -> Ints:
         """The row of each common item among those of x."""
-        return self.x_at + np.repeat(self.x.starts[:-1], self.count)
+        return self.x.rows(self.x_at, self.count)
 
     @cached_property
     def y_row(self) -> Ints:
         """The row of each common item among those of y."""
-        return self.y_at + np.repeat(self.y.starts[:-1], self.count)
+        return self.y.rows(self.y_at, self.count)
 
     @cached_property
     def x_ranks(self) -> tuple[Ints, Ints]:
         """The ranks in x at which the ties of each common item begin and end."""
-        return self.x.ranks(self.x_row if self.x.top is not None else _NONE, self.x_at)
+        return self.x.ranks(self.x_at, self.count)
 
     @cached_property
     def y_ranks(self) -> tuple[Ints, Ints]:
         """The ranks in y at which the ties of each common item begin and end."""
-        return self.y.ranks(self.y_row if self.y.top is not None else _NONE, self.y_at)
+        return self.y.ranks(self.y_at, self.count)
 
     @cached_property
     def tied(self) -> Bools:
@@ -172,6 +177,3 @@ class Matched:
     def sum(self, values: Floats) -> Floats:
         """Add up the values of the common items of each query."""
         return sums_of(values, self.starts)
-
-
-_NONE = np.zeros(0, dtype=np.int64)

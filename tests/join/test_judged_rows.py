@@ -10,42 +10,10 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._tables import keys as keys_
 from rankine.errors import DuplicateItemError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
-def test_distinct_keys_are_not_equal(n: int) -> None:
-    keys = np.random.default_rng(n).permutation(4 * n)[:n].astype(np.uint64)
-
-    assert not keys_.some_equal(keys * np.uint64(0x9E3779B97F4A7C15))
-
-
-@pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
-def test_two_equal_keys_are_found_wherever_they_are(n: int) -> None:
-    rng = np.random.default_rng(n)
-    for _ in range(20):
-        keys = rng.integers(0, 2**63, n).astype(np.uint64)
-        first, second = rng.choice(n, 2, replace=False)
-        keys[first] = keys[second]
-
-        assert keys_.some_equal(keys)
-
-
-@pytest.mark.parametrize(
-    "lengths", [[4, 4, 4], [4, 4, 3], [2, 9, 1]], ids=["equal", "padded", "mixed"]
-)
-def test_equal_keys_in_a_list_are_found(lengths: list[int]) -> None:
-    starts = np.concatenate(([0], np.cumsum(lengths)))
-    keys = np.arange(sum(lengths), dtype=np.uint64) + np.uint64(5)
-    twice = keys.copy()
-    twice[9] = twice[10]
-
-    assert not keys_.may_repeat(keys, starts)
-    assert keys_.may_repeat(twice, starts)
 
 
 def _poor_keys(items: pl.Series, seed: int) -> NDArray[np.uint64]:
@@ -85,22 +53,6 @@ def test_a_real_duplicate_is_found_among_colliding_keys() -> None:
         pytest.raises(DuplicateItemError, match=r"item 'b' appears twice .*row 1 and"),
     ):
         rk.evaluate({"q": {"a": 1}}, run, "AP")
-
-
-def test_a_table_finds_its_keys_and_no_others() -> None:
-    rng = np.random.default_rng(4)
-    for n in (0, 1, 7, 300, 20_000):
-        keys = rng.permutation(3 * n + 2)[:n].astype(np.uint64)
-        asked = np.arange(3 * n + 2, dtype=np.uint64)
-
-        table = keys_.KeyTable(keys)
-        row, place = table.find(asked)
-
-        assert row.tolist() == sorted(keys.tolist())
-        assert keys[place].tolist() == row.tolist()
-        everyone = np.full(len(asked), -1)
-        everyone[row] = place
-        assert table.places(asked).tolist() == everyone.tolist()
 
 
 @pytest.mark.parametrize("piece", [7, 100, 1 << 18])
