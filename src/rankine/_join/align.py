@@ -147,7 +147,7 @@ def _from_rows(
         frame, said = _same_types(judged, frame)
         notes += said
     found = rows.match(judged, frame, orders, depth=depth)
-    extra = list(found.extra)
+    extra, steps = list(found.extra), (found.rises, found.falls)
     aligned = {}
     for order, ranked in found.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
@@ -165,7 +165,7 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
-            steps=no_steps if frame.ranked else found.steps,
+            steps=no_steps if frame.ranked else lambda: steps,
         )
     return aligned
 

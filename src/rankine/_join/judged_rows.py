@@ -113,28 +113,6 @@ class Ranked:
         return table, others
 
 
-@dataclass(slots=True)
-class Matches:
-    """What was found of a run.
-
-    Attributes:
-        by_order: the judged rows, for each order.
-        extra: queries that are not judged, in order of appearance, and their numbers,
-            which follow those of the judged ones.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
-    """
-
-    by_order: dict[Order, Ranked]
-    extra: dict[object, int] = field(default_factory=dict)
-    rises: int = 0
-    falls: bool = False
-
-    def steps(self) -> tuple[int, bool]:
-        """Return how often scores rise, and whether one falls."""
-        return self.rises, self.falls
-
-
 def _joined(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -158,18 +136,30 @@ def match(
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the rank down to which judged rows are looked for, at least.
     """
+    matches = Matches(truth, orders, depth)
     if isinstance(run, Rows):
-        return _Matcher(truth, orders, depth).whole(run)
+        matches.add_whole(run)
+        return matches
     try:
         with closing(run.open()) as parts:
-            return _Matcher(truth, orders, depth).parts(parts)
+            matches.add_parts(parts)
     except _ScatteredError:
+        matches = Matches(truth, orders, depth)
         with closing(run.open()) as parts:
-            return _Matcher(truth, orders, depth).scattered(parts)
+            matches.add_scattered(parts)
+    return matches
 
 
-class _Matcher:
-    """Joins parts of a run one after the other."""
+class Matches:
+    """What was found of a run, whose parts are joined one after the other.
+
+    Attributes:
+        by_order: the judged rows, for each order.
+        extra: queries that are not judged, in order of appearance, and their numbers,
+            which follow those of the judged ones.
+        rises: how often a score is above the one before it in its list.
+        falls: whether one is below.
+    """
 
     def __init__(
         self, truth: Judgements, orders: Mapping[Order, bool], depth: int | None
@@ -177,17 +167,18 @@ class _Matcher:
         self.truth = truth
         self.orders = orders
         self.depth = depth
-        self.found = Matches({order: Ranked() for order in orders})
+        self.by_order = {order: Ranked() for order in orders}
+        self.extra: dict[object, int] = {}
+        self.rises, self.falls = 0, False
         self.seen = np.zeros(len(truth.queries), dtype=np.bool_)
 
-    def whole(self, run: Rows) -> Matches:
+    def add_whole(self, run: Rows) -> None:
         """Join a run that is in memory."""
         starts = list_starts(run.frame["query"])
         if run.frame.height and not self._part(run, starts):
-            return self.scattered(iter([run]))
-        return self.found
+            self.add_scattered(iter([run]))
 
-    def scattered(self, parts: Iterator[Rows]) -> Matches:
+    def add_scattered(self, parts: Iterator[Rows]) -> None:
         """Join a run whose queries are mixed, when all of it has been read."""
         kept, pieces = [], []
         for part in parts:
@@ -200,9 +191,8 @@ class _Matcher:
                 pieces.append((replace(lists, rows=without_query(rows)), order))
             kept.append(without_query(part))
         self._match(put_together(concat(kept), pieces), self.orders)
-        return self.found
 
-    def parts(self, parts: Iterator[Rows]) -> Matches:
+    def add_parts(self, parts: Iterator[Rows]) -> None:
         """Join a run part by part; a query may straddle two parts."""
         held: Rows | None = None
         for part in parts:
@@ -213,10 +203,10 @@ class _Matcher:
             last = int(starts[-2])
             held = cut_out(rows, last, rows.frame.height)
             if last and not self._part(cut_out(rows, 0, last), starts[:-1]):
-                return self.scattered(chain([rows], parts))
+                self.add_scattered(chain([rows], parts))
+                return
         if held is not None:
             self._part(held, np.array([0, held.frame.height]))
-        return self.found
 
     def _part(self, rows: Rows, starts: Ints) -> bool:
         """Join a part; False if its queries are mixed and it is the first."""
@@ -234,7 +224,7 @@ class _Matcher:
         number = self.truth.number_of(ids)
         unknown = np.flatnonzero(number < 0)
         if len(unknown):
-            n_judged, extra = len(self.truth.queries), self.found.extra
+            n_judged, extra = len(self.truth.queries), self.extra
             others = ids.gather(unknown)
             distinct = others.unique(maintain_order=True)
             known_as = [
@@ -252,7 +242,7 @@ class _Matcher:
         n_judged = len(self.truth.queries)
         if number < n_judged:
             return self.truth.queries[int(number)]
-        return list(self.found.extra)[int(number) - n_judged]
+        return list(self.extra)[int(number) - n_judged]
 
     def _lists(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
@@ -275,8 +265,8 @@ class _Matcher:
         compared = compare(lists.scores, starts, orders)
         steps = (one.steps for one in compared.values() if one.scores is not None)
         first_steps = next(steps, NO_STEPS)
-        self.found.rises += first_steps.rises
-        self.found.falls |= first_steps.falls > 0
+        self.rises += first_steps.rises
+        self.falls |= first_steps.falls > 0
         depth = self.depth
         if depth is not None:
             depths = [one.reach(depth, starts) for one in compared.values()]
@@ -297,7 +287,7 @@ class _Matcher:
                 of_row = np.repeat(number, np.diff(starts))
                 every = -position(of_row).astype(float) if scores is None else scores
                 part = part._replace(scores=every, score_query=of_row)
-            ranked = self.found.by_order[order]
+            ranked = self.by_order[order]
             ranked.parts.append(part)
             ranked.scored &= scores is not None
             ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
@@ -323,7 +313,7 @@ class _Matcher:
             refuse_twice(items, starts, order, rows.place, query_of, rows.name)
         kept, starts = left
         for one in careful:
-            self.found.by_order[one].n_dropped += len(items) - len(kept)
+            self.by_order[one].n_dropped += len(items) - len(kept)
         shorter = replace(
             lists,
             starts=starts,
