@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from rankine._evaluate.inputs import source_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
-from rankine._evaluate.summary import summarize
+from rankine._evaluate.summary import finite, summarize
 from rankine._io.sources import Lists
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of
@@ -193,14 +192,10 @@ class SimilarityMatrix:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        rows = [
-            [value if math.isfinite(value) else None for value in row]
-            for row in self.values.tolist()
-        ]
         return {
             "measure": str(self.measure),
             "runs": list(self.names),
-            "values": rows,
+            "values": [[*map(finite, row)] for row in self.values.tolist()],
             "notes": [
                 {"runs": list(pair), "notes": list(said)}
                 for pair, said in self.notes.items()
@@ -210,9 +205,9 @@ class SimilarityMatrix:
 
     def __str__(self) -> str:
         """Return the matrix as text."""
-        from rankine._report.matrix import to_text  # noqa: PLC0415
+        from rankine._report.tables import matrix_text  # noqa: PLC0415
 
-        return to_text(self)
+        return matrix_text(self)
 
 
 def similarity_matrix(

@@ -169,6 +169,11 @@ def of_all(metric: Metric, shown: Exposure, rule: Convention) -> Summary:
     return Summary(_told(value, rule), none, n, 0, None, None, metric, None)
 
 
+def finite(value: float | None) -> float | None:
+    """Return a number as JSON can have it: None for what is undefined or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def _needs_relevant(metric: Metric) -> bool:
     return metric.fact.summary not in {"sum", "run"} and metric.empty != "keep"
 

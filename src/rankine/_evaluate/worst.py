@@ -135,14 +135,14 @@ class Worst(Sequence[WorstQuery]):
 
     def __str__(self) -> str:
         """Return the queries as text."""
-        from rankine._report.worst import to_text  # noqa: PLC0415
+        from rankine._report.text import worst_text  # noqa: PLC0415
 
-        return to_text(self)
+        return worst_text(self)
 
     def _repr_html_(self) -> str:
-        from rankine._report.worst import to_html  # noqa: PLC0415
+        from rankine._report.text import worst_html  # noqa: PLC0415
 
-        return to_html(self)
+        return worst_html(self)
 
 
 def plain(value: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
-from rankine._report.cells import shown
+from rankine._report.tables import html_list, html_table, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,26 +48,19 @@ def to_html(found: Check) -> str:
         (f"run {found.run['name']}", _of_run(found)),
         ("together", _of_both(found)),
     )
-    rows = "".join(
-        f"<tr><th colspan='2' style='text-align:left'>{_escaped(title)}</th></tr>"
-        + "".join(
-            f"<tr><td style='text-align:left'>{_escaped(word)}</td>"
-            f"<td style='text-align:right'>{_escaped(_number(value))}</td></tr>"
-            for word, value in values.items()
+    tables = [
+        html_table(
+            (title, ""),
+            [(word, _number(value)) for word, value in values.items()],
+            "lr",
         )
         for title, values in parts
-    )
-    findings = "".join(
-        f"<li><b>{_escaped(finding.level)}</b> {_escaped(finding.what)}<br>"
-        f"&rarr; {_escaped(finding.todo)}</li>"
+    ]
+    findings = [
+        [f"{finding.level}: {finding.what}", f"\u2192 {finding.todo}"]
         for finding in found.findings
-    )
-    below = f"<ul>{findings}</ul>" if findings else "<p>no problems found</p>"
-    return f"<table><tbody>{rows}</tbody></table>{below}"
-
-
-def _escaped(text: object) -> str:
-    return html.escape(shown(text))
+    ]
+    return "".join(tables) + html_list(findings or ["no problems found"])
 
 
 def _of_qrels(found: Check) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.forks import need_threads
-from rankine._report.cells import cells, shown
+from rankine._evaluate.summary import finite
+from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -16,8 +17,51 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number with its interval.
+
+    Attributes:
+        metric: the metric.
+        value: the number; nan if undefined.
+        low, high: the bounds of the interval; nan if there is none.
+        n: how many queries entered.
+        count: whether it is a count, which has no decimals and no interval.
+        higher_is_better: the direction of the metric, None if it has none.
+    """
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    n: int
+    count: bool
+    higher_is_better: bool | None
+
+    def number(self) -> str:
+        """Return the number as text."""
+        if self.count and not math.isnan(self.value):
+            return f"{self.value:,.0f}"
+        return number(self.value)
+
+    def bounds(self) -> str:
+        """Return the interval as text, empty if there is none."""
+        return "" if self.count else between(self.low, self.high)
+
+
+def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
+    """Return a cell per metric, with its interval unless that is not wanted."""
+    made = []
+    for metric, (label, found) in zip(
+        evaluation.bound, evaluation.summaries.items(), strict=True
+    ):
+        count = metric.summary == "sum"
+        low = high = math.nan
+        if intervals and not count:
+            low, high = evaluation.interval(label)
+        direction = metric.higher_is_better
+        made.append(Cell(label, found.value, low, high, found.n, count, direction))
+    return made
 
 
 def to_dict(evaluation: Evaluation) -> dict[str, Any]:
@@ -27,9 +71,9 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
         "queries": len(evaluation.table.ids),
         "metrics": {
             cell.metric: {
-                "value": _finite(cell.value),
-                "low": _finite(cell.low),
-                "high": _finite(cell.high),
+                "value": finite(cell.value),
+                "low": finite(cell.low),
+                "high": finite(cell.high),
                 "n": cell.n,
                 "without_relevant": evaluation.summaries[cell.metric].n_empty,
                 "undefined": evaluation.summaries[cell.metric].n_undefined,
@@ -89,21 +133,13 @@ def to_latex(evaluation: Evaluation) -> str:
 
 
 def to_html(evaluation: Evaluation) -> str:
-    """Return a table for notebooks, without script and without style sheets."""
-    rows = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(cell.metric)}</th>"
-        f"<td style='text-align:right'>{cell.number()}</td>"
-        f"<td style='color:#777'>{cell.bounds()}</td></tr>"
-        for cell in cells(evaluation)
+    """Return a table for notebooks, with warnings and notes below."""
+    return html_table(
+        (evaluation.name, "value", "95 % interval"),
+        [(cell.metric, cell.number(), cell.bounds()) for cell in cells(evaluation)],
+        "lrl",
+        below=(*evaluation.warnings, *evaluation.notes),
     )
-    told = (*evaluation.warnings, *evaluation.notes)
-    notes = "".join(f"<li>{html.escape(shown(note))}</li>" for note in told)
-    head = (
-        f"<tr><th style='text-align:left'>{html.escape(shown(evaluation.name))}</th>"
-        "<th style='text-align:right'>value</th>"
-        "<th style='text-align:left'>95 % interval</th></tr>"
-    )
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><ul>{notes}</ul>"
 
 
 def to_frame(frame: pl.DataFrame, library: str) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankine._base.text import count
 from rankine._conventions.tools import TOOLS
-from rankine._report.cells import shown
+from rankine._evaluate.summary import finite
+from rankine._evaluate.worst import plain
+from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,10 +32,8 @@ def to_text(found: Reconciliation) -> str:
         value = _number(group.value, decimals)
         lines += _paragraph(f"{value:>{decimals + 3}}  ", names)
         lead = " " * (decimals + 5)
-        for words, who in group.reasons.items():
-            some = len(group.reasons) > 1
-            names = ", ".join(map(_title, who)) + ": " if some else ""
-            lines += _paragraph(lead, names + "; ".join(words), hang=2)
+        for reason in _reasons(group):
+            lines += _paragraph(lead, reason, hang=2)
     silent = [row for row in found.rows if row.value is None]
     for why in dict.fromkeys(row.why for row in silent):
         names = ", ".join(_title(row.convention) for row in silent if row.why == why)
@@ -78,9 +75,7 @@ def _decimals(found: Reconciliation) -> int:
 
 
 def _number(value: float | None, decimals: int = _DECIMALS) -> str:
-    if value is None:
-        return "none"
-    return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
+    return "none" if value is None else number(value, decimals)
 
 
 def explanation_text(found: Explanation) -> str:
@@ -114,36 +109,32 @@ def _entry(value: float | None) -> str:
 
 
 def to_html(found: Reconciliation) -> str:
-    """Return a table for notebooks, without script and without style sheets."""
+    """Return a table for notebooks: a row per number, and who gives none below."""
     decimals = _decimals(found)
-    rows = "".join(
-        f"<tr><td style='text-align:right'>{_number(group.value, decimals)}</td>"
-        f"<td style='text-align:left'>"
-        f"{html.escape(', '.join(map(_title, group.conventions)))}</td>"
-        f"<td style='text-align:left'>{_cell(group)}</td></tr>"
+    rows = [
+        (
+            _number(group.value, decimals),
+            ", ".join(map(_title, group.conventions)),
+            _reasons(group),
+        )
         for group in found.groups
-    )
-    head = (
-        f"<tr><th style='text-align:right'>{html.escape(str(found.metric))}</th>"
-        "<th style='text-align:left'>given by</th>"
-        "<th style='text-align:left'>because it</th></tr>"
-    )
-    silent = "".join(
-        f"<li>{html.escape(f'{_title(row.convention)}: {shown(row.why)}')}</li>"
+    ]
+    silent = [
+        f"{_title(row.convention)}: {row.why}"
         for row in found.rows
         if row.value is None
-    )
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table><ul>{silent}</ul>"
+    ]
+    head = (found.metric, "given by", "because it")
+    return html_table(head, rows, "rll", below=silent)
 
 
-def _cell(group: Group) -> str:
-    some = len(group.reasons) > 1
-    return "<br>".join(
-        html.escape(
-            (", ".join(map(_title, who)) + ": " if some else "") + "; ".join(words)
-        )
+def _reasons(group: Group) -> list[str]:
+    """Return what makes the number of a group, and who does so if not all do."""
+    several = len(group.reasons) > 1
+    return [
+        (", ".join(map(_title, who)) + ": " if several else "") + "; ".join(words)
         for words, who in group.reasons.items()
-    )
+    ]
 
 
 def to_dict(found: Reconciliation) -> dict[str, Any]:
@@ -153,7 +144,7 @@ def to_dict(found: Reconciliation) -> dict[str, Any]:
         "rows": list(_rows(found.rows)),
         "groups": [
             {
-                "value": _finite(group.value),
+                "value": finite(group.value),
                 "conventions": list(group.conventions),
                 "because": {key: list(words) for key, words in group.because.items()},
             }
@@ -167,7 +158,7 @@ def _rows(rows: tuple[Row, ...]) -> Iterator[dict[str, Any]]:
         yield {
             "convention": row.convention,
             "tool": _title(row.convention),
-            "value": _finite(row.value),
+            "value": finite(row.value),
             "why": row.why,
             "warnings": list(row.warnings),
         }
@@ -179,19 +170,19 @@ def explanation_dict(found: Explanation) -> dict[str, Any]:
         "metric": str(found.metric),
         "first": found.first,
         "second": found.second,
-        "value_first": _finite(found.value_first),
-        "value_second": _finite(found.value_second),
+        "value_first": finite(found.value_first),
+        "value_second": finite(found.value_second),
         "steps": [
             {
                 "field": step.field,
                 "before": _plain(step.before),
                 "after": _plain(step.after),
                 "words": step.words,
-                "value_before": _finite(step.value_before),
-                "value_after": _finite(step.value_after),
+                "value_before": finite(step.value_before),
+                "value_after": finite(step.value_after),
                 "query": _plain(step.query),
-                "query_before": _finite(step.query_before),
-                "query_after": _finite(step.query_after),
+                "query_before": finite(step.query_before),
+                "query_after": finite(step.query_after),
             }
             for step in found.steps
         ],
@@ -199,11 +190,6 @@ def explanation_dict(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain(value)
     return str(value) if isinstance(value, float) and math.isinf(value) else value

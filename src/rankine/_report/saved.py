@@ -16,7 +16,7 @@ from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import least_relevant
-from rankine._evaluate.worst import SHOWN
+from rankine._evaluate.worst import SHOWN, plain
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
 from rankine.errors import DataError
@@ -112,8 +112,7 @@ def _value(value: Any) -> Any:
 
     Of a function there is only its name.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain(value)
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, Mapping):
@@ -163,12 +162,9 @@ def _group(group: Group, table: Any, *, items: bool) -> dict[str, Any]:
 
 def _id(value: Any) -> Any:
     """Return an id; what is neither text nor a number becomes text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    plain = type(value) in _PLAIN
-    if not plain or (isinstance(value, float) and not math.isfinite(value)):
-        return str(value)
-    return value
+    value = plain(value)
+    endless = isinstance(value, float) and not math.isfinite(value)
+    return value if type(value) in _PLAIN and not endless else str(value)
 
 
 def _trail(group: Group, table: Any) -> Trail | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -12,31 +13,41 @@ from rich.table import Table
 from rich.text import Text
 
 from rankine._base.text import count
-from rankine._report.cells import Cell, cells, shown
+from rankine._report.export import Cell, cells
+from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankine._evaluate.result import Evaluation
+    from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 
-_WIDTH = 100
 _SIDE_BY_SIDE = 3
 """Runs that have room beside each other, with their intervals."""
 _GAP = 3
 """Columns between two columns of a table."""
+_MISSED = 10
+"""How many missed items of a query are shown."""
+_INDENT = 12
+"""Where the items of a query begin."""
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
 
 
 def to_text(evaluation: Evaluation) -> str:
     """Return one evaluation as plain text."""
+    return _plain(table_of([evaluation]), 100)
+
+
+def _plain(drawn: RenderableType, width: int) -> str:
+    """Return what rich would draw as text without colours."""
     console = Console(
         file=io.StringIO(),
-        width=_WIDTH,
+        width=width,
         color_system=None,
         legacy_windows=False,
         force_jupyter=False,  # there, rich would display the text and write none
     )
-    console.print(table_of([evaluation]))
+    console.print(drawn)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
 
@@ -82,8 +93,8 @@ class _ByRun:
     ) -> Iterator[RenderableType]:
         """Yield the tables, with an empty line between them."""
         del console
-        for number, columns in enumerate(self._blocks(options.max_width)):
-            if number:
+        for place, columns in enumerate(self._blocks(options.max_width)):
+            if place:
                 yield Text()
             table = _table(Text())
             for metric, *_ in columns:
@@ -184,19 +195,91 @@ def queries_of(evaluation: Evaluation) -> Table:
     table = _table(Text(shown(evaluation.name)))
     for label in evaluation.mean:
         table.add_column(Text(label), justify="right", no_wrap=True)
-    counts = {
-        str(metric): metric.fact.summary == "sum" for metric in evaluation.metrics
-    }
+    decimals = [0 if one.fact.summary == "sum" else 4 for one in evaluation.metrics]
     for query, *values in evaluation.per_query.iter_rows():
         drawn = [
-            _query_value(value, count=count)
-            for value, count in zip(values, counts.values(), strict=True)
+            "-" if value is None else f"{value:.{digits}f}"
+            for value, digits in zip(values, decimals, strict=True)
         ]
         table.add_row(Text(shown(query)), *drawn)
     return table
 
 
-def _query_value(value: float | None, *, count: bool) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.0f}" if count else f"{value:.4f}"
+def worst_text(worst: Worst) -> str:
+    """Return the worst queries as plain text."""
+    return _plain(worst_of(worst), 80)
+
+
+def worst_of(worst: Worst) -> RenderableType:
+    """Return the queries, each with its value, first items and missed items."""
+    parts: list[RenderableType] = [Text(_title(worst), style="bold")]
+    for one in worst:
+        head = Text(shown(one.query), style="bold")
+        head.append(f"  {worst.metric} {one.value:.4f}", style="not bold")
+        parts += [Text(), head, *(_Flow(*line) for line in _lines(one))]
+    if not worst.keep:
+        said = "To see items that are not judged too, give keep=10 to evaluate()."
+        parts += [Text(), Text(said, style="dim")]
+    return Group(*parts)
+
+
+def _title(worst: Worst) -> str:
+    of = f"of {count(worst.n_queries, 'query')} by {worst.metric}"
+    which = "the worst" if len(worst) == 1 else f"the {len(worst)} worst"
+    return f"{shown(worst.name)}: {which} {of}"
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """A word, and items that follow it in lines, of which none is broken."""
+
+    word: str
+    items: list[str]
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[Text]:
+        del console
+        lines = [""]
+        for place, item in enumerate(self.items, 1):
+            piece = item + ("," if place < len(self.items) else "")
+            longer = f"{lines[-1]} {piece}".strip()
+            if lines[-1] and _INDENT + len(longer) > options.max_width:
+                lines.append(piece)
+            else:
+                lines[-1] = longer
+        for place, line in enumerate(lines):
+            head = "" if place else f"    {self.word}"
+            yield Text.assemble((head.ljust(_INDENT), "dim"), line)
+
+
+def _lines(one: WorstQuery) -> list[tuple[str, list[str]]]:
+    """Return what is said of a query, by the word it begins with."""
+    missed = [_missed(item, one.looked) for item in one.missed[:_MISSED]]
+    more = len(one.missed) - len(missed)
+    rest = [f"{more:,} more"] if more else []
+    return [
+        ("first", [*map(_first, one.top)] or ["nothing"]),
+        ("missed", [*missed, *rest] or ["nothing"]),
+    ]
+
+
+def _first(one: TopItem) -> str:
+    grade = "unjudged" if one.grade is None else f"{one.grade:g}"
+    return f"{one.rank}. {shown(one.item)} ({grade})"
+
+
+def _missed(one: MissedItem, looked: int | None) -> str:
+    where = "not retrieved" if looked is None else f"not in the first {looked}"
+    where = where if one.rank is None else f"at rank {one.rank}"
+    return f"{shown(one.item)} ({one.grade:g}) {where}"
+
+
+def worst_html(worst: Worst) -> str:
+    """Return a table for notebooks."""
+    rows = (
+        (one.query, number(one.value), *(", ".join(items) for _, items in _lines(one)))
+        for one in worst
+    )
+    head = ("query", worst.metric, "first", "missed")
+    return html_table(head, rows, "lrll", caption=_title(worst))

@@ -133,6 +133,6 @@ def _sentence(error: click.ClickException) -> str:
 
 
 def _say(message: str) -> None:
-    from rankine._report.cells import shown  # noqa: PLC0415
+    from rankine._report.tables import shown  # noqa: PLC0415
 
     click.echo(f"rankine: {shown(message)}", err=True)

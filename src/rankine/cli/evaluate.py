@@ -295,18 +295,18 @@ def _print_worst(results: list[Evaluation], n: int | None) -> None:
     """Print the worst queries of the first metric, if they were asked for."""
     if n is None:
         return
-    from rankine._report.worst import drawn  # noqa: PLC0415
+    from rankine._report.text import worst_of  # noqa: PLC0415
     from rankine.cli.console import Terminal  # noqa: PLC0415
 
     console = Terminal()
     for found in results:
         console.print()
-        console.print(drawn(found.worst(found.metrics[0], n)))
+        console.print(worst_of(found.worst(found.metrics[0], n)))
 
 
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:
     """Say which thresholds are not met; undefined values do not meet them."""
-    from rankine._report.cells import shown  # noqa: PLC0415
+    from rankine._report.tables import shown  # noqa: PLC0415
 
     code = 0
     for found in results:

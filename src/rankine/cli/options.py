@@ -254,7 +254,7 @@ def refuse_stdin_twice(*paths: Path | None) -> None:
 
 def say_how(sources: Sequence[Source | Table]) -> None:
     """Say on stderr what files were found to be."""
-    from rankine._report.cells import shown  # noqa: PLC0415
+    from rankine._report.tables import shown  # noqa: PLC0415
 
     for source in sources:
         kind = getattr(source, "kind", "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.text import count
+from rankine._evaluate.summary import finite
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.exact import added, exact_sum, to_float
 from rankine._stats.intervals import Interval, Sample, intervals
@@ -65,41 +65,26 @@ class Estimate:
 
     def __str__(self) -> str:
         """Return the number, its interval, and what to think of it."""
-        shown = "undefined" if math.isnan(self.value) else f"{self.value:.4f}"
-        low, high = self.interval
-        between = ""
-        if not math.isnan(low):
-            sure = f"{100 * self.confidence:g} % interval"
-            between = f", {sure} {low:.4f} to {high:.4f}"
-        lines = [
-            f"{self.estimator}: {shown}{between}",
-            (
-                f"{count(self.n, 'round')}, {self.matched} matched; effective number "
-                f"{self.ess:.1f}, largest weight {self.max_weight:.4g}"
-                + (f", {self.clipped} clipped" if self.clipped else "")
-            ),
-        ]
-        lines += [f"! {text}" for text in self.warnings]
-        lines += [f"- {text}" for text in self.notes]
-        return "\n".join(lines)
+        from rankine._report.tables import estimate_text  # noqa: PLC0415
+
+        return estimate_text(self)
 
     def _repr_html_(self) -> str:
-        from rankine._report.estimate import to_html  # noqa: PLC0415
+        from rankine._report.tables import estimates_html  # noqa: PLC0415
 
-        return to_html((self,))
+        return estimates_html((self,))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; what is undefined is None."""
         low, high = self.interval
-        found = asdict(self) | {"interval": {"low": low, "high": high}}
-        found["interval"] = {
-            key: value if math.isfinite(value) else None
-            for key, value in found["interval"].items()
+        return asdict(self) | {
+            "value": finite(self.value),
+            "interval": {"low": finite(low), "high": finite(high)},
+            "ess": finite(self.ess),
+            "max_weight": finite(self.max_weight),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
         }
-        for key in ("value", "ess", "max_weight"):
-            found[key] = found[key] if math.isfinite(found[key]) else None
-        found["warnings"], found["notes"] = list(self.warnings), list(self.notes)
-        return found
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return everything as JSON; what is undefined is null."""
@@ -157,9 +142,9 @@ class Estimates(Mapping[str, Estimate]):
         return f"Estimates({inside})"
 
     def _repr_html_(self) -> str:
-        from rankine._report.estimate import to_html  # noqa: PLC0415
+        from rankine._report.tables import estimates_html  # noqa: PLC0415
 
-        return to_html(self.estimates)
+        return estimates_html(self.estimates)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return everything by name, ready for JSON; what is undefined is None."""

@@ -1,0 +1,157 @@
+"""Tables for notebooks and as plain text, of words that are safe to show."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from typing import TYPE_CHECKING
+
+from rankine._base.text import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankine._evaluate.logs.estimate import Estimate
+    from rankine._evaluate.similarity import SimilarityMatrix
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def shown(text: object) -> str:
+    r"""Return text that is safe to print: control and direction marks as escapes.
+
+    >>> shown("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _CONTROL.sub(
+        lambda mark: mark[0].encode("unicode_escape").decode(), str(text)
+    )
+
+
+def number(value: float, decimals: int = 4) -> str:
+    """Return a number with some decimals, in words if there is none."""
+    return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def between(low: float, high: float, decimals: int = 4) -> str:
+    """Return the bounds of an interval, empty if there is none."""
+    return "" if math.isnan(low) else f"{low:.{decimals}f} to {high:.{decimals}f}"
+
+
+def html_table(
+    head: Sequence[object],
+    rows: Iterable[Sequence[object]],
+    sides: str,
+    *,
+    caption: str = "",
+    below: Iterable[object] = (),
+) -> str:
+    """Return a table for notebooks, without script and without style sheets.
+
+    Everything is escaped here. A cell, or an entry below, is a text or a list of
+    lines; names on the left are heads of their rows.
+
+    Args:
+        head: the titles of the columns.
+        rows: their cells.
+        sides: to which side each column is aligned, ``l`` or ``r``.
+        caption: what stands above.
+        below: what is listed below.
+    """
+    title = f"<caption>{_escaped(caption)}</caption>" if caption else ""
+    body = "".join(_row(row, sides, heads=sides[0] == "l") for row in rows)
+    return (
+        f"<table>{title}<thead>{_row(head, sides, heads=len(head))}</thead>"
+        f"<tbody>{body}</tbody></table>{html_list(below)}"
+    )
+
+
+def html_list(entries: Iterable[object]) -> str:
+    """Return a list for notebooks, nothing if it has no entries."""
+    points = "".join(f"<li>{_escaped(entry)}</li>" for entry in entries)
+    return f"<ul>{points}</ul>" if points else ""
+
+
+def _row(cells: Sequence[object], sides: str, *, heads: int) -> str:
+    """Return a row of which the first cells are heads."""
+    drawn = []
+    for place, (cell, side) in enumerate(zip(cells, sides, strict=True)):
+        tag, align = "th" if place < heads else "td", "left" if side == "l" else "right"
+        drawn.append(f"<{tag} style='text-align:{align}'>{_escaped(cell)}</{tag}>")
+    return f"<tr>{''.join(drawn)}</tr>"
+
+
+def _escaped(cell: object) -> str:
+    lines = cell if isinstance(cell, list) else [cell]
+    return "<br>".join(html.escape(shown(line)) for line in lines)
+
+
+def matrix_text(matrix: SimilarityMatrix) -> str:
+    """Return a row per run, the first of two, and a column per run, the second."""
+    names = [shown(name) for name in matrix.names]
+    cells = [["", *names]]
+    for name, row in zip(names, matrix.values.tolist(), strict=True):
+        cells.append([name, *("-" if math.isnan(v) else number(v) for v in row)])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [str(matrix.measure), ""]
+    for first, *rest in cells:
+        numbers = [
+            cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)
+        ]
+        lines.append("  ".join([first.ljust(widths[0]), *numbers]).rstrip())
+    pairs_by_note: dict[str, list[str]] = {}
+    for (first, second), notes in matrix.notes.items():
+        for note in notes if first != second else ():
+            pair = f"{shown(first)} and {shown(second)}"
+            pairs_by_note.setdefault(note, []).append(pair)
+    if pairs_by_note:
+        lines.append("")
+    for note, pairs in pairs_by_note.items():
+        more = "" if len(pairs) == 1 else f", and {count(len(pairs) - 1, 'other pair')}"
+        lines.append(f"- {shown(note)} ({pairs[0]}{more})")
+    return "\n".join(lines)
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Return the number, its interval, and what to think of it."""
+    bounds = between(*estimate.interval)
+    sure = f", {100 * estimate.confidence:g} % interval {bounds}" if bounds else ""
+    clipped = f", {estimate.clipped} clipped" if estimate.clipped else ""
+    rounds = (
+        f"{count(estimate.n, 'round')}, {estimate.matched} matched; effective number "
+        f"{estimate.ess:.1f}, largest weight {estimate.max_weight:.4g}{clipped}"
+    )
+    lines = [f"{estimate.estimator}: {number(estimate.value)}{sure}", rounds]
+    lines += [f"! {text}" for text in estimate.warnings]
+    lines += [f"- {text}" for text in estimate.notes]
+    return "\n".join(lines)
+
+
+def estimates_html(estimates: Sequence[Estimate]) -> str:
+    """Return a row per estimate, and below all that is said, each note once."""
+    several = len(estimates) > 1
+    warnings = [
+        f"! {own.estimator}: {text}" if several else f"! {text}"
+        for own in estimates
+        for text in own.warnings
+    ]
+    notes = dict.fromkeys(text for own in estimates for text in own.notes)
+    head = (
+        "", "estimate", f"{100 * estimates[0].confidence:g} % interval", "rounds",
+        "matched", "effective number", "largest weight", "clipped",
+    )  # fmt: skip
+    rows = (
+        (
+            own.estimator,
+            number(own.value),
+            between(*own.interval),
+            f"{own.n:,}",
+            f"{own.matched:,}",
+            f"{own.ess:,.1f}",
+            f"{own.max_weight:.4g}",
+            f"{own.clipped:,}",
+        )
+        for own in estimates
+    )
+    return html_table(head, rows, "l" + 7 * "r", below=(*warnings, *notes))
