@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
     from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 
+_ENDLESS = 1 << 20
+"""Columns where there is no terminal: tables stay whole, and lines are not broken."""
 _SIDE_BY_SIDE = 3
 """Runs that have room beside each other, with their intervals."""
 _GAP = 3
@@ -31,6 +33,21 @@ _MISSED = 10
 _INDENT = 12
 """Where the items of a query begin."""
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
+
+
+class Terminal(Console):
+    """A console that prints text as it is and says when nobody reads it."""
+
+    def __init__(self, *, soft_wrap: bool = False) -> None:
+        super().__init__(
+            markup=False, highlight=False, soft_wrap=soft_wrap, force_jupyter=False
+        )
+        if not self.file.isatty():
+            self.width = _ENDLESS
+
+    def on_broken_pipe(self) -> None:
+        """Let the command end quietly, where rich would exit with an error."""
+        raise BrokenPipeError
 
 
 def to_text(evaluation: Evaluation) -> str:

@@ -74,6 +74,7 @@ def cli(context: click.Context, debug: bool) -> None:  # noqa: FBT001 - a flag
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors are one sentence, never a traceback."""
+    from rankine.cli.output import say  # noqa: PLC0415
     from rankine.errors import RankineError  # noqa: PLC0415
 
     words = sys.argv[1:] if arguments is None else arguments
@@ -88,13 +89,13 @@ def main(arguments: list[str] | None = None) -> None:
     except RankineError as error:
         if "--debug" in words:
             raise
-        _say(str(error))
+        say(str(error))
         code = error.exit_code
     except click.ClickException as error:
-        _say(_sentence(error))
+        say(_sentence(error))
         code = 2
     except (KeyboardInterrupt, click.Abort):
-        _say("interrupted")
+        say("interrupted")
         code = 130
     except BrokenPipeError:
         # The reader of our output has gone: nothing to say, and nobody to say it to.
@@ -102,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in words:
             raise
-        _say(_unforeseen(error))
+        say(_unforeseen(error))
         code = 4
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -130,9 +131,3 @@ def _sentence(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "rankine"
     return f"{message}; see {path} --help"
-
-
-def _say(message: str) -> None:
-    from rankine._report.tables import shown  # noqa: PLC0415
-
-    click.echo(f"rankine: {shown(message)}", err=True)

@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
-from rankine.cli.output import print_json
+from rankine.cli.output import json_option, print_json
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("qrels", type=click.Path(path_type=Path))
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "-k", type=click.IntRange(min=1), default=10, show_default=True,
     help="The cutoff at which ties and unjudged items are counted.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @reading
 def command(
     qrels: Path,
@@ -37,7 +37,6 @@ def command(
     rankine check qrels.txt bm25.run
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._evaluate.check import check_sources, read_both  # noqa: PLC0415 - --help stays fast
-    from rankine.cli.console import Terminal  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run)
     truth, source = read_both(qrels, run, said(**how))
@@ -47,4 +46,4 @@ def command(
     if as_json:
         print_json(found.to_dict())
     else:
-        Terminal(soft_wrap=True).print(str(found))
+        click.echo(str(found))

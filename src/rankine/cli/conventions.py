@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.output import print_json
-from rankine.cli.wrapping import paragraph, width
+from rankine.cli.output import json_option, paragraph, print_json, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
     from rankine._conventions.presets import Conventions
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
     """List the named conventions, or show NAME field by field.
 

@@ -11,15 +11,14 @@ import click
 from rankine.cli.options import (
     pairs,
     reading_tables,
+    readings,
     refuse_stdin_twice,
     say_how,
-    table_reader,
 )
-from rankine.cli.output import print_json
-from rankine.cli.wrapping import paragraph, width
+from rankine.cli.output import json_option, paragraph, print_json, width
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("logged", type=click.Path(path_type=Path))
 @click.argument("recommended", type=click.Path(path_type=Path))
 @click.option(
@@ -72,7 +71,7 @@ from rankine.cli.wrapping import paragraph, width
     "--method", default="t", help=("The method of the intervals: t or bootstrap.")
 )
 @click.option("--seed", type=int, default=0, help="The seed of the bootstrap.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -117,11 +116,9 @@ def command(
         confidence=confidence, method=method, seed=seed,
     )  # fmt: skip
     refuse_stdin_twice(logged, recommended)
-    told = table_reader(columns=asked.columns_of, **how)
-    tables = [
-        open_table(logged, "logged", told("logged")),
-        open_table(recommended, "recommended", told("recommended")),
-    ]
+    files = {"logged": logged, "recommended": recommended}
+    read_as = readings([*files], asked.columns_of, **how)
+    tables = [open_table(path, role, read_as[role]) for role, path in files.items()]
     if verbose:
         say_how(tables)
     found: Any = answers(asked, *tables)  # of a tuple: an estimate for each name

@@ -7,13 +7,12 @@ import click
 _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 def command() -> None:
     """Evaluate three made-up systems on sample data that come with rankine."""
     from rankine._evaluate.job import prepare  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.options import Options  # noqa: PLC0415
-    from rankine._report.text import table_of  # noqa: PLC0415
-    from rankine.cli.console import Terminal  # noqa: PLC0415
+    from rankine._report.text import Terminal, table_of  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
 
     job = prepare(_METRICS, Options())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.options import pairs, reading, refuse_stdin_twice, said, say_how
-from rankine.cli.output import print_json
+from rankine.cli.output import json_option, print_json, print_tables, record_of, say
 from rankine.cli.runs import RunFile, run_files
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _KEEP = 10
 """How many first items of each list are shown with the worst queries."""
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("qrels", type=click.Path(path_type=Path))
 @click.argument(
     "runs",
@@ -91,7 +91,7 @@ _KEEP = 10
     ),
 )  # fmt: skip
 @reading
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
     "--style",
@@ -197,12 +197,13 @@ def command(
             )
             click.echo(text, nl=bool(text))
     if as_json:
-        print_json(_records(results, per_query=per_query, worst=worst))
+        print_json(
+            [record_of(one, per_query=per_query, worst=worst) for one in results]
+        )
     elif as_csv:
         click.echo(_csv(results, per_query=per_query), nl=False)
     elif style is None:
-        _print_table(results, per_query=per_query)
-        _print_worst(results, worst)
+        print_tables(results, per_query=per_query, worst=worst)
     return _below(results, limits)
 
 
@@ -235,20 +236,6 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def _records(
-    results: list[Evaluation], *, per_query: bool, worst: int | None
-) -> list[dict[str, Any]]:
-    made = []
-    for found in results:
-        entry = found.to_dict()
-        if per_query:
-            entry["per_query"] = found.per_query.to_dicts()
-        if worst is not None:
-            entry["worst"] = found.worst(found.metrics[0], worst).to_dict()
-        made.append(entry)
-    return made
-
-
 def _csv(results: list[Evaluation], *, per_query: bool) -> str:
     """Return a row per run and metric, or per run, query and metric."""
     out = io.StringIO()
@@ -268,17 +255,6 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
     return out.getvalue()
 
 
-def _print_table(results: list[Evaluation], *, per_query: bool) -> None:
-    from rankine._report.text import queries_of, table_of  # noqa: PLC0415
-    from rankine.cli.console import Terminal  # noqa: PLC0415
-
-    console = Terminal(soft_wrap=per_query)
-    if per_query:
-        for found in results:
-            console.print(queries_of(found))
-    console.print(table_of(results))
-
-
 def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
     """Refuse worst queries where an output has no place for them, or there are none."""
     if n is None:
@@ -291,35 +267,16 @@ def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
     check_worst(plan.bound[0])
 
 
-def _print_worst(results: list[Evaluation], n: int | None) -> None:
-    """Print the worst queries of the first metric, if they were asked for."""
-    if n is None:
-        return
-    from rankine._report.text import worst_of  # noqa: PLC0415
-    from rankine.cli.console import Terminal  # noqa: PLC0415
-
-    console = Terminal()
-    for found in results:
-        console.print()
-        console.print(worst_of(found.worst(found.metrics[0], n)))
-
-
 def _below(results: list[Evaluation], limits: dict[str, float]) -> int:
     """Say which thresholds are not met; undefined values do not meet them."""
-    from rankine._report.tables import shown  # noqa: PLC0415
+    from rankine._report.tables import number  # noqa: PLC0415
 
     code = 0
-    for found in results:
+    for result in results:
         for name, floor in limits.items():
-            value = found[name]
-            if math.isnan(value) or value < floor:
-                told = (
-                    "undefined"
-                    if math.isnan(value)
-                    else f"{value:.4f}, below {floor:g}"
-                )
-                click.echo(
-                    f"rankine: {name} of {shown(found.name)} is {told}", err=True
-                )
+            value = result[name]
+            if not value >= floor:
+                below = "" if math.isnan(value) else f", below {floor:g}"
+                say(f"{name} of {result.name} is {number(value)}{below}")
                 code = 1
     return code

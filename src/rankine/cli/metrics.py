@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankine.cli.output import print_json
-from rankine.cli.wrapping import READABLE, paragraph, reflowed, width
+from rankine.cli.output import (
+    READABLE,
+    json_option,
+    paragraph,
+    print_json,
+    reflowed,
+    width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +23,9 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Fact
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
     """List the metrics with their parameters, or explain NAME.
 

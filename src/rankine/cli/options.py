@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from rankine.cli.output import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,6 +124,8 @@ def _with(options: tuple[Callable[[Any], Any], ...], function: F) -> F:
 
 _ROLES = ("qrels", "run")
 """The files that most commands read."""
+_ALL = ""
+"""The role of what is said of all files."""
 
 
 def said(
@@ -140,23 +146,13 @@ def said(
     columns have to be given apart, as few files have the same ones.
     """
     from rankine._evaluate.options import Options  # noqa: PLC0415 - --help stays fast
-    from rankine._io.sources import MAX_BYTES, Reading  # noqa: PLC0415
 
-    named = _named_formats(formats, roles)
-    own = _own_columns(columns, roles)
-    every = {part: name for part, name in columns.items() if "." not in part}
-    files = {
-        role: Reading(
-            format=named.get(role, None if role == "items" else named.get("")),
-            columns=_columns_of(role, every, own),
-            encoding=encoding,
-            max_bytes=max_bytes or MAX_BYTES,
-            more_words=more_words and role == "run",
-        )
-        for role in roles
-    }
+    own = _columns_by_role(columns, roles)
+    files = readings(roles, partial(_columns_of, own), formats, encoding, max_bytes)
+    if more_words:
+        files["run"] = replace(files["run"], more_words=True)
     return Options(
-        columns=every,
+        columns=own[_ALL],
         grades=worth(grades),
         lower_is_better=lower_is_better,
         files=files,
@@ -164,31 +160,16 @@ def said(
     )
 
 
-def table_reader(
-    *,
-    columns: Callable[[str], dict[str, Any]],
+def readings(
+    roles: Sequence[str],
+    columns_of: Callable[[str], dict[str, Any]],
     formats: tuple[str, ...],
     encoding: str | None,
     max_bytes: int | None,
-) -> Callable[[str], Reading]:
-    """Return what says, for "logged" and for "recommended", how it is to be read."""
+) -> dict[str, Reading]:
+    """Return how the files of a command are to be read, by their role."""
     from rankine._io.sources import MAX_BYTES, Reading  # noqa: PLC0415
 
-    named = _named_formats(formats, ("logged", "recommended"))
-
-    def how(table: str) -> Reading:
-        return Reading(
-            format=named.get(table, named.get("")),
-            columns=columns(table),
-            encoding=encoding,
-            max_bytes=max_bytes or MAX_BYTES,
-        )
-
-    return how
-
-
-def _named_formats(formats: tuple[str, ...], roles: Sequence[str]) -> dict[str, str]:
-    """Return the formats by what they are said of; the one for all by nothing."""
     named = {}
     for text in formats:
         role, sign, name = text.rpartition("=")
@@ -197,35 +178,40 @@ def _named_formats(formats: tuple[str, ...], roles: Sequence[str]) -> dict[str, 
             msg = f"--format takes NAME, {known}, got {text!r}"
             raise click.UsageError(msg)
         named[role] = name
-    return named
+    return {
+        role: Reading(
+            format=named.get(role, None if role == "items" else named.get(_ALL)),
+            columns=columns_of(role),
+            encoding=encoding,
+            max_bytes=max_bytes or MAX_BYTES,
+        )
+        for role in roles
+    }
 
 
-def _columns_of(
-    role: str, every: dict[str, str], own: dict[str, dict[str, str]]
-) -> dict[str, str]:
-    """Return the columns that are meant for all files, and those for this one."""
-    if role == "items":
-        return own.get(role, {})
-    shared = {part: name for part, name in every.items() if part != "features"}
-    if role == "train":
-        shared |= own.get("qrels", {})
-    return shared | own.get(role, {})
-
-
-def _own_columns(
+def _columns_by_role(
     columns: dict[str, str], roles: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the columns that are meant for one file alone, by what it is."""
-    own: dict[str, dict[str, str]] = {}
+    """Return the columns that are meant for one file, and for all, by its role."""
+    own: dict[str, dict[str, str]] = {role: {} for role in (_ALL, *roles)}
     for text, name in columns.items():
         role, dot, part = text.partition(".")
-        if dot and role not in roles:
+        if not dot:
+            role, part = _ALL, text
+        elif role not in roles:
             known = " or ".join(f"{one}.PART=..." for one in roles)
             msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
             raise click.UsageError(msg)
-        if dot:
-            own.setdefault(role, {})[part] = name
+        own[role][part] = name
     return own
+
+
+def _columns_of(own: dict[str, dict[str, str]], role: str) -> dict[str, str]:
+    """Return the columns that are meant for all files, and those for this one."""
+    if role == "items":
+        return own[role]
+    shared = {part: name for part, name in own[_ALL].items() if part != "features"}
+    return shared | (own["qrels"] if role == "train" else {}) | own[role]
 
 
 def worth(text: str | None) -> dict[str, float] | None:
@@ -254,11 +240,9 @@ def refuse_stdin_twice(*paths: Path | None) -> None:
 
 def say_how(sources: Sequence[Source | Table]) -> None:
     """Say on stderr what files were found to be."""
-    from rankine._report.tables import shown  # noqa: PLC0415
-
     for source in sources:
         kind = getattr(source, "kind", "")
         if kind:
-            click.echo(f"rankine: {shown(source.name)}: read as {kind}", err=True)
+            say(f"{source.name}: read as {kind}")
         for note in source.notes:
-            click.echo(f"rankine: {shown(note)}", err=True)
+            say(note)

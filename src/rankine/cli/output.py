@@ -1,8 +1,11 @@
-"""JSON: every record says which version of rankine made it."""
+"""What commands print: JSON, tables, and text that fits a terminal."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,22 +13,126 @@ import click
 from rankine import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
+
+    from rankine._evaluate.result import Evaluation
+
+_ROOM = 24
+"""Columns that a text has at least behind its lead, however narrow a terminal is."""
+READABLE = 100
+"""Columns up to which prose can be read well."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def print_json(records: Mapping[str, Any] | list[dict[str, Any]]) -> None:
+def say(message: str) -> None:
+    """Say something on stderr."""
+    from rankine._report.tables import shown  # noqa: PLC0415 - --help stays fast
+
+    click.echo(f"rankine: {shown(message)}", err=True)
+
+
+def print_json(records: dict[str, Any] | list[dict[str, Any]]) -> None:
     """Print a record, or several as a list; there is no bare NaN in it.
 
-    docs/json.md says what is in the records of each command.
+    Each says which version of rankine made it; docs/json.md says what else is in the
+    records of each command.
     """
-    made: Any
-    if isinstance(records, list):
-        made = [_stamped(record) for record in records]
-    else:
-        made = _stamped(records)
+    made: Any = [
+        {"rankine": __version__, **record}
+        for record in (records if isinstance(records, list) else [records])
+    ]
+    if not isinstance(records, list):
+        (made,) = made
     text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False, default=str)
     click.echo(text)
 
 
-def _stamped(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {"rankine": __version__, **record}
+def print_texts(results: Sequence[Any], *, as_json: bool) -> None:
+    """Print results as they are written, or as JSON."""
+    if as_json:
+        print_json([result.to_dict() for result in results])
+    else:
+        click.echo("\n\n".join(map(str, results)))
+
+
+def print_tables(
+    results: Sequence[Evaluation], *, per_query: bool, worst: int | None = None
+) -> None:
+    """Print every query, if asked for, the numbers, and the worst queries."""
+    from rankine._report.text import (  # noqa: PLC0415 - --help stays fast
+        Terminal,
+        queries_of,
+        table_of,
+        worst_of,
+    )
+
+    console = Terminal(soft_wrap=per_query)
+    for result in results if per_query else ():
+        console.print(queries_of(result))
+    console.print(table_of(results))
+    console = Terminal()
+    for result in results if worst is not None else ():
+        console.print()
+        console.print(worst_of(result.worst(result.metrics[0], worst or 1)))
+
+
+def record_of(
+    result: Evaluation, *, per_query: bool, worst: int | None = None
+) -> dict[str, Any]:
+    """Return the same as one record."""
+    record = result.to_dict()
+    if per_query:
+        record["per_query"] = result.per_query.to_dicts()
+    if worst is not None:
+        record["worst"] = result.worst(result.metrics[0], worst).to_dict()
+    return record
+
+
+def width() -> int | None:
+    """Return the columns of the terminal, None where the output is piped elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def paragraph(lead: str, text: str, columns: int | None, hang: int = 0) -> list[str]:
+    """Return text behind a lead, with the lines below it under its first word.
+
+    Args:
+        lead: what stands before the text.
+        text: the text.
+        columns: how many there are; None if lines may have any length.
+        hang: how much further to the right the lines below stand.
+
+    >>> paragraph("- ", "a note that does not fit into one line", 28)
+    ['- a note that does not fit', '  into one line']
+    """
+    if columns is None:
+        return [f"{lead}{text}".rstrip()]
+    below = " " * (len(lead) + hang)
+    return textwrap.wrap(
+        text,
+        max(columns, len(below) + _ROOM),
+        initial_indent=lead,
+        subsequent_indent=below,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [lead.rstrip()]
+
+
+def reflowed(text: str, columns: int | None, indent: str = "  ") -> list[str]:
+    """Return paragraphs, which blank lines separate, each wrapped anew.
+
+    Examples of Python and lines that begin with blanks stay as they are.
+    """
+    if columns is None:
+        return textwrap.indent(text, indent).splitlines()
+    lines: list[str] = []
+    for block in text.split("\n\n"):
+        fixed = any(line.startswith((">>> ", " ")) for line in block.splitlines())
+        lines += [""] if lines else []
+        lines += (
+            textwrap.indent(block, indent).splitlines()
+            if fixed
+            else paragraph(indent, " ".join(block.split()), columns)
+        )
+    return lines

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
-from rankine.cli.output import print_json
+from rankine.cli.output import json_option, print_texts
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("qrels", type=click.Path(path_type=Path))
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
@@ -27,7 +27,7 @@ from rankine.cli.output import print_json
     "--lenient", is_flag=True,
     help="Drop rows without an id and repeated items, and rank nan scores last.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @reading
 def command(
     qrels: Path,
@@ -66,10 +66,7 @@ def command(
     data = data_of(qrels, run, options)
     if verbose:
         say_how([data.truth.source, data.source])
-    names = list(PRESETS)
-    found = [Reconciliation(metric, data, names) for metric in asked]
-    shown: list[Any] = [one.explain(*explain) for one in found] if explain else [*found]
-    if as_json:
-        print_json([one.to_dict() for one in shown])
-    else:
-        click.echo("\n\n".join(str(one) for one in shown))
+    shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]
+    if explain:
+        shown = [found.explain(*explain) for found in shown]
+    print_texts(shown, as_json=as_json)

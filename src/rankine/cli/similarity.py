@@ -8,11 +8,17 @@ from typing import Any
 import click
 
 from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
-from rankine.cli.output import print_json
+from rankine.cli.output import (
+    json_option,
+    print_json,
+    print_tables,
+    print_texts,
+    record_of,
+)
 from rankine.cli.runs import run_files
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-m", "--measure", "measures", multiple=True,
@@ -30,7 +36,7 @@ from rankine.cli.runs import run_files
         "Drop rows without an id and repeated items, rank nan scores last, and say so."
     ),
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @reading
 def command(
     runs: tuple[Path, ...],
@@ -73,23 +79,11 @@ def command(
     lists = [lists_of(source) for source in sources]
     if len(runs) > 2:  # noqa: PLR2004
         by_name = dict(zip(names, lists, strict=True))
-        found = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]
-        if as_json:
-            print_json([one.to_dict() for one in found])
-        else:
-            click.echo("\n\n".join(str(one) for one in found))
+        matrices = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]
+        print_texts(matrices, as_json=as_json)
         return
     result = compare(plan, lists[0], lists[1], f"{names[0]} and {names[1]}")
     if as_json:
-        entry = result.to_dict()
-        if per_query:
-            entry["per_query"] = result.per_query.to_dicts()
-        print_json(entry)
-        return
-    from rankine._report.text import queries_of, table_of  # noqa: PLC0415
-    from rankine.cli.console import Terminal  # noqa: PLC0415
-
-    console = Terminal(soft_wrap=per_query)
-    if per_query:
-        console.print(queries_of(result))
-    console.print(table_of([result]))
+        print_json(record_of(result, per_query=per_query))
+    else:
+        print_tables([result], per_query=per_query)
