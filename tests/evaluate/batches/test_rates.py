@@ -156,7 +156,8 @@ def test_batches_must_be_of_one_kind() -> None:
     with pytest.raises(DataError, match="some batches have propensities"):
         total.update(world.log.drop("propensity"), world.offered)
     with pytest.raises(
-        ParameterError, match=("cannot merge: the accumulators differ in options")
+        ParameterError,
+        match="cannot merge: the accumulators differ in metrics or options",
     ):
         total.merge(rk.Accumulator("ctr", estimator="ips"))
     with pytest.raises(ParameterError, match="differ in metrics or options"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from rankine._evaluate import predictions as probability
+from rankine._evaluate import predictions
 from rankine._evaluate.batches.evaluations import Evaluations
-from rankine._evaluate.batches.losses import Losses
 from rankine._evaluate.batches.rates import Rates
+from rankine._evaluate.batches.totals import Losses
 from rankine._evaluate.evaluate import DEFAULT
 from rankine._evaluate.logs.ctr import ctr
 from rankine.errors import ParameterError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rankine._evaluate.batches.evaluations import Accumulated
+    from rankine._evaluate.batches.totals import Total
     from rankine._evaluate.logs.estimate import Estimate, Estimates
     from rankine._evaluate.predictions import CalibrationError, Loss
     from rankine._metrics.metric import Metric
@@ -28,23 +29,6 @@ LossName = Literal[
 BinsName = Literal["expected_calibration_error"]
 L = TypeVar("L", bound=float)
 R = TypeVar("R")
-
-
-class Total(Protocol):
-    """What has come so far, of one kind of data."""
-
-    def update(self, *batch: Any) -> None:
-        """Add a batch."""
-
-    def merge(self, other: Any) -> None:
-        """Add what another of the same kind has."""
-
-    def result(self) -> Any:
-        """Return what comes out of all batches."""
-
-    @property
-    def size(self) -> str:
-        """How much has come, in words."""
 
 
 class Accumulator(Generic[R]):
@@ -172,16 +156,13 @@ class Accumulator(Generic[R]):
         if other is self:
             msg = "an Accumulator cannot be merged with itself"
             raise ParameterError(msg)
-        if type(other._total) is not type(self._total):
-            msg = "cannot merge: the accumulators differ in metrics or options"
-            raise ParameterError(msg)
         self._total.merge(other._total)
         return self
 
     def result(self) -> R:
         """Return the result of all batches so far."""
-        made: R = self._total.result()
-        return made
+        result: R = self._total.result()
+        return result
 
     def __copy__(self) -> Accumulator[R]:
         """Return another one, which goes its own way from here."""
@@ -192,7 +173,7 @@ class Accumulator(Generic[R]):
         return f"Accumulator({self._total.size})"
 
 
-def _total(metrics: Any, options: dict[str, Any]) -> Total:
+def _total(metrics: Any, options: dict[str, Any]) -> Total[Any]:
     several = isinstance(metrics, (list, tuple))
     asked = list(metrics) if several else [metrics]
     names = [_function(one) for one in asked]
@@ -200,7 +181,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total:
         return Evaluations(metrics, options)
     if set(names) == {"ctr"}:
         return Rates(options)
-    if all(name in probability.LOSSES for name in names):
+    if all(name in predictions.LOSSES for name in names):
         return Losses([name for name in names if name], options, several=several)
     told = ", ".join(name or str(one) for name, one in zip(names, asked, strict=True))
     msg = f"{told} need different kinds of data; make an Accumulator for each kind"
@@ -210,7 +191,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total:
 def _function(entry: Any) -> str | None:
     """Return the name of a function of a log or of predictions."""
     known = {"ctr": ctr}
-    known |= {name: getattr(probability, name) for name in probability.LOSSES}
+    known |= {name: getattr(predictions, name) for name in predictions.LOSSES}
     if isinstance(entry, str):
         return entry if entry in known else None
     return next((name for name, one in known.items() if one is entry), None)

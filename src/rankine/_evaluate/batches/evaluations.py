@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
-from rankine._evaluate.batches.options import check_options
-from rankine._evaluate.batches.seen import Came, came_in
-from rankine._evaluate.batches.tallies import Shown, shown_in
+from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
+from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.doubts import Doubts
 from rankine._evaluate.job import Job, prepare
-from rankine._evaluate.notes import undefined
+from rankine._evaluate.notes import undefined, without_effect
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -25,7 +23,7 @@ from rankine._tables.judged import Judged
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
@@ -39,15 +37,6 @@ _SHOWN = 5
 """Notes of batches that are repeated."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Ids:
-    """The ids of all queries, where the joined table would be."""
-
-    ids: list[Any]
-    table: Any = None
-    unsorted: int = 0
-
-
 class Accumulated(Evaluation):
     """The result of an `Accumulator`, read like any `Evaluation`.
 
@@ -55,34 +44,63 @@ class Accumulated(Evaluation):
     here, and no interval: they would need all lists.
     """
 
-    said: tuple[str, ...] = ()
-    warned: tuple[Caution, ...] = ()
-    doubted: Doubts = Doubts()
-    inferred: tuple[str, ...] = ()
 
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What was left out or undefined, and what was said of the batches."""
-        return (*self._overall, *undefined(self.summaries), *self.said)
+@dataclass(eq=False)
+class _Queries:
+    """The queries of a group of metrics.
 
-    @cached_property
-    def _doubted(self) -> Doubts:
-        """What was seen of all batches that may not be what it was taken for."""
-        return self.doubted
+    Attributes:
+        ids: their ids.
+        seen: the same as texts.
+        shown: what their lists show.
+        tables: their judged items, where a metric needs those of all queries at once.
+    """
 
-    @cached_property
-    def _catalogue(self) -> tuple[str, ...]:
-        """Whose items are the catalogue, which all batches have in common."""
-        return self.inferred
+    ids: list[Any] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    shown: Shown = field(default_factory=Shown)
+    tables: list[Judged] = field(default_factory=list)
 
-    @cached_property
-    def _cautions(self) -> tuple[Caution, ...]:
-        """Where a number may not be the one that the tool itself would give."""
-        return self.warned
+    def add(self, other: _Queries) -> None:
+        self.ids += other.ids
+        self.seen |= other.seen
+        self.shown.add(other.shown)
+        self.tables += other.tables
 
 
-class Evaluations:
+@dataclass(eq=False)
+class _Part:
+    """What is kept of some batches.
+
+    Attributes:
+        came: who and what has come.
+        queries: the queries of each group.
+        found: the values of each metric, a summary per batch.
+        notes: a few notes, with the numbers of their batches.
+        n_notes: how many notes there are.
+        cautions: where numbers may not be those of a tool.
+        doubts: what was seen of all data.
+        catalogue: whose items are the catalogue, which all batches have in common.
+        is_empty: whether no list has come.
+        name: of the run.
+    """
+
+    came: Came
+    queries: list[_Queries]
+    found: list[list[Summary]]
+    notes: list[tuple[int, str]] = field(default_factory=list)
+    n_notes: int = 0
+    cautions: tuple[Caution, ...] = ()
+    doubts: Doubts = field(default_factory=Doubts)
+    catalogue: tuple[str, ...] = ()
+    is_empty: bool = True
+    name: str | None = None
+
+
+class Evaluations(Total[_Part]):
     """The queries that have come so far: their values, and what their lists show."""
+
+    part: _Part
 
     def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
         """Check the metrics and options, which are those of `evaluate`."""
@@ -99,129 +117,105 @@ class Evaluations:
         self._job = replace(job, plan=_open(plan), partial=True)
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
-        self._found: list[list[Summary]] = [[] for _ in plan.asked]
-        self._shown: list[Shown] = [Shown() for _ in plan.groups]
-        self._ids: list[list[Any]] = [[] for _ in plan.groups]
-        self._seen: list[set[str]] = [set() for _ in plan.groups]
-        self._came = Came()
-        self._tables: list[list[Judged]] = [[] for _ in plan.groups]
-        self._notes: list[tuple[int, str]] = []
-        self._n_notes = 0
-        self._cautions: tuple[Caution, ...] = ()
-        self._doubts = Doubts()
-        self._catalogue: tuple[str, ...] = ()
-        self._is_empty = True
-        self._name: str | None = None
-        self._n = 0
+        queries = [_Queries() for _ in plan.groups]
+        self.part = _Part(Came(), queries, [[] for _ in plan.asked])
 
-    def update(self, *batch: Any) -> None:
-        """Add judgements and a run, or a run alone."""
+    def read(self, *batch: Any) -> _Part:
+        """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         self._job.check(judged=qrels is not None)
         truth, source = self._job.truth(qrels), self._job.source(run)
         if isinstance(source, Stream):
             source = as_rows(source, "run")  # to see also who has come in it
         came = came_in(truth, source, items=self._n_items is not None)
-        self._came.check(came, self._n_items)
-        found = self._job.evaluate(truth, source)
-        tables: Sequence[Any] = found._tables  # noqa: SLF001 - of our own making
-        self._refuse_again([[str(id_) for id_ in one.ids] for one in tables])
-        self._came.add(came)
-        for at, (group, table) in enumerate(
-            zip(self._plan.groups, tables, strict=True)
-        ):
-            ids = list(table.ids)
-            self._ids[at] += ids
-            self._seen[at].update(map(str, ids))
+        self.part.came.check(came, self._n_items)  # before anything is computed
+        result = self._job.evaluate(truth, source)
+        queries = []
+        tables: Sequence[Any] = result._tables  # noqa: SLF001 - of our own making
+        for group, table in zip(self._plan.groups, tables, strict=True):
+            own = _Queries(list(table.ids), set(map(str, table.ids)))
             if not group.lists and any(one.across for _, one, _ in group.members):
-                self._tables[at].append(replace(table.table, memo={}))
+                own.tables.append(replace(table.table, memo={}))
             if isinstance(table, Listed):
-                shown = shown_in(group, table, judged=qrels is not None)
-                self._shown[at].add(shown)
-        for kept, summary in zip(self._found, found.summaries.values(), strict=True):
-            kept.append(_without_table(summary))
-        self._n += 1
-        self._name = self._name or found.name
+                own.shown = shown_in(group, table, judged=qrels is not None)
+            queries.append(own)
         # What is undefined is told of all queries in the end, and so are the grades.
-        open_ = {*undefined(found.summaries), *found._overall}  # noqa: SLF001
-        said = [(self._n, note) for note in found.notes if note not in open_]
-        self._tell(said)
-        self._cautions = added((*self._cautions, *found._cautions))  # noqa: SLF001
-        self._doubts += found._doubted  # noqa: SLF001
-        self._is_empty &= is_empty(source)
-        self._catalogue = found._catalogue  # noqa: SLF001
+        open_ = {*undefined(result.summaries), *result._overall}  # noqa: SLF001
+        notes = [(1, note) for note in result.notes if note not in open_]
+        return _Part(
+            came,
+            queries,
+            [[_without_table(summary)] for summary in result.summaries.values()],
+            notes,
+            len(notes),
+            result._cautions,  # noqa: SLF001
+            result._doubted,  # noqa: SLF001
+            result._catalogue,  # noqa: SLF001
+            is_empty(source),
+            result.name,
+        )
 
-    def merge(self, other: Evaluations) -> None:
-        """Add what others of the same metrics have; they stay as they are."""
-        if other._told != self._told:
-            msg = "cannot merge: the accumulators differ in metrics or options"
-            raise ParameterError(msg)
-        self._came.check(other._came, self._n_items)
-        self._refuse_again(other._seen)
-        self._came.add(other._came)
-        for at, shown in enumerate(other._shown):
-            self._shown[at].add(shown)
-            self._ids[at] += other._ids[at]
-            self._seen[at] |= other._seen[at]
-            self._tables[at] += other._tables[at]
-        for at, more in enumerate(other._found):
-            self._found[at] += more
-        self._tell([(self._n + number, note) for number, note in other._notes])
-        self._cautions = added((*self._cautions, *other._cautions))
-        self._doubts += other._doubts
-        self._is_empty &= other._is_empty
-        self._catalogue = self._catalogue or other._catalogue
-        self._n += other._n
-        self._name = self._name or other._name
-        self._n_notes += other._n_notes - len(other._notes)
-
-    def _tell(self, notes: Sequence[tuple[int, str]]) -> None:
-        """Keep a few of the notes, and count all of them."""
-        self._n_notes += len(notes)
-        self._notes += notes[: _SHOWN - len(self._notes)]
-
-    def _refuse_again(self, groups: Iterable[Collection[str]]) -> None:
-        for seen, ids in zip(self._seen, groups, strict=True):
-            again = [one for one in ids if one in seen]
-            if again:
-                msg = (
-                    f"{count(len(again), 'query')} already seen in an earlier batch, "
-                    f"such as {again[0]!r}; put the whole list of a query into one "
-                    "batch"
-                )
-                raise DataError(msg)
+    def add(self, part: _Part) -> None:
+        """Add what is kept of other queries."""
+        own = self.part
+        own.came.check(part.came, self._n_items)
+        for queries, more in zip(own.queries, part.queries, strict=True):
+            _refuse_again(queries.seen, more)
+        own.came.add(part.came)
+        for queries, more in zip(own.queries, part.queries, strict=True):
+            queries.add(more)
+        for summaries, further in zip(own.found, part.found, strict=True):
+            summaries.extend(further)
+        notes = [(self.n_batches + number, note) for number, note in part.notes]
+        own.notes += notes[: _SHOWN - len(own.notes)]
+        own.n_notes += part.n_notes
+        own.cautions = added((*own.cautions, *part.cautions))
+        own.doubts += part.doubts
+        own.catalogue = own.catalogue or part.catalogue
+        own.is_empty &= part.is_empty
+        own.name = own.name or part.name
 
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
-        plan, job = self._plan, self._job
+        plan, part = self._plan, self.part
         if any(_reads_judged_queries(group) for group in plan.groups):
-            self._came.refuse_apart()
-        found: list[Summary | None] = [None] * len(plan.asked)
-        for at, group in enumerate(plan.groups):
-            for number, metric, own in group.members:
+            part.came.refuse_apart()
+        found: dict[int, Summary] = {}
+        for group, queries in zip(plan.groups, part.queries, strict=True):
+            for number, metric, rule in group.members:
                 if metric.fact.of_all:
-                    tallies = self._shown[at].tallies(job.known)
-                    found[number] = _whole(metric, own, tallies)
-                elif self._tables[at] and metric.across:
-                    table = Judged.concatenated(self._tables[at])
-                    found[number] = summarize(metric, table, own, self._ids[at])
+                    tallies = queries.shown.tallies(self._job.known)
+                    found[number] = _whole(metric, rule, tallies)
+                elif queries.tables and metric.across:
+                    table = Judged.concatenated(queries.tables)
+                    found[number] = summarize(metric, table, rule, queries.ids)
                 else:
-                    found[number] = together(metric, own, self._found[number])
-        tables = tuple(_Ids(ids) for ids in self._ids)
-        name = job.options.name or self._name or "run"
-        if self._n and self._is_empty:
+                    found[number] = together(metric, rule, part.found[number])
+        name = self._job.options.name or part.name or "run"
+        if self.n_batches and part.is_empty:
             raise no_rows(name)
-        if self._came.has_judgements and not self._came.judged:
+        if part.came.has_judgements and not part.came.judged:
             raise no_judgements(_JUDGEMENTS)
-        made = Accumulated(plan, tuple(found), tables, name)  # type: ignore[arg-type]
-        more = self._n_notes - len(self._notes)
-        rest = [f"{count(more, 'further note')} of batches"] if more > 0 else []
-        said = (f"batch {number}: {note}" for number, note in self._notes)
-        made.said = (*self._came.notes, *said, *rest)
-        made.warned = self._cautions
-        made.doubted = self._doubts
-        made.inferred = self._catalogue
-        return made
+        summaries = {plan.labels[number]: found[number] for number in sorted(found)}
+        return Accumulated.restored(
+            plan,
+            tuple(summaries.values()),
+            tuple(_Ids(queries.ids) for queries in part.queries),
+            name,
+            notes=(
+                *part.doubts.notes(),
+                *without_effect(plan.rel, plan.asked, plan.bound),
+                *part.catalogue,
+                *undefined(summaries),
+                *part.came.notes,
+                *(f"batch {number}: {note}" for number, note in part.notes),
+                *_further(part.n_notes - len(part.notes)),
+            ),
+            warnings=(
+                *part.doubts.warnings(),
+                *filter(None, (caution.told() for caution in part.cautions)),
+            ),
+        )
 
     @property
     def _n_items(self) -> int | None:
@@ -230,7 +224,7 @@ class Evaluations:
         return catalog if isinstance(catalog, int) else None
 
     @property
-    def _told(self) -> tuple[Any, ...]:
+    def said(self) -> tuple[Any, ...]:
         """What two accumulators must have in common."""
         job, options = self._job, self._job.options
         return (
@@ -239,10 +233,30 @@ class Evaluations:
         )  # fmt: skip
 
     @property
-    def size(self) -> str:
-        """How much has come, in words."""
-        n = max(map(len, self._ids))
-        return f"{count(n, 'query')} in {count(self._n, 'batch')}"
+    def rows(self) -> str:
+        """How many queries there are, in words."""
+        return count(max(len(queries.ids) for queries in self.part.queries), "query")
+
+
+@dataclass(frozen=True, eq=False)
+class _Ids:
+    """The ids of all queries, where the joined table would be."""
+
+    ids: list[Any]
+
+
+def _further(n: int) -> list[str]:
+    return [f"{count(n, 'further note')} of batches"] if n > 0 else []
+
+
+def _refuse_again(seen: set[str], more: _Queries) -> None:
+    again = [text for text in map(str, more.ids) if text in seen]
+    if again:
+        msg = (
+            f"{count(len(again), 'query')} already seen in an earlier batch, such as "
+            f"{again[0]!r}; put the whole list of a query into one batch"
+        )
+        raise DataError(msg)
 
 
 def _reads_judged_queries(group: Group) -> bool:

@@ -10,19 +10,18 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._evaluate.batches.options import check_options
+from rankine._evaluate.batches.totals import Total, check_options, check_pair
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import question
 from rankine._join.ids import one_type
 from rankine._join.rounds import Rounds, join, share_of
-from rankine.errors import DataError, ParameterError
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from rankine._evaluate.logs.estimate import Estimate, Estimates
+    from rankine._evaluate.logs.question import Question
     from rankine._join.rounds import Joined
 
-_TABLES = 2
-"""A log, and recommendations."""
 _ALL = "all"
 """The context where there is none."""
 _ROOM = 1 << 20
@@ -54,46 +53,33 @@ class _Part:
     weight: pl.DataFrame
 
 
-class Rates:
+class Rates(Total[_Part]):
     """The rounds that have come so far.
 
     Rounds that match are kept, others are counted by what is predicted there.
     """
 
+    said: Question
+
     def __init__(self, options: dict[str, Any]) -> None:
         """Check the options, which are those of `ctr`."""
         check_options("ctr", options, signature(question).parameters)
-        self._asked = question(**options)
-        self._part: _Part | None = None
-        self._n = 0
+        self.said = question(**options)
 
-    def update(self, *batch: Any) -> None:
-        """Add a log, and what is recommended to its users."""
-        if len(batch) != _TABLES:
-            msg = "a batch has two tables: a log, and recommendations"
-            raise ParameterError(msg)
-        asked = self._asked
-        joined = join(*asked.read(*batch), asked.k, over=asked.over)
-        self._add(_part(joined), 1)
+    def read(self, *batch: Any) -> _Part:
+        """Join a log, and what is recommended to its users."""
+        check_pair(batch, "tables: a log, and recommendations")
+        return _part(join(*self.said.read(*batch), self.said.k, over=self.said.over))
 
-    def merge(self, other: Rates) -> None:
-        """Add what others have; they stay as they are."""
-        if other._asked != self._asked:
-            msg = "cannot merge: the accumulators differ in options"
-            raise ParameterError(msg)
-        if other._part is not None:
-            self._add(other._part, other._n)
-
-    def _add(self, part: _Part, n: int) -> None:
-        if self._part is not None:
-            once = self._asked.over == "recommended"
-            part = _both(self._part, part, once=once)
-        self._part = part
-        self._n += n
+    def add(self, part: _Part) -> None:
+        """Add rounds of other batches."""
+        if self.part is not None:
+            part = _both(self.part, part, once=self.said.over == "recommended")
+        self.part = part
 
     def result(self) -> Estimate | Estimates:
         """Return the estimates from all rounds so far."""
-        part = self._part
+        part = self.part
         if part is None:
             msg = "there are no rounds"
             raise DataError(msg)
@@ -103,18 +89,17 @@ class Rates:
             weight.filter(~seen).to_numpy().sum(), weight.to_numpy().sum()
         )
         unlogged = 0
-        if self._asked.over == "logged":
+        if self.said.over == "logged":
             unlogged = int((~part.contexts["logged"]).sum())
         rounds = replace(
             part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)
         )
-        return answer(rounds, self._asked)
+        return answer(rounds, self.said)
 
     @property
-    def size(self) -> str:
-        """How much has come, in words."""
-        n = 0 if self._part is None else self._part.rounds.n
-        return f"{count(n, 'round')} in {count(self._n, 'batch')}"
+    def rows(self) -> str:
+        """How many rounds there are, in words."""
+        return count(0 if self.part is None else self.part.rounds.n, "round")
 
 
 def _part(joined: Joined) -> _Part:
