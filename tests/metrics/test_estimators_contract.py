@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._evaluate.logs.question import question
-from rankine._join.rounds import Rounds, join
+from rankine._evaluate.logs.ctr import Question
 from rankine._metrics.estimators import ESTIMATORS
 from rankine.cli.ctr import command
 from rankine.errors import DataError, ParameterError
 from tests.contracts import DOCS, check_docstring, frozen, sections
+
+if TYPE_CHECKING:
+    from rankine._join.rounds import Rounds
 
 NAMES = list(ESTIMATORS)
 SEEDS = range(8)
@@ -56,8 +58,7 @@ def ctr(name: str, number: int, **options: Any) -> rk.Estimate:
 
 
 def rounds_of(seed: int) -> Rounds:
-    asked = question(NAMES)
-    return join(*asked.read(*log_of(seed)), asked.k, over=asked.over).rounds
+    return Question(NAMES).joined(*log_of(seed)).rounds
 
 
 # Names and parameters

@@ -42,7 +42,7 @@ from rankine.cli.output import json_option, paragraph, print_json, width
     help=("Whose choices the numbers follow: rankine or jurity."),
 )
 @click.option(
-    "--n", "over", help="What the mean is over: logged (rounds) or recommended (pairs)."
+    "--n", help="What the mean is over: logged (rounds) or recommended (pairs)."
 )
 @click.option(
     "--missing-propensity",
@@ -79,21 +79,12 @@ def command(
     logged: Path,
     recommended: Path,
     estimators: tuple[str, ...],
-    k: int | None,
-    clip: float | None,
-    threshold: float,
-    shrinkage: float,
-    convention: str,
-    over: Any,
-    missing_propensity: Any,
-    any_reward: bool,  # noqa: FBT001 - a flag
-    columns: dict[str, str],
-    confidence: float,
-    method: str,
-    seed: int,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001 - a flag
     verbose: bool,  # noqa: FBT001
-    **how: Any,
+    formats: tuple[str, ...],
+    encoding: str | None,
+    max_bytes: int | None,
+    **options: Any,
 ) -> None:
     """Estimate the click rate of recommendations from a log of another policy.
 
@@ -105,23 +96,18 @@ def command(
     rankine ctr log.parquet recommended.csv -e ips -e snips
     rankine ctr log.csv recommended.csv -e dr --clip 50
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._evaluate.logs.ctr import answers  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.logs.question import question  # noqa: PLC0415
+    from rankine._evaluate.logs.ctr import Question  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.logs.estimate import estimates  # noqa: PLC0415
     from rankine._io import open_table  # noqa: PLC0415
 
-    asked = question(
-        estimators or ("matching",), k=k, clip=clip, threshold=threshold,
-        shrinkage=shrinkage, convention=convention, n=over,
-        missing_propensity=missing_propensity, any_reward=any_reward, columns=columns,
-        confidence=confidence, method=method, seed=seed,
-    )  # fmt: skip
+    asked = Question(estimators or ("matching",), **options)
     refuse_stdin_twice(logged, recommended)
     files = {"logged": logged, "recommended": recommended}
-    read_as = readings([*files], asked.columns_of, **how)
+    read_as = readings([*files], asked.columns_of, formats, encoding, max_bytes)
     tables = [open_table(path, role, read_as[role]) for role, path in files.items()]
     if verbose:
         say_how(tables)
-    found: Any = answers(asked, *tables)  # of a tuple: an estimate for each name
+    found = estimates(asked.joined(*tables).rounds, asked)
     if as_json:
         print_json([*found.to_dict().values()])
     else:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._evaluate.logs.ctr import Question
 from rankine._evaluate.logs.estimate import estimates
-from rankine._evaluate.logs.question import question
 from rankine._join.rounds import Rounds
 from rankine._metrics.estimators import ESTIMATORS
 from tests.evaluate.logs.tables import LOGGED, REST, SHOWN, Q, W, changed
@@ -166,7 +166,7 @@ def simulate(
         "switch-dr": {"threshold": 1e9},
         "dros": {"shrinkage": 1e9},
     }
-    asked = question(estimator, **never.get(estimator, {}))
+    asked = Question(estimator, **never.get(estimator, {}))
     values, covered = [], 0
     for _ in range(2000):
         rounds = bandit.rounds(rng, n, model=model, propensity=propensity)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from inspect import signature
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +10,14 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._evaluate.batches.totals import Total, check_options, check_pair
+from rankine._evaluate.logs.ctr import Question
 from rankine._evaluate.logs.estimate import answer
-from rankine._evaluate.logs.question import question
 from rankine._join.ids import one_type
-from rankine._join.rounds import Rounds, join, share_of
+from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from rankine._evaluate.logs.estimate import Estimate, Estimates
-    from rankine._evaluate.logs.question import Question
     from rankine._join.rounds import Joined
 
 _ALL = "all"
@@ -63,18 +61,18 @@ class Rates(Total[_Part]):
 
     def __init__(self, options: dict[str, Any]) -> None:
         """Check the options, which are those of `ctr`."""
-        check_options("ctr", options, signature(question).parameters)
-        self.said = question(**options)
+        check_options("ctr", options, [option.name for option in fields(Question)])
+        self.said = Question(**options)
 
     def read(self, *batch: Any) -> _Part:
         """Join a log, and what is recommended to its users."""
         check_pair(batch, "tables: a log, and recommendations")
-        return _part(join(*self.said.read(*batch), self.said.k, over=self.said.over))
+        return _part(self.said.joined(*batch))
 
     def add(self, part: _Part) -> None:
         """Add rounds of other batches."""
         if self.part is not None:
-            part = _both(self.part, part, once=self.said.over == "recommended")
+            part = _both(self.part, part, once=self.said.n == "recommended")
         self.part = part
 
     def result(self) -> Estimate | Estimates:
@@ -89,7 +87,7 @@ class Rates(Total[_Part]):
             weight.filter(~seen).to_numpy().sum(), weight.to_numpy().sum()
         )
         unlogged = 0
-        if self.said.over == "logged":
+        if self.said.n == "logged":
             unlogged = int((~part.contexts["logged"]).sum())
         rounds = replace(
             part.rounds, unseen=unseen, unlogged=unlogged, n_items=len(part.items)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._conventions.presets import LOGS
 from rankine._evaluate.summary import finite
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.exact import added, exact_sum, to_float
@@ -17,7 +18,7 @@ from rankine._stats.intervals import Interval, Sample, intervals
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._evaluate.logs.question import Question
+    from rankine._evaluate.logs.ctr import Question
     from rankine._join.rounds import Rounds
     from rankine._metrics.estimators import Estimator, Found
 
@@ -175,6 +176,7 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
         inverse, clipped = _inverse(rounds, asked)
         weights = weights * inverse
     options = {"threshold": asked.threshold, "shrinkage": asked.shrinkage}
+    unmatched = LOGS[asked.convention].unmatched
     made = []
     for name in dict.fromkeys(asked.estimators):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -184,7 +186,7 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
             ess, total = _effective(found.weights)
         most = float(found.weights.max(initial=0))
         value, warnings = found.value, _warnings(rounds, estimator, ess, most, total)
-        by_formula = asked.unmatched == "formula" and not estimator.is_ratio
+        by_formula = unmatched == "formula" and not estimator.is_ratio
         if not rounds.matched and estimator.needs_match and not by_formula:
             value = math.nan
             warnings = ("no round shows what is recommended, so there is no estimate",)
@@ -242,7 +244,7 @@ def _interval(
 def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
     """Return 1/p of every round, cut where that is asked for, and how many were cut."""
     p = rounds.propensity
-    if rounds.spread is None and asked.fallback == "items":
+    if rounds.spread is None and asked.missing_propensity == "items":
         p = np.full(len(p), 1 / rounds.n_items)
     with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / p
