@@ -110,20 +110,12 @@ def command(
     per_query: bool,  # noqa: FBT001 - a flag
     worst: int | None,
     convention: str,
-    rel: float | None,
-    ties: str | None,
-    depth: int | None,
-    catalog: int | None,
-    train: Path | None,
-    items: Path | None,
-    order: str | None,
-    lenient: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     style: str | None,
     floors: dict[str, str],
-    **how: Any,
+    **given: Any,
 ) -> int:
     """Evaluate one or more RUN files against the judgements in QRELS.
 
@@ -143,7 +135,8 @@ def command(
     from rankine._evaluate.job import prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
-    refuse_stdin_twice(judged, train, items, *(run.path for run in named))
+    others = given["train"], given["items"]
+    refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
         raise click.UsageError(msg)
@@ -164,17 +157,9 @@ def command(
     options = said(
         roles=("qrels", "run", "train", "items"),
         convention=chosen(convention),
-        ties=ties,
-        rel=rel,
-        depth=depth,
-        catalog=catalog,
-        train=train,
-        items=items,
-        order=order,
-        lenient=lenient,
         keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",
-        **how,
+        **given,
     )
     job = prepare(asked, options)
     job.check(judged=judged is not None)

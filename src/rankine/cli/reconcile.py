@@ -34,12 +34,9 @@ def command(
     run: Path,
     metrics: tuple[str, ...],
     explain: tuple[str, str] | None,
-    rel: float | None,
-    catalog: int | None,
-    lenient: bool,  # noqa: FBT001 - a flag
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001 - a flag
     verbose: bool,  # noqa: FBT001
-    **how: Any,
+    **given: Any,
 ) -> None:
     """Compute metrics as every known tool does, and explain why the numbers differ.
 
@@ -62,8 +59,7 @@ def command(
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
     for metric in asked:
         refuse_lists(metric)
-    options = said(rel=rel, catalog=catalog, lenient=lenient, **how)
-    data = data_of(qrels, run, options)
+    data = data_of(qrels, run, said(**given))
     if verbose:
         say_how([data.truth.source, data.source])
     shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]

@@ -42,10 +42,9 @@ def command(
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
     per_query: bool,  # noqa: FBT001 - a flag
-    lenient: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
-    **how: Any,
+    **given: Any,
 ) -> None:
     """Compare runs with each other: two query by query, more as a matrix.
 
@@ -69,7 +68,7 @@ def command(
     if per_query and len(runs) > 2:  # noqa: PLR2004
         msg = "--per-query needs exactly two runs"
         raise click.UsageError(msg)
-    options = said(lenient=lenient, **how).reading("run")
+    options = said(**given).reading("run")
     sources = [source_of(run.path, options) for run in named]
     names = [
         run.name or source.name for run, source in zip(named, sources, strict=True)
