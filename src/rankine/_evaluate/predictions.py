@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._metrics import losses as rows
@@ -77,8 +77,7 @@ def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
         >>> round(-(math.log(0.8) + math.log(1 - 0.4)) / 2, 4)
         0.367
     """
-    found: Loss = _at_once(_CROSS_ENTROPY, y, p, {"eps": eps})
-    return found
+    return _CROSS_ENTROPY.at_once(y, p, {"eps": eps})
 
 
 def normalized_entropy(
@@ -107,9 +106,7 @@ def normalized_entropy(
         >>> round(normalized_entropy([1, 0], [0.8, 0.4]), 4)
         0.5295
     """
-    options = {"baseline": baseline, "eps": eps}
-    found: Loss = _at_once(_NORMALIZED, y, p, options)
-    return found
+    return _NORMALIZED.at_once(y, p, {"baseline": baseline, "eps": eps})
 
 
 def normalized_cross_entropy(
@@ -136,9 +133,7 @@ def normalized_cross_entropy(
         >>> normalized_cross_entropy([1, 0], [0.2, 0.9]) < 0
         True
     """
-    options = {"baseline": baseline, "eps": eps}
-    found: Loss = _at_once(_GAINED, y, p, options)
-    return found
+    return _GAINED.at_once(y, p, {"baseline": baseline, "eps": eps})
 
 
 def brier(y: Any, p: Any) -> Loss:
@@ -164,8 +159,7 @@ def brier(y: Any, p: Any) -> Loss:
         >>> round(brier([1, 0], [0.8, 0.4]), 4), round((0.2**2 + 0.4**2) / 2, 4)
         (0.1, 0.1)
     """
-    found: Loss = _at_once(_BRIER, y, p, {})
-    return found
+    return _BRIER.at_once(y, p, {})
 
 
 class CalibrationError(float):
@@ -221,9 +215,7 @@ def expected_calibration_error(
         >>> round(found, 4), found.bins["n"].to_list()
         (0.225, [2, 2])
     """
-    options = {"bins": bins, "by": by}
-    found: CalibrationError = _at_once(_CALIBRATION, y, p, options)
-    return found
+    return _CALIBRATION.at_once(y, p, {"bins": bins, "by": by})
 
 
 def rmse(y: Any, predicted: Any) -> Loss:
@@ -243,8 +235,7 @@ def rmse(y: Any, predicted: Any) -> Loss:
         >>> rmse([3, 5], [4, 4])
         1.0
     """
-    found: Loss = _at_once(_RMSE, y, predicted, {})
-    return found
+    return _RMSE.at_once(y, predicted, {})
 
 
 def mae(y: Any, predicted: Any) -> Loss:
@@ -264,12 +255,14 @@ def mae(y: Any, predicted: Any) -> Loss:
         >>> mae([3, 5], [4, 3])
         1.5
     """
-    found: Loss = _at_once(_MAE, y, predicted, {})
-    return found
+    return _MAE.at_once(y, predicted, {})
+
+
+L = TypeVar("L", bound=float)
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(Generic[L]):
     """What is declared about a loss, and how it is made.
 
     Attributes:
@@ -286,13 +279,18 @@ class Kind:
     name: str
     check: Callable[..., None]
     gather: Callable[..., Sums]
-    finish: Callable[..., Any]
+    finish: Callable[..., L]
     bounds: tuple[float, float] = (0, math.inf)
     higher_is_better: bool = False
     undefined: str = ""
     across: tuple[Across, ...] = ()
 
-    def made(self, sums: Sums, options: dict[str, Any]) -> Any:
+    def at_once(self, y: Any, p: Any, options: dict[str, Any]) -> L:
+        """Return the loss of what happened and what was predicted."""
+        self.check(**options)
+        return self.made(self.gather(y, p, **options), options)
+
+    def made(self, sums: Sums, options: dict[str, Any]) -> L:
         """Return the loss of rows, of which there must be one."""
         if sums.n == 0:
             msg = "there are no rows"
@@ -300,13 +298,8 @@ class Kind:
         return self.finish(sums, **options)
 
 
-LOSSES: dict[str, Kind] = {}
+LOSSES: dict[str, Kind[Any]] = {}
 """The losses by the names of their functions."""
-
-
-def _at_once(kind: Kind, y: Any, p: Any, options: dict[str, Any]) -> Any:
-    kind.check(**options)
-    return kind.made(kind.gather(y, p, **options), options)
 
 
 def _check_eps(*, eps: float = _EPS, baseline: float | None = None) -> None:
@@ -369,10 +362,12 @@ def _calibration(sums: Sums, **_: object) -> CalibrationError:
     return CalibrationError(math.fsum(shares), sums.n, frame, max(gap))
 
 
-def _register(name: str, check: Any, gather: Any, finish: Any, **facts: Any) -> Kind:
+def _register(
+    name: str, check: Any, gather: Any, finish: Callable[..., L], **facts: Any
+) -> Kind[L]:
     """Say how a loss is made, under the name of its function."""
-    LOSSES[name] = Kind(name, check, gather, finish, **facts)
-    return LOSSES[name]
+    LOSSES[name] = kind = Kind(name, check, gather, finish, **facts)
+    return kind
 
 
 _CROSS_ENTROPY = _register("cross_entropy", _check_eps, rows.entropies, _mean)

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankine._base.checks import check_choice, check_number
-from rankine._evaluate.rankings.numbers import paired
-from rankine._evaluate.rankings.rankings import common, match, match_at
+from rankine._evaluate.rankings.rankings import common, match, match_at, paired
 from rankine._metrics.similarity import _correlation as correlation
 from rankine._metrics.similarity._correlation import TIED, VARIANTS, Tied, Variant
 from rankine._metrics.similarity._overlap import (
