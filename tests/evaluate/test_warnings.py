@@ -1,9 +1,10 @@
-"""Warnings on the data: scores that rise, and frames that are swapped."""
+"""Warnings on the data: scores that rise, frames that are swapped, all relevant."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import rankine as rk
@@ -185,3 +186,226 @@ def test_lenient_reading_and_batches_keep_the_warning() -> None:
     assert len(lenient.warnings) == 1
     assert lenient.warnings == batches.result().warnings
     assert lenient.warnings == rk.evaluate(rows(SCORED), rows(SCORED), "AP").warnings
+
+
+# --- grades that are all relevant
+
+RATED: dict[str, dict[str, float]] = {
+    "u": {"a": 1, "b": 3, "c": 5},
+    "v": {"a": 4, "b": 2},
+}
+SHOWN = {"u": ["a", "b", "c"], "v": ["a", "b", "x"]}
+ALL = (
+    "every judged item counts as relevant: the grades are 1 to 5, and none is below 1; "
+    "if not all of them are, give the smallest relevant grade, such as rel=4 or "
+    "--rel 4"
+)
+
+
+def test_ratings_that_are_all_relevant_warn() -> None:
+    ev = rk.evaluate(RATED, SHOWN, ["P@3", "nDCG"])
+    told = rk.evaluate(RATED, SHOWN, "P@3", rel=4)
+
+    assert ev["P@3"] == (3 / 3 + 2 / 3) / 2
+    assert ev.warnings == (ALL,)
+    assert told["P@3"] == (1 / 3 + 1 / 3) / 2
+    assert told.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("nDCG@3", {}),
+        ("P(rel=4)@3", {}),
+        ("P@3", {"convention": rk.Convention(threshold=2)}),
+        ("ERR", {}),
+    ],
+)
+def test_who_gave_a_threshold_or_needs_none_is_not_warned(
+    metric: str, options: dict[str, Any]
+) -> None:
+    ev = rk.evaluate(RATED, SHOWN, metric, **options)
+
+    assert not any("every judged item" in text for text in (*ev.warnings, *ev.notes))
+
+
+@pytest.mark.parametrize(
+    ("grades", "column", "level"),
+    [
+        ({"a": 1, "b": 2}, "grade", "note"),
+        ({"a": 1, "b": 3}, "grade", "note"),
+        ({"a": 1, "b": 3}, "rating", "warning"),
+        ({"a": 1, "b": 3}, "Stars", "warning"),
+        ({"a": 1, "b": 4}, "grade", "warning"),
+        ({"a": 1, "b": 1}, "rating", None),
+        ({"a": 0, "b": 5}, "rating", None),
+        ({"a": -1, "b": 5}, "rating", None),
+    ],
+)
+def test_of_ratings_it_is_a_warning_and_of_grades_a_note(
+    grades: dict[str, float], column: str, level: str | None
+) -> None:
+    columns = {"grade": column} if column == "Stars" else None
+    qrels = rows({"q": grades}, column)
+    ev = rk.evaluate(qrels, {"q": ["a", "b"]}, "R@1", columns=columns)
+    check = rk.check(qrels, {"q": ["a", "b"]}, columns=columns)
+    found = [one for one in check.findings if one.what.startswith("every judged item")]
+
+    assert [one.level for one in found] == ([] if level is None else [level])
+    assert any("every judged" in text for text in ev.warnings) == (level == "warning")
+    assert any("every judged" in text for text in ev.notes) == (level == "note")
+    assert all("rel=" in one.todo and "--rel" in one.todo for one in found)
+
+
+def test_grades_of_batches_are_those_of_one_call() -> None:
+    others: list[dict[str, dict[str, float]]] = [
+        {}, {"v": {"a": 3, "b": 2}, "u": {"a": 1}}, {"v": {"a": 0}},
+    ]  # fmt: skip
+    for changed in others:
+        qrels = RATED | changed
+        whole = rk.evaluate(qrels, SHOWN, "P@3")
+        batches = rk.Accumulator("P@3")
+        for user, grades in qrels.items():
+            batches.update({user: grades}, {user: SHOWN[user]})
+        found = batches.result()
+
+        assert found.warnings == whole.warnings
+        for text in (*found.notes, *whole.notes):
+            if "every judged" in text:
+                assert text in whole.notes
+                assert text in found.notes
+
+
+# --- a threshold that changes only some metrics
+
+
+def test_metrics_that_rel_does_not_change_are_named_with_what_would() -> None:
+    asked = ["P@2", "nDCG@2", "AP", "ERR"]
+    qrels: dict[str, dict[str, float]] = {"q": {"a": 5, "b": 3}}
+    run = {"q": ["b", "a"]}
+
+    ev = rk.evaluate(qrels, run, asked, rel=4)
+    plain = rk.evaluate(qrels, run, asked)
+    advised = rk.evaluate(qrels, run, "nDCG(rel=4)@2", rel=4)
+
+    assert ev.notes[0] == (
+        "rel=4 does not change nDCG@2, ERR: grades count as they are; write "
+        "nDCG(rel=4)@2 to leave out grades below 4"
+    )
+    assert (ev["P@2"], plain["P@2"]) == (1 / 2, 2 / 2)
+    assert ev["nDCG@2"] == plain["nDCG@2"]
+    # Only the item of grade 5, at rank 2, gains: 5 / log2(3) over 5 / log2(2).
+    assert advised["nDCG(rel=4)@2"] == pytest.approx((5 / np.log2(3)) / (5 / 1))
+    assert not any("does not change" in note for note in advised.notes)
+
+
+@pytest.mark.parametrize(
+    ("metric", "named"),
+    [
+        ("ERR", True),
+        ("DCG", True),
+        ("CG@5", True),
+        ("RBP(gain='linear')", True),
+        ("RBP", False),
+        ("nDCG(gain='binary')", False),
+        ("nDCG(rel=2)", False),
+        ("P@2", False),
+        ("P(rel=2)@2", False),
+        ("NumRet", False),
+        ("Unjudged@2", False),
+    ],
+)
+def test_the_parameters_of_a_metric_decide_whether_rel_changes_it(
+    metric: str,
+    named: bool,  # noqa: FBT001
+) -> None:
+    qrels = {"q": {"a": 3, "b": 1}}
+    ev = rk.evaluate(qrels, {"q": ["b", "a"]}, metric, rel=3)
+    silent = rk.evaluate(qrels, {"q": ["b", "a"]}, metric)
+
+    assert any("rel=3 does not change" in note for note in ev.notes) == named
+    assert not any("does not change" in note for note in silent.notes)
+    assert (ev.mean == silent.mean) or not named
+
+
+def test_a_metric_without_a_threshold_has_no_alternative() -> None:
+    ev = rk.evaluate({"q": {"a": 3}}, {"q": ["a"]}, "ERR", rel=3)
+
+    assert "rel=3 does not change ERR: grades count as they are" in ev.notes
+
+
+def test_batches_say_once_what_rel_does_not_change() -> None:
+    batches = rk.Accumulator(["nDCG", "P@1"], rel=3)
+    batches.update({"q": {"a": 3}}, {"q": ["a"]})
+    batches.update({"r": {"a": 3}}, {"r": ["a"]})
+    whole = rk.evaluate(
+        {"q": {"a": 3}, "r": {"a": 3}},
+        {"q": ["a"], "r": ["a"]},
+        ["nDCG", "P@1"],
+        rel=3,
+    )
+
+    assert batches.result().notes == whole.notes
+    assert len(whole.notes) == 1
+
+
+# --- items that nobody judged
+
+MANY: dict[str, list[str]] = {"q": ["a", "x", "y", "z"], "r": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "metric", "options", "told"),
+    [
+        ({"q": {"a"}, "r": {"b"}}, "P@2", {}, False),
+        ({"q": {"a": 1, "b": 3}, "r": {"b": 2}}, "nDCG@2", {}, False),
+        ({"q": {"a": 1, "b": 0}, "r": {"b": 1}}, "P@2", {}, True),
+        ({"q": {"a": 1}, "r": {"b": 0}}, "nDCG@2", {}, True),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "P@2", {}, False),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "P@2", {"rel": 4}, True),
+        ({"q": {"a": 5}, "r": {"b": 2}}, "nDCG@2", {"rel": 4}, False),
+        ({"q": {"a": 1}, "r": {"b": -1}}, "P@2", {}, True),
+    ],
+    ids=[
+        "clicks", "graded clicks", "one negative", "graded", "ratings", "low ratings",
+        "rel that nDCG does not take", "in the pool",
+    ],
+)  # fmt: skip
+def test_the_share_of_unjudged_items_needs_negatives(
+    qrels: Any, metric: str, options: dict[str, Any], *, told: bool
+) -> None:
+    notes = rk.evaluate(qrels, MANY, metric, **options).notes
+
+    # Of the four items in the first two ranks, only a is judged.
+    said = f"{(4 - 1) / 4:.1%} of the items in the top 2 are unjudged: counted as not "
+    assert any(note.startswith(said) for note in notes) == told
+
+
+def test_check_tells_the_share_of_unjudged_items_only_with_negatives() -> None:
+    clicks = rk.check({"q": {"a"}, "r": {"b"}}, MANY, k=2)
+    graded = rk.check({"q": {"a": 1, "b": 0}, "r": {"b": 1}}, MANY, k=2)
+
+    assert clicks.both["unjudged_at_k"] is clicks.both["unjudged"] is None
+    assert graded.both["unjudged_at_k"] == (4 - 1) / 4
+    assert graded.both["unjudged"] == (6 - 1) / 6
+    assert "judged in the" not in str(clicks)
+    assert "unjudged in the top 2" in str(graded)
+    assert not any("not judged" in one.what for one in clicks.findings)
+    assert any("not judged" in one.what for one in graded.findings)
+
+
+@pytest.mark.parametrize(
+    ("grades", "rel"),
+    [([0.5, 5.0], "4"), ([0.5, 1.0], "0.5"), ([0.0, 2.5, 3.0], "2.5")],
+    ids=["half-stars", "shares", "few-grades"],
+)
+def test_grades_with_fractions_are_told_a_threshold_that_fits(
+    grades: list[float], rel: str
+) -> None:
+    # Half-stars from 0.5 to 5: three quarters of the way up, 3.875, and so 4.
+    qrels = {"u": {f"d{place}": grade for place, grade in enumerate(grades)}}
+
+    with pytest.raises(
+        DataError, match=rf"write P\(rel={rel}(\.0)?\)@1, or give rel={rel} "
+    ):
+        rk.evaluate(qrels, {"u": ["d0"]}, "P@1")

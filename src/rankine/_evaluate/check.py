@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from rankine import _io as io
 from rankine._base.checks import check_k
 from rankine._base.forks import need_threads
-from rankine._evaluate.findings import Pair
+from rankine._base.text import count
+from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
+from rankine._evaluate.warnings import all_relevant, level_of
+from rankine._io.columns import is_rating
 from rankine._io.mappings import as_rows
+from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from rankine._evaluate.findings import Finding
-    from rankine._io.sources import Source
+    from rankine._io.sources import Rows, Source
+
+_LEVELS = ("error", "warning", "note")
+_COMPARED = 200_000
+"""Ids that are compared letter by letter."""
+_MANY_UNJUDGED = 0.5
+_FEW_COMMON = 0.5
+_FORMS: dict[str, Callable[[str], str]] = {
+    "case": str.casefold,
+    "leading zeros": lambda text: text.lstrip("0"),
+    "a .0 at the end": lambda text: text.removesuffix(".0"),
+    "spaces": lambda text: "".join(text.replace("\u200b", "").split()),
+    "the encoding of accents": lambda text: unicodedata.normalize("NFC", text),
+}
+"""Ways of writing an id that are taken for another id -> what makes them alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that the user should look at.
+
+    Attributes:
+        level: ``error`` if `evaluate` refuses it, ``warning`` if numbers may mislead,
+            ``note`` if it is only good to know.
+        what: what was found, with counts and examples.
+        todo: what to do about it.
+    """
+
+    level: str
+    what: str
+    todo: str
 
 
 @dataclass(frozen=True)
@@ -38,12 +75,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return {
-            "qrels": dict(self.qrels),
-            "run": dict(self.run),
-            "both": dict(self.both),
-            "findings": [asdict(finding) for finding in self.findings],
-        }
+        return asdict(self) | {"findings": [asdict(one) for one in self.findings]}
 
     def __str__(self) -> str:
         """Return the report as text."""
@@ -109,13 +141,310 @@ def check_sources(truth: Source, source: Source, k: int) -> Check:
     refuse_empty(source)
     judged = as_rows(truth, "qrels", lenient=True)
     retrieved = as_rows(source, "run", lenient=True)
-    pair = Pair(judged, retrieved, k)
-    return Check(
-        pair.of_qrels(),
-        pair.of_run(),
-        pair.of_both(),
-        tuple(sorted(pair.findings(), key=lambda one: _LEVELS.index(one.level))),
-    )
+    pair = _Pair(judged, retrieved, k)
+    findings = sorted(pair.findings(), key=lambda one: _LEVELS.index(one.level))
+    return Check(pair.of_qrels, pair.of_run, pair.of_both, tuple(findings))
 
 
-_LEVELS = ("error", "warning", "note")
+class _Pair:
+    """Judgements and a run as frames with the columns query, item and value."""
+
+    def __init__(self, judged: Rows, retrieved: Rows, k: int) -> None:
+        self.k = k
+        self.judged, self.retrieved = judged, retrieved
+        ids = pl.col("query", "item").cast(pl.String)
+        self.truth, self.run = (
+            rows.frame.with_columns(ids).drop_nulls(["query", "item"])
+            for rows in (judged, retrieved)
+        )
+        if "value" not in self.run.columns:
+            place = pl.int_range(pl.len()).over("query").cast(pl.Float64)
+            self.run = self.run.with_columns(value=-place)
+        self.lists = (
+            self.run.filter(pl.col("value").is_not_nan())
+            .sort("query", "value", "item", descending=[False, True, True])
+            .with_columns(
+                place=pl.int_range(1, pl.len() + 1).over("query"),
+                tied=pl.len().over("query", "value"),
+                above=(pl.col("value").rank("min", descending=True) - 1).over("query"),
+            )
+        )
+        keys = self.truth.select("query", "item", grade="value").unique(
+            ["query", "item"], keep="first", maintain_order=True
+        )
+        self.queries = [
+            frame["query"].unique(maintain_order=True)
+            for frame in (self.truth, self.run)
+        ]
+        self.judged_lists = self.lists.filter(
+            pl.col("query").is_in(self.queries[0].implode())
+        ).join(keys, on=["query", "item"], how="left", maintain_order="left")
+
+    @cached_property
+    def of_qrels(self) -> dict[str, Any]:
+        truth = self.truth
+        counts = truth.group_by("value").len().sort("value")
+        relevant = truth.group_by("query").agg((pl.col("value") >= 1).sum())["value"]
+        return {
+            "name": self.judged.name,
+            "rows": self.judged.frame.height,
+            "queries": len(self.queries[0]),
+            "grades": {f"{grade:g}": n for grade, n in counts.iter_rows()},
+            "relevant_per_query": _spread(relevant),
+            "queries_without_relevant": int((relevant == 0).sum()),
+            "duplicates": truth.height - _n_pairs(truth),
+            "missing_ids": self.judged.frame.height - truth.height,
+        }
+
+    @cached_property
+    def of_run(self) -> dict[str, Any]:
+        lists = self.lists
+        above, tied = pl.col("above"), pl.col("tied")
+        across = (above < self.k) & (above + tied > self.k)
+        return {
+            "name": self.retrieved.name,
+            "rows": self.retrieved.frame.height,
+            "queries": len(self.queries[1]),
+            "list_length": _spread(self.run.group_by("query").len()["len"]),
+            "tied_rows": _share(int((lists["tied"] > 1).sum()), lists.height),
+            "queries_tied_across_k": lists.filter(across)["query"].n_unique(),
+            "duplicates": self.run.height - _n_pairs(self.run),
+            "scores_not_a_number": int(self.run["value"].is_nan().sum()),
+            "scores_infinite": int(self.run["value"].is_infinite().sum()),
+            "missing_ids": self.retrieved.frame.height - self.run.height,
+        }
+
+    @cached_property
+    def of_both(self) -> dict[str, Any]:
+        judged, listed = (set(ids.to_list()) for ids in self.queries)
+        lists = self.judged_lists
+        relevant = self.truth.filter(pl.col("value") >= 1)
+        hits = lists.filter(pl.col("grade") >= 1)
+        return {
+            "k": self.k,
+            "queries_in_both": len(judged & listed),
+            "queries_only_judged": len(judged - listed),
+            "queries_only_in_run": len(listed - judged),
+            "relevant_found": _share(_n_pairs(hits), _n_pairs(relevant)),
+            "unjudged_at_k": self._unjudged(lists.filter(pl.col("place") <= self.k)),
+            "unjudged": self._unjudged(lists),
+        }
+
+    def _unjudged(self, rows: pl.DataFrame) -> float | None:
+        """Return the share of items that are not judged, if only some are relevant."""
+        if not (self.truth["value"] < 1).any():
+            return None
+        known = int((rows["grade"] >= 0).sum())
+        return 1 - known / rows.height if rows.height else None
+
+    def findings(self) -> Iterator[Finding]:
+        yield from self._refused()
+        yield from self._overlap()
+        yield from self._order()
+        yield from self._judgements()
+        yield from self._odd_ids()
+
+    def _refused(self) -> Iterator[Finding]:
+        """What evaluate refuses."""
+        sides = (self.truth, self.of_qrels, "judged"), (self.run, self.of_run, "listed")
+        for frame, counts, word in sides:
+            if counts["missing_ids"]:
+                n = count(counts["missing_ids"], "row")
+                yield Finding(
+                    "error",
+                    f"{n} of {counts['name']} without an id",
+                    "fix the file, or drop these rows with lenient=True or --lenient",
+                )
+            pairs = frame.select("query", "item")
+            repeat = first_repeat(pairs) if counts["duplicates"] else None
+            if repeat is not None:
+                n = count(counts["duplicates"], "row")
+                query, item = frame.row(repeat[0])[:2]
+                differ = frame.unique().height > frame.height - counts["duplicates"]
+                values = ", with different numbers" if differ else ""
+                yield Finding(
+                    "error",
+                    f"{n} of {counts['name']} repeating an item that is {word} already "
+                    f"(query {query}, item {item}){values}",
+                    "remove them, or keep the best of each with lenient=True or "
+                    "--lenient",
+                )
+        if self.of_run["scores_not_a_number"]:
+            n = count(self.of_run["scores_not_a_number"], "score")
+            yield Finding(
+                "error",
+                f"{n} of {self.of_run['name']} not a number",
+                "fix them, or rank these items last with lenient=True or --lenient",
+            )
+
+    def _overlap(self) -> Iterator[Finding]:
+        judged, listed = self.queries
+        only_judged = judged.filter(~judged.is_in(listed.implode()))
+        only_listed = listed.filter(~listed.is_in(judged.implode()))
+        n = self.of_both["queries_in_both"]
+        is_few = n < _FEW_COMMON * len(judged)
+        if is_few:
+            yield Finding(
+                "error" if n == 0 else "warning",
+                f"{n} of {len(judged)} judged queries are in the run: "
+                f"{few(judged)} are judged, {few(listed)} are in the run",
+                "check that both files belong to the same test set and write ids the "
+                "same way",
+            )
+        elif len(only_judged):
+            yield Finding(
+                "warning",
+                f"{count(len(only_judged), 'judged query')} missing from the run "
+                f"({few(only_judged)})",
+                "such queries count as 0; if the system was not asked, leave them out "
+                "of the judgements",
+            )
+        if len(only_listed) and not is_few:
+            yield Finding(
+                "note",
+                f"{count(len(only_listed), 'query')} of the run without judgements "
+                f"({few(only_listed)})",
+                "such queries are not evaluated",
+            )
+        lists, share = self.judged_lists, self.of_both["unjudged_at_k"]
+        if lists.height and lists["grade"].null_count() == lists.height:
+            ours, theirs = (
+                few(frame["item"].unique(maintain_order=True))
+                for frame in (self.truth, self.run)
+            )
+            yield Finding(
+                "warning",
+                f"no judged item is in the run: {ours} are judged, {theirs} are in the "
+                "run",
+                "check that both write item ids the same way",
+            )
+        elif share is not None and share > _MANY_UNJUDGED:
+            yield Finding(
+                "warning",
+                f"{share:.0%} of the items in the top {self.k} are not judged",
+                "they count as not relevant; look at Bpref, or judge more",
+            )
+        for part in ("query", "item"):
+            types = [side.frame[part].dtype for side in (self.judged, self.retrieved)]
+            if types[0] != types[1]:
+                yield Finding(
+                    "note",
+                    f"{part} ids are {types[0]} in {self.judged.name} and {types[1]} "
+                    f"in {self.retrieved.name}",
+                    "they are compared as text if all texts are plain ints",
+                )
+
+    def _order(self) -> Iterator[Finding]:
+        run, lists = self.run, self.lists
+        step = run.select(pl.col("value").diff().over("query"))["value"]
+        longer = lists.with_columns(n=pl.len().over("query")).filter(pl.col("n") > 1)
+        if longer.height and (longer["tied"] == longer["n"]).all():
+            yield Finding(
+                "warning",
+                "all scores of each list are equal",
+                "the order is that of the ids, not of the system; give its scores, or "
+                "order='given' if the rows are in order",
+            )
+        elif (step > 0).any() and not (step < 0).any():
+            yield Finding(
+                "warning",
+                "scores rise along every list, as distances do",
+                "if smaller is better, give lower_is_better=True or --lower-is-better",
+            )
+        n = _contradicted(run) if "rank" in run.columns else 0
+        if n:
+            yield Finding(
+                "warning",
+                f"ranks and scores give different orders in {count(n, 'list')}",
+                "the score decides; to trust the rank, give order='rank' or "
+                "--order rank",
+            )
+        across = self.of_run["queries_tied_across_k"]
+        if across:
+            yield Finding(
+                "note",
+                f"{count(across, 'query')} with ties across rank {self.k}",
+                "the tie rule decides which items are in; ties='average' averages "
+                "over all orders",
+            )
+
+    def _judgements(self) -> Iterator[Finding]:
+        value = self.truth["value"]
+        negative = int((value < 0).sum())
+        if negative:
+            yield Finding(
+                "note",
+                f"{count(negative, 'negative grade')}",
+                "such items count as not judged and have no gain",
+            )
+        if (value != value.floor()).any():
+            yield Finding(
+                "note",
+                "grades have fractions",
+                "say which are relevant, with rel= or --rel, for metrics that count "
+                "relevant items",
+            )
+        if len(value):
+            least, most = float(value.min()), float(value.max())  # type: ignore[arg-type]
+            level = level_of(most, rated=is_rating(self.judged.column))
+            said = all_relevant(least, most, threshold=1)
+            if said is not None:
+                yield Finding(level, *said)
+        empty = self.of_qrels["queries_without_relevant"]
+        if empty:
+            yield Finding(
+                "warning" if empty == len(self.queries[0]) else "note",
+                f"{count(empty, 'judged query')} without a relevant item",
+                "such queries count as 0; leave them out with a convention that skips "
+                "them",
+            )
+
+    def _odd_ids(self) -> Iterator[Finding]:
+        for part in ("query", "item"):
+            ours, theirs = self.truth[part].unique(), self.run[part].unique()
+            lost = ours.filter(~ours.is_in(theirs.implode()))
+            free = theirs.filter(~theirs.is_in(ours.implode()))
+            if len(lost) > _COMPARED or len(free) > _COMPARED or not len(lost):
+                continue
+            for word, plain in _FORMS.items():
+                known = {plain(one): one for one in free.sort().to_list()}
+                pairs = [
+                    (one, known[plain(one)])
+                    for one in lost.sort().to_list()
+                    if plain(one) in known
+                ]
+                if pairs:
+                    yield Finding(
+                        "warning",
+                        f"{count(len(pairs), f'{part} id')} of the judgements and of "
+                        f"the run differ only in {word} ({pairs[0][0]!r} and "
+                        f"{pairs[0][1]!r})",
+                        "write them the same way; ids are compared character by "
+                        "character",
+                    )
+
+
+def _spread(values: pl.Series) -> dict[str, float] | None:
+    if len(values) == 0:
+        return None
+    return {
+        "min": int(values.min()),  # type: ignore[arg-type]
+        "median": float(values.median()),  # type: ignore[arg-type]
+        "max": int(values.max()),  # type: ignore[arg-type]
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _n_pairs(frame: pl.DataFrame) -> int:
+    return frame.select("query", "item").n_unique()
+
+
+def _contradicted(run: pl.DataFrame) -> int:
+    """Count the lists in which a better rank has a lower score."""
+    higher = pl.col("value").diff().over("query") > 0
+    later = pl.col("rank").diff().over("query") > 0
+    ordered = run.sort("query", "rank", maintain_order=True)
+    return ordered.filter(higher & later)["query"].n_unique()

@@ -10,7 +10,9 @@ from rankine._base.text import count
 from rankine._join.aligned import SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from rankine._evaluate.summary import Summary
     from rankine._join.aligned import Aligned
@@ -31,23 +33,31 @@ def notes_of(
     )
     depths = sorted({metric.depth for metric in metrics if metric.depth is not None})
     return (
-        *_missing(aligned),
-        *_extra(aligned),
-        *_unmatched(aligned),
+        *_apart(aligned),
         *_unreachable(table, metrics),
         *_empty(summaries, n_metrics),
         *undefined(summaries),
-        *_unjudged(aligned, depths, metrics),
-        *_short(table, depths),
+        *_of_lists(aligned, depths, metrics),
         *_tied(table, depths),
         *_negative(table),
         *aligned.notes,
     )
 
 
+def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
+    """Name the first few of n values, or of all that are given.
+
+    >>> few(["q1", "q2", "q3", "q4"]), few(["q1"], 2)
+    ('q1, q2, q3, ...', 'q1, ...')
+    """
+    first = [str(value) for value in values[:SHOWN]]
+    more = len(first) < (len(values) if n is None else n)
+    return ", ".join([*first, "..."] if more else first)
+
+
 def without_effect(
     rel: float | None, asked: Sequence[Metric], bound: Sequence[Metric]
-) -> list[str]:
+) -> Iterator[str]:
     """Name the metrics that a threshold for all does not change, and what would.
 
     Args:
@@ -55,20 +65,18 @@ def without_effect(
         asked: the metrics as they were asked for.
         bound: the same with what the convention says filled in.
     """
-    if rel is None:
-        return []
     idle = [
         metric
         for metric, filled in zip(asked, bound, strict=True)
         if not metric.binds("rel") and filled.get("rel") != rel and _is_graded(filled)
     ]
-    if not idle:
-        return []
-    said = f"rel={rel:g} does not change {_listed(idle)}: grades count as they are"
+    if rel is None or not idle:
+        return
+    said = f"rel={rel:g} does not change {few(idle)}: grades count as they are"
     able = [metric(rel=rel) for metric in idle if metric.takes("rel")]
     if able:
-        said += f"; write {_listed(able)} to leave out grades below {rel:g}"
-    return [said]
+        said += f"; write {few(able)} to leave out grades below {rel:g}"
+    yield said
 
 
 def _is_graded(metric: Metric) -> bool:
@@ -77,75 +85,82 @@ def _is_graded(metric: Metric) -> bool:
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _listed(metrics: Sequence[Metric]) -> str:
-    few = ", ".join(map(str, metrics[:SHOWN]))
-    return few + (", ..." if len(metrics) > SHOWN else "")
+def _apart(aligned: Aligned) -> Iterator[str]:
+    """Say what only the judgements or only the run has."""
+    table = aligned.table
+    if aligned.missing:
+        who = count(aligned.missing, "judged query")
+        names = few(aligned.missing_ids, aligned.missing)
+        fate = "left out" if table.in_run.all() else "counted as 0"
+        yield f"{who} missing from the run ({names}): {fate}"
+    if aligned.extra:
+        who, names = count(len(aligned.extra), "query"), few(aligned.extra)
+        yield f"{who} of the run without judgements ({names}): not evaluated"
+    if not len(table.query) and table.n_retrieved.any() and len(table.pool.grade):
+        yield (
+            "no judged item is in the run; rankine check shows whether both write ids "
+            "the same way"
+        )
 
 
-def _few(ids: Sequence[Any], n: int) -> str:
-    shown = ", ".join(str(value) for value in ids)
-    return f"({shown}{', ...' if n > len(ids) else ''})"
+def _unreachable(table: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    largest = float(table.pool.grade.max(initial=-np.inf))
+    for rel in sorted({metric.get("rel") for metric in metrics} - {None}):
+        if -np.inf < largest < rel:
+            yield (
+                f"no grade is at least {rel:g}, the largest is {largest:g}: nothing is "
+                "relevant"
+            )
 
 
-def _missing(aligned: Aligned) -> list[str]:
-    if not aligned.missing:
-        return []
-    who = count(aligned.missing, "judged query")
-    names = _few(aligned.missing_ids, aligned.missing)
-    fate = "left out" if aligned.table.in_run.all() else "counted as 0"
-    return [f"{who} missing from the run {names}: {fate}"]
-
-
-def _extra(aligned: Aligned) -> list[str]:
-    if not aligned.extra:
-        return []
-    who = count(len(aligned.extra), "query")
-    names = _few(aligned.extra[:SHOWN], len(aligned.extra))
-    return [f"{who} of the run without judgements {names}: not evaluated"]
-
-
-def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> list[str]:
+def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[str]:
     """Count the queries without relevant items; thresholds may differ by metric."""
     notes: dict[tuple[int, str, str], list[str]] = {}
-    for label, found in summaries.items():
-        if found.n_empty:
-            key = (found.n_empty, found.metric.fact.lacks, found.fate_of_empty)
+    for label, summary in summaries.items():
+        if summary.n_empty:
+            key = (summary.n_empty, summary.metric.fact.lacks, summary.fate_of_empty)
             notes.setdefault(key, []).append(label)
-    return [
-        f"{count(n, 'query')} without {lacks}: {fate}"
-        + (f" {_few(labels[:SHOWN], len(labels))}" if len(labels) < n_metrics else "")
-        for (n, lacks, fate), labels in notes.items()
-    ]
+    for (n, lacks, fate), labels in notes.items():
+        whose = f" ({few(labels)})" if len(labels) < n_metrics else ""
+        yield f"{count(n, 'query')} without {lacks}: {fate}{whose}"
 
 
 def undefined(summaries: Mapping[str, Summary]) -> list[str]:
     """Say for how many queries metrics have no value."""
     return [
-        f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
-        for label, found in summaries.items()
-        if found.n_undefined > found.n_empty
+        f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out"
+        for label, summary in summaries.items()
+        if summary.n_undefined > summary.n_empty
     ]
 
 
-def _unjudged(
+def _of_lists(
     aligned: Aligned, depths: Sequence[int], metrics: Sequence[Metric]
-) -> list[str]:
+) -> Iterator[str]:
+    """Say what lists lack, down to the first cutoff: judgements, or items."""
     table = aligned.table
-    total = int(table.n_retrieved.sum())
+    if not table.n_retrieved.any():
+        if table.in_run.any():
+            yield "all lists of the run are empty"
+        return
+    k = depths[0] if depths else None
     known = table.grade >= 0
-    if not total:
-        return ["all lists of the run are empty"] if table.in_run.any() else []
+    inside = known if k is None else known & (table.rank <= k)
+    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
+    share = 1 - np.count_nonzero(inside) / int(length.sum())
     if aligned.floored:
         who = count(aligned.floored, "judged item")
-        return [f"{who} with a score at or under the floor: counted as not relevant"]
-    k = depths[0] if depths else None
-    inside = known if k is None else known & (table.rank <= k)
-    shown = total if k is None else int(np.minimum(table.n_retrieved, k).sum())
-    share = 1 - np.count_nonzero(inside) / shown
-    if share <= 0 or not _has_negatives(table, metrics):
-        return []
-    where = "retrieved items" if k is None else f"items in the top {k}"
-    return [f"{share:.1%} of the {where} are unjudged: counted as not relevant"]
+        yield f"{who} with a score at or under the floor: counted as not relevant"
+    elif share > 0 and _has_negatives(table, metrics):
+        where = "retrieved items" if k is None else f"items in the top {k}"
+        yield f"{share:.1%} of the {where} are unjudged: counted as not relevant"
+    if k is not None:
+        short = int(np.count_nonzero((table.n_retrieved < k) & table.in_run))
+        if short:
+            yield (
+                f"{count(short, 'list')} with fewer than {k} items: missing ranks "
+                "count as not relevant"
+            )
 
 
 def _has_negatives(table: Judged, metrics: Sequence[Metric]) -> bool:
@@ -159,65 +174,28 @@ def _has_negatives(table: Judged, metrics: Sequence[Metric]) -> bool:
     return any(least <= 0 if rel is None else least < rel for rel in thresholds)
 
 
-def _unmatched(aligned: Aligned) -> list[str]:
-    table = aligned.table
-    if len(table.query) or not table.n_retrieved.any() or not len(table.pool.grade):
-        return []
-    return [
-        (
-            "no judged item is in the run; rankine check shows whether both write ids "
-            "the same way"
-        )
-    ]
-
-
-def _unreachable(table: Judged, metrics: Sequence[Metric]) -> list[str]:
-    if not len(table.pool.grade):
-        return []
-    largest = float(table.pool.grade.max())
-    asked = {metric.get("rel") for metric in metrics} - {None}
-    return [
-        f"no grade is at least {rel:g}, the largest is {largest:g}: nothing is relevant"
-        for rel in sorted(asked)
-        if largest < rel
-    ]
-
-
-def _short(table: Judged, depths: Sequence[int]) -> list[str]:
-    if not depths:
-        return []
-    k = depths[0]
-    n = int(np.count_nonzero((table.n_retrieved < k) & table.in_run))
-    if not n or not table.n_retrieved.any():
-        return []
-    return [
-        (
-            f"{count(n, 'list')} with fewer than {k} items: missing ranks count as not "
-            "relevant"
-        )
-    ]
-
-
-def _tied(table: Judged, depths: Sequence[int]) -> list[str]:
-    notes = []
+def _tied(table: Judged, depths: Sequence[int]) -> Iterator[str]:
+    is_across = False
     for k in depths:
         across = (table.above < k) & (table.above + table.tied > k)
         n = len(np.unique(table.query[across]))
         if n:
-            notes.append(
-                f"{count(n, 'query')} with judged items tied across rank {k}: "
-                "the tie rule decides"
+            is_across = True
+            yield (
+                f"{count(n, 'query')} with judged items tied across rank {k}: the tie "
+                "rule decides"
             )
-    if not notes and (table.tied > 1).any():
+    if not is_across and (table.tied > 1).any():
         n = len(np.unique(table.query[table.tied > 1]))
-        notes.append(f"{count(n, 'query')} with judged items in ties")
-    return notes
+        yield f"{count(n, 'query')} with judged items in ties"
 
 
-def _negative(table: Judged) -> list[str]:
+def _negative(table: Judged) -> Iterator[str]:
     n = int(np.count_nonzero(table.pool.grade < 0))
-    if not n:
-        return []
-    if table.keep_negative:
-        return [f"{count(n, 'negative grade')}: counted as losses"]
-    return [f"{count(n, 'negative grade')}: treated as unjudged, with gain 0"]
+    if n:
+        fate = (
+            "counted as losses"
+            if table.keep_negative
+            else "treated as unjudged, with gain 0"
+        )
+        yield f"{count(n, 'negative grade')}: {fate}"

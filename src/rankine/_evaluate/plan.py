@@ -1,4 +1,7 @@
-"""What is to be computed, checked before any data is read."""
+"""What is to be computed, checked before any data is read.
+
+A convention becomes parameters of metrics here: data, no names of tools.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._conventions.convention import BY_RANK, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.bind import bind, rule_for
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
@@ -16,6 +18,7 @@ from rankine._tables.judged import SPREAD
 from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
 # Fields that decide the table; metrics for which they agree share one.
@@ -34,6 +37,8 @@ _GIVEN_BY = {
     "subtopics": ("items", "qrels"),
 }
 """What a metric may need -> the arguments that give it."""
+_BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
+"""Gains that ask for the smallest relevant grade."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,8 @@ def plan_of(
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
         raise UsageError(msg)
-    _check_rule(rule, tuple(metrics))
-    _check_ties(rule, tuple(metrics))
-    _check_names(tuple(metrics))
+    _check_rule(rule)
+    _check_metrics(rule, metrics)
     bound = tuple(
         _with_catalog(bind(metric, rule), metric, catalog) for metric in metrics
     )
@@ -153,7 +157,59 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
                 raise ParameterError(msg)
 
 
-def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
+def rule_for(metric: Metric, rule: Convention) -> Convention:
+    """Return a convention as it holds for one metric: its overrides applied."""
+    if not rule.overrides:
+        return rule
+    own = rule.own(metric.name, cut=metric.depth is not None)
+    return rule.replace(**{key: own[key] for key in own if metric.fact.is_field(key)})
+
+
+@lru_cache(maxsize=4096)
+def bind(metric: Metric, rule: Convention) -> Metric:
+    """Fill the parameters that were not given with what the convention says."""
+    own = rule_for(metric, rule)
+    filled: dict[str, Any] = {
+        parameter: getattr(own, field)
+        for parameter, field in metric.fact.follows.items()
+    }
+    filled |= {
+        key: value
+        for key, value in rule.own(metric.name, cut=metric.depth is not None).items()
+        if not metric.fact.is_field(key)
+    }
+    if metric.takes("rel") and "rel" not in filled:
+        graded = metric.takes("gain") and metric.get("rel") is None
+        gain = metric.get("gain") if metric.binds("gain") else filled.get("gain")
+        needs = (gain or metric.get("gain")) in _BY_THRESHOLD
+        if not graded or needs or not own.gain_below_threshold:
+            filled["rel"] = own.threshold
+    if own.tie in SPREAD and "ties" not in filled:
+        if metric.takes("ties"):
+            filled["ties"] = own.tie
+        elif metric.fact.ordered:
+            msg = f"{metric.name} cannot be computed with tie={own.tie!r}"
+            raise ParameterError(msg)
+    for key in filled:
+        if not metric.takes(key):
+            takes = ", ".join(metric.fact.parameters)
+            msg = (
+                f"the convention's overrides give {metric.name} a {key!r}; it takes "
+                f"{takes}, or a field of a convention"
+            )
+            raise ParameterError(msg)
+    new = {
+        key: value
+        for key, value in filled.items()
+        if not metric.binds(key) and value != metric.fact.parameters[key]
+    }
+    # What the convention chooses may be for another choice than the one that was given.
+    for key in [*metric.fact.idle({**dict(metric.params), **new})]:
+        new.pop(key, None)
+    return metric(**new) if new else metric
+
+
+def _check_rule(rule: Convention) -> None:
     """Refuse what a convention asks for and nobody can do."""
     for name, own in rule.overrides.items():
         plain = name.removesuffix(WITH_CUTOFF)
@@ -172,35 +228,27 @@ def _check_rule(rule: Convention, metrics: tuple[Metric, ...]) -> None:
                 f"and {name} differs"
             )
             raise ParameterError(msg)
-    for metric in metrics:
-        pooled = rule_for(metric, rule).aggregate == "ratio_of_sums"
-        if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
-            msg = (
-                f"{metric} cannot be pooled over queries, as "
-                "aggregate='ratio_of_sums' asks"
-            )
-            raise ParameterError(msg)
 
 
-def _check_names(metrics: tuple[Metric, ...]) -> None:
-    """Refuse two functions of one name, whose metrics nobody could tell apart."""
+def _check_metrics(rule: Convention, metrics: Iterable[Metric]) -> None:
+    """Refuse what cannot be computed so, and two functions of one name."""
     seen: set[str] = set()
     for metric in metrics:
-        text = str(metric)
-        if text in seen:
+        own, text = rule_for(metric, rule), str(metric)
+        pooled = own.aggregate == "ratio_of_sums"
+        msg = ""
+        if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
+            msg = (
+                f"{text} cannot be pooled over queries, as aggregate='ratio_of_sums' "
+                "asks"
+            )
+        elif isinstance(metric, ListMetric) and own.tie in SPREAD:
+            msg = f"{text} cannot be computed with tie={own.tie!r}"
+        elif text in seen:
             msg = f"two metrics are called {text}; give their functions different names"
+        if msg:
             raise ParameterError(msg)
         seen.add(text)
-
-
-def _check_ties(rule: Convention, metrics: tuple[Metric, ...]) -> None:
-    """Refuse to look at all orders of tied items for metrics of lists."""
-    for metric in metrics:
-        if isinstance(metric, ListMetric):
-            tie = rule_for(metric, rule).tie
-            if tie in SPREAD:
-                msg = f"{metric} cannot be computed with tie={tie!r}"
-                raise ParameterError(msg)
 
 
 def _needs_threshold(metric: Metric, rule: Convention) -> bool:

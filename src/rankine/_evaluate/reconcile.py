@@ -12,12 +12,11 @@ from rankine._conventions.convention import BY_RANK, FIELDS, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.bind import rule_for
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.explanation import Explanation, Group, Row, Step
 from rankine._evaluate.inputs import source_of, truth_of
 from rankine._evaluate.options import Options
-from rankine._evaluate.plan import plan_of
+from rankine._evaluate.plan import plan_of, rule_for
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Rows, Stream
 from rankine._metrics.lists.kind import ListMetric

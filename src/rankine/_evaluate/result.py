@@ -11,10 +11,9 @@ import polars as pl
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.doubts import Doubts, with_steps
-from rankine._evaluate.means import Means
 from rankine._evaluate.notes import notes_of, undefined, without_effect
-from rankine._evaluate.warnings import Caution, cautions_of
+from rankine._evaluate.summary import Means
+from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._join.context import Listed

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
 from rankine._evaluate.batches.totals import Total, check_options
-from rankine._evaluate.doubts import Doubts
 from rankine._evaluate.job import Job, prepare
 from rankine._evaluate.notes import undefined, without_effect
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
-from rankine._evaluate.warnings import Caution, added
+from rankine._evaluate.warnings import Caution, Doubts, added
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Stream, is_empty, no_judgements, no_rows
 from rankine._join.context import Listed, known_by
