@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankine as rk
-from rankine._stats import intervals as module
+from rankine._base.limits import limited
 from rankine._stats.intervals import Interval, Sample, intervals
 from rankine.errors import ParameterError
 
@@ -26,17 +26,15 @@ def drawn_by_hand(values: np.ndarray, n_resamples: int, seed: int) -> np.ndarray
 
 
 @pytest.mark.parametrize("cells", [1, 64, 1 << 17])
-def test_bootstrap_is_the_spread_of_resampled_means(
-    monkeypatch: pytest.MonkeyPatch, cells: int
-) -> None:
-    monkeypatch.setattr(module, "_CELLS", cells)
+def test_bootstrap_is_the_spread_of_resampled_means(cells: int) -> None:
     values = np.random.default_rng(5).random(31)
     values[3] = np.nan
     means = drawn_by_hand(values, 200, seed=7)
 
-    (plain, total) = intervals(
-        [Sample(values), Sample(values, "sum")], n_resamples=200, seed=7
-    )
+    with limited(drawn_cells=cells):
+        (plain, total) = intervals(
+            [Sample(values), Sample(values, "sum")], n_resamples=200, seed=7
+        )
 
     expected = np.quantile(means, [0.025, 0.975])
     np.testing.assert_allclose(plain, expected, rtol=1e-12)

@@ -41,6 +41,10 @@ class Limits:
         scan_bytes: bytes of CSV that are looked at together, and stay in the cache.
         few_json_bytes: bytes of JSON lines up to which nothing is gained by polars.
         paired_items: items of two runs that are looked up together, in the cache.
+        drawn_cells: counts of draws that are kept at once, 1 MB, which stays in the
+            cache of a core: 2,000 resamples of 6,980 queries and 5 metrics took 0.07 s
+            with 1 MB, and 0.25 s with 4.
+        topic_cells: users times topics that are looked at in one piece.
     """
 
     few_ids: int = 4096
@@ -54,6 +58,8 @@ class Limits:
     scan_bytes: int = 1 << 18
     few_json_bytes: int = 1 << 12
     paired_items: int = 1 << 16
+    drawn_cells: int = 1 << 17
+    topic_cells: int = 1 << 22
 
 
 _now = [Limits()]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankine as rk
-from rankine._metrics.lists import kind as listed
+from rankine._base.limits import limited
 
 METRICS = [
     "Calibration@4", "SubtopicRecall@3", "SubtopicRecall(judged=False)@3",
@@ -36,13 +36,12 @@ def world(seed: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("cells", [1, 7, 10, 33])
-def test_parts_give_what_the_whole_gives(
-    seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_give_what_the_whole_gives(seed: int, cells: int) -> None:
     own = world(seed)
     wanted = rk.evaluate(own["qrels"], own["run"], METRICS, **_known(own))
-    monkeypatch.setattr(listed, "_CELLS", cells)
-    found = rk.evaluate(own["qrels"], own["run"], METRICS, **_known(own))
+    with limited(topic_cells=cells):
+        found = rk.evaluate(own["qrels"], own["run"], METRICS, **_known(own))
+
     assert found.per_query.equals(wanted.per_query)
     assert found.mean == wanted.mean
 

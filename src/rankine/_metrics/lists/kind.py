@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankine._base.limits import limits
 from rankine._metrics.metric import Fact, Kernel, Metric, register
 from rankine._tables.lists import Recommended
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from rankine._tables.lists import Top
 
 LISTED: dict[str, Fact] = {}
-_CELLS = 1 << 22
-"""Users times topics that are looked at together."""
 WORDS = {
     "judgements": "judgements; give qrels",
     "train": "the interactions that users had before; give train= or --train",
@@ -57,10 +56,10 @@ def by_parts(kernel: Kernel) -> Kernel:
 
     @wraps(kernel)
     def values(table: Recommended, **parameters: Any) -> Floats:
-        n = table.n_topics
-        if table.n_queries * n <= _CELLS:
+        n, most = table.n_topics, limits().topic_cells
+        if table.n_queries * n <= most:
             return kernel(table, **parameters)
-        some = table.parts(max(_CELLS // n, 1))
+        some = table.parts(max(most // n, 1))
         return np.concatenate([kernel(part, **parameters) for part in some])
 
     return values
