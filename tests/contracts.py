@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 import numpy as np
 
+from rankine._join import Ties
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def hints(function: Callable[..., Any]) -> dict[str, Any]:
     own = inspect.unwrap(function)
     known = vars(sys.modules[own.__module__])
     only_typed = dict.fromkeys(ONLY_TYPED, Any)
-    typed = {"Mapping": Mapping, "Callable": Callable}
+    typed = {"Mapping": Mapping, "Callable": Callable, "Ties": Ties}
     return get_type_hints(own, {**only_typed, **typed, **known})
 
 

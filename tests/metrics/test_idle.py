@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._join import Ties
 from rankine._metrics.lists.kind import LISTED
 from rankine._metrics.metric import REGISTRY, Fact, Metric
 from rankine._metrics.similarity.measures import MEASURES, Measure
 from rankine.errors import ParameterError, RankineError
+from tests.contracts import hints
 
 rk.metrics()  # fills the registry
 FACTS = {**REGISTRY, **LISTED}
@@ -50,16 +49,6 @@ NUMBERS: tuple[Any, ...] = (
 # Values to try, from the types in the signature
 
 
-def hints(fact: Fact) -> dict[str, Any]:
-    kernel = getattr(fact.kernel, "__wrapped__", fact.kernel)
-    known = vars(sys.modules[kernel.__module__])
-    only_typed: dict[str, Any] = {
-        "Floats": Any, "Judged": Any, "Recommended": Any, "Matched": Any,
-        "Exposure": Any, "Ties": Ties, "Mapping": Mapping, "Callable": Callable,
-    }  # fmt: skip
-    return get_type_hints(kernel, {**only_typed, **known})
-
-
 def words(hint: Any) -> list[Any]:
     if hint is bool:
         return [True, False]
@@ -74,7 +63,7 @@ def words(hint: Any) -> list[Any]:
 
 
 def values(fact: Fact, key: str) -> list[Any]:
-    tried = words(hints(fact)[key]) or NUMBERS
+    tried = words(hints(fact.kernel)[key]) or NUMBERS
     return [value for value in tried if value != fact.parameters[key]]
 
 
@@ -248,7 +237,7 @@ def test_choices_that_silence_a_parameter_are_declared(name: str) -> None:
     """With each word of each parameter, others have an effect or are refused."""
     fact = FACTS[name]
     for other in fact.parameters:
-        for word in words(hints(fact)[other]):
+        for word in words(hints(fact.kernel)[other]):
             try:
                 base = rk.parse(name)(**{other: word})
             except ParameterError:

@@ -1,4 +1,4 @@
-"""Rows of query, item and number in every form, and what is said of them."""
+"""Rows of query, item and number in every form, and where a message places them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from typing import Any, TypeAlias
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pytest
-
-import rankine as rk
-from rankine import errors
 
 Row: TypeAlias = tuple[Any, Any, Any]
 Write: TypeAlias = Callable[[str, str | bytes], Path]
@@ -63,22 +59,3 @@ def place(form: str, data: Any, row: int) -> str:
     if form == "trec":
         return f"{data}:{row + 1}"
     return f"row {row}"
-
-
-def complaint(
-    kind: type[errors.RankineError],
-    qrels: Any,
-    run: Any,
-    metrics: Any = "AP",
-    **options: Any,
-) -> str:
-    """Return the message of the error, whose class and form are checked."""
-    with pytest.raises(errors.RankineError) as caught:
-        rk.evaluate(qrels, run, metrics, **options)
-    text = str(caught.value)
-
-    found = type(caught.value)
-    assert (errors.DataError if found is errors.NoRowsError else found) is kind
-    assert "\n" not in text
-    assert not text.endswith(".")
-    return text

@@ -19,13 +19,15 @@ from tests.refused.refusals import (
     command,
     files,
     refusal,
+    refused,
     some_file,
     told,
 )
-from tests.refused.rows import Write, complaint
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.refused.rows import Write
 
 
 # --- encodings
@@ -56,7 +58,7 @@ def test_14_bytes_that_are_no_utf8_are_refused_with_their_place(
 def test_bytes_that_are_no_utf8_name_the_line(write: Write) -> None:
     path = write("some.run", b"q Q0 a 1 0.5 t\nq Q0 caf\xe9 2 0.4 t\n")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert text.startswith(f"{path}:2: ")
     assert "UTF-8" in text
@@ -65,7 +67,7 @@ def test_bytes_that_are_no_utf8_name_the_line(write: Write) -> None:
 def test_bytes_that_are_no_utf8_in_csv_name_the_line(write: Write) -> None:
     path = write("some.csv", b"query,item,score\nq,a,1\nq,caf\xe9,2\n")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert f"{path}:3" in text
     assert "UTF-8" in text

@@ -22,7 +22,7 @@ from tests.refused.refusals import (
     refused,
     some_file,
 )
-from tests.refused.rows import FRAMES, JUDGED, SCORED, Write, complaint, in_form
+from tests.refused.rows import FRAMES, JUDGED, SCORED, Write, in_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def test_24_missing_column_lists_what_is_there_and_how_to_say_it(
         bad = good.rename_columns(names)
     pair = (bad, {"q1": ["a"]}) if role == "qrels" else ({"q1": {"a"}}, bad)
 
-    text = complaint(errors.ColumnNotFoundError, *pair)
+    text = refused(errors.ColumnNotFoundError, *pair)
 
     assert "no column for the item" in text
     assert "'query', 'thing'" in text
@@ -79,7 +79,7 @@ def test_24_a_missing_column_shows_what_is_there_and_how_to_say_it(
 def test_24_missing_column_suggests_the_nearest_name() -> None:
     run = pl.DataFrame({"query": ["q1"], "itme": ["a"], "score": [1.0]})
 
-    text = complaint(errors.ColumnNotFoundError, {"q1": {"a"}}, run)
+    text = refused(errors.ColumnNotFoundError, {"q1": {"a"}}, run)
 
     assert "{'item': 'itme'}" in text
 
@@ -90,7 +90,7 @@ def test_24_missing_column_that_was_named_suggests_the_nearest(
 ) -> None:
     run = in_form(form, "run", SCORED, write)
 
-    text = complaint(
+    text = refused(
         errors.ColumnNotFoundError, {"q1": {"a"}}, run, columns={"item": "itm"}
     )
 
@@ -109,7 +109,7 @@ def test_columns_that_are_not_there_are_told(tmp_path: Path) -> None:
 def test_24_a_part_that_does_not_exist_is_refused() -> None:
     frame = pl.DataFrame({"query": ["q"], "item": ["a"]})
 
-    text = complaint(errors.ParameterError, {"q": {"a"}}, frame, columns={"itm": "a"})
+    text = refused(errors.ParameterError, {"q": {"a"}}, frame, columns={"itm": "a"})
 
     assert "'itm'" in text
     assert "query, item, grade, score, rank" in text
@@ -157,7 +157,7 @@ def test_numbers_in_a_column_without_a_known_name_are_not_left_out() -> None:
 def test_25_two_columns_for_one_part_ask_for_one() -> None:
     run = pl.DataFrame({"user_id": ["q"], "uid": ["q"], "item": ["a"]})
 
-    text = complaint(errors.ColumnNotFoundError, {"q": {"a"}}, run)
+    text = refused(errors.ColumnNotFoundError, {"q": {"a"}}, run)
 
     assert "'user_id', 'uid'" in text
     assert "--col query=" in text
@@ -194,7 +194,7 @@ def test_names_of_ids_come_before_names_of_texts() -> None:
 def test_26_a_column_twice_in_a_csv_is_refused(write: Write) -> None:
     run = write("twice.csv", "query,item,score,score\nq1,a,1,2\n")
 
-    text = complaint(errors.FormatError, {"q1": {"a"}}, run)
+    text = refused(errors.FormatError, {"q1": {"a"}}, run)
 
     assert "'score'" in text
     assert f"{run}:1" in text

@@ -12,8 +12,8 @@ from scipy import sparse
 import rankine as rk
 from rankine import errors
 from rankine.errors import DuplicateItemError
-from tests.refused.refusals import RR, RUN, files, refusal, scored, told
-from tests.refused.rows import JUDGED, Row, Write, complaint, in_form
+from tests.refused.refusals import RR, RUN, files, refusal, refused, scored, told
+from tests.refused.rows import JUDGED, Row, Write, in_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_51_duplicate_item_in_a_run_is_refused_with_both_places(
     rows += [("q1", "a", 1.0)]
     run = in_form(form, "run", rows, write)
 
-    text = complaint(
+    text = refused(
         errors.DuplicateItemError, in_form("dict", "qrels", JUDGED, write), run
     )
 
@@ -66,13 +66,13 @@ def test_51_52_an_item_twice_is_refused(score: str, tmp_path: Path) -> None:
 def test_lines_of_a_csv_are_counted_past_blank_lines(write: Write) -> None:
     path = write("some.csv", "query,item,score\n\nq1,x,0.9\n\nq1,x,0.8\n")
 
-    text = complaint(errors.DuplicateItemError, {"q1": {"a"}}, path)
+    text = refused(errors.DuplicateItemError, {"q1": {"a"}}, path)
 
     assert re.search(r"3 and (line )?5\b", text)
 
 
 def test_51_duplicate_item_in_a_list_is_refused_with_both_places() -> None:
-    text = complaint(errors.DuplicateItemError, {"q1": {"a"}}, {"q1": ["a", "b", "a"]})
+    text = refused(errors.DuplicateItemError, {"q1": {"a"}}, {"q1": ["a", "b", "a"]})
 
     assert "'a'" in text
     assert "'q1'" in text
@@ -89,7 +89,7 @@ def test_51_duplicate_item_in_a_list_is_refused_with_both_places() -> None:
     ids=["coo", "csr", "ranked"],
 )
 def test_51_duplicate_item_in_a_matrix_is_refused(run: Any) -> None:
-    text = complaint(errors.DuplicateItemError, {0: {1}}, run)
+    text = refused(errors.DuplicateItemError, {0: {1}}, run)
 
     assert "item 1 " in text
     assert "query 0 " in text
@@ -154,7 +154,7 @@ def test_60_duplicate_judgement_is_refused_with_both_places(
         form, "qrels", [("q1", "a", 1), ("q2", "b", 1), ("q1", "a", 2)], write
     )
 
-    text = complaint(errors.DuplicateItemError, qrels, {"q1": ["a"]})
+    text = refused(errors.DuplicateItemError, qrels, {"q1": ["a"]})
 
     assert "'a'" in text
     assert "'q1'" in text

@@ -15,7 +15,7 @@ from rankine import errors
 from rankine.errors import DataError, FormatError, NoRowsError, UsageError
 from tests.io.packed import QRELS, written
 from tests.refused.refusals import BOM, TRUTH, command, files, refusal, refused, told
-from tests.refused.rows import JUDGED, Write, complaint, in_form
+from tests.refused.rows import JUDGED, Write, in_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def test_69_empty_run_is_refused(form: str, write: Write) -> None:
     run = in_form(form, "run", [], write)
     qrels = in_form("dict", "qrels", JUDGED, write)
 
-    text = complaint(errors.DataError, qrels, run)
+    text = refused(NoRowsError, qrels, run)
 
     assert text.endswith(": no rows in it")
 
@@ -45,20 +45,21 @@ def test_69_an_empty_run_is_refused(run: Any) -> None:
 def test_69_empty_judgements_are_refused(form: str, write: Write) -> None:
     qrels = in_form(form, "qrels", [], write)
 
-    text = complaint(errors.DataError, qrels, {"q": ["a"]})
+    kind = NoRowsError if form == "csv" else errors.DataError
+    text = refused(kind, qrels, {"q": ["a"]})
 
     assert "no judgements" in text
 
 
 def test_69_none_is_no_run() -> None:
-    text = complaint(errors.FormatError, {"q": {"a"}}, None)
+    text = refused(errors.FormatError, {"q": {"a"}}, None)
 
     assert text.startswith("cannot read run from ")
     assert "a path, a mapping by query, a pandas" in text
 
 
 def test_69_none_is_no_judgements() -> None:
-    text = complaint(errors.ParameterError, None, {"q": ["a"]})
+    text = refused(errors.ParameterError, None, {"q": ["a"]})
 
     assert text.endswith(" needs judgements, but there are none")
 
@@ -76,7 +77,7 @@ def test_a_file_without_rows_is_refused(role: str, content: str, write: Write) -
     path = write("some.txt", content)
     pair = (path, {"q": ["a"]}) if role == "qrels" else ({"q": {"a"}}, path)
 
-    text = complaint(errors.DataError, *pair)
+    text = refused(NoRowsError, *pair)
 
     assert str(path) in text
     assert "empty" in text or "no rows" in text or "no judgements" in text
@@ -114,7 +115,7 @@ def test_a_run_with_a_header_only_is_refused(name: str, write: Write) -> None:
     mark = "," if name.endswith("csv") else "\t"
     path = write(name, mark.join(["query", "item", "score"]) + "\n")
 
-    text = complaint(errors.DataError, {"q": {"a"}}, path)
+    text = refused(NoRowsError, {"q": {"a"}}, path)
 
     assert str(path) in text
     assert "no rows" in text
@@ -160,7 +161,7 @@ def test_69_empty_lists_of_json_lines_count_zero(tmp_path: Path) -> None:
 def test_69_none_is_no_list(query: str) -> None:
     run: dict[str, Any] = {"q": ["a"], "extra": ["a"]} | {query: None}
 
-    text = complaint(errors.DataError, {"q": {"a"}, "r": {"a"}}, run)
+    text = refused(errors.DataError, {"q": {"a"}, "r": {"a"}}, run)
 
     assert repr(query) in text
     assert "None" in text
@@ -216,7 +217,7 @@ def test_70_one_item_and_one_query_work_in_all_forms() -> None:
 
 
 def test_71_no_metrics_is_refused() -> None:
-    text = complaint(errors.UsageError, {"q": {"a"}}, {"q": ["a"]}, [])
+    text = refused(errors.UsageError, {"q": {"a"}}, {"q": ["a"]}, [])
 
     assert "nDCG@10" in text
 

@@ -17,10 +17,11 @@ from tests.refused.refusals import (
     RUN,
     files,
     refusal,
+    refused,
     some_file,
     told,
 )
-from tests.refused.rows import JUDGED, SCORED, Write, complaint, in_form
+from tests.refused.rows import JUDGED, SCORED, Write, in_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def test_wrong_field_count_names_the_line(
     path = write("some.txt", "\n".join(lines) + "\n")
     pair = (path, {"q": ["a"]}) if role == "qrels" else ({"q": {"a"}}, path)
 
-    text = complaint(errors.FormatError, *pair)
+    text = refused(errors.FormatError, *pair)
 
     n = 6 if role == "run" else 4
     assert text.startswith(f"{path}:{line}: expected {n} columns, got {n + change}")
@@ -61,7 +62,7 @@ def test_11_too_few_fields_show_the_line(tmp_path: Path) -> None:
 def test_a_long_bad_line_is_cut(write: Write) -> None:
     path = write("some.run", "q Q0 a 1 2 t\nq " + "x" * 100_000 + "\n")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert len(text) < 500 + len(str(path))
 
@@ -114,7 +115,7 @@ def test_a_missing_tag_and_a_long_one_do_not_make_up_for_each_other(
 ) -> None:
     path = write("some.run", "q Q0 y 1 9 t\nq Q0 b 2 1 t more\nq Q0 a 1 2\n")
 
-    text = complaint(errors.FormatError, {"q": {"a", "b"}}, path)
+    text = refused(errors.FormatError, {"q": {"a", "b"}}, path)
 
     assert text.startswith(f"{path}:2: expected 6 columns, got 7")
 
@@ -252,7 +253,7 @@ def test_swapped_arguments_are_told(write: Write) -> None:
     qrels = in_form("trec", "qrels", JUDGED, write)
     run = in_form("trec", "run", SCORED, write)
 
-    text = complaint(errors.FormatError, run, qrels)
+    text = refused(errors.FormatError, run, qrels)
 
     assert text.startswith(f"{run}:1: expected 4 columns, got 6")
     assert "swapped" in text
@@ -274,7 +275,7 @@ def test_22_swapped_arguments_are_told(tmp_path: Path) -> None:
 def test_judgements_as_a_run_are_told(write: Write) -> None:
     qrels = in_form("trec", "qrels", JUDGED, write)
 
-    text = complaint(errors.FormatError, {"q1": {"a"}}, qrels)
+    text = refused(errors.FormatError, {"q1": {"a"}}, qrels)
 
     assert text.startswith(f"{qrels}:1: expected 6 columns, got 4")
     assert "swapped" in text
@@ -283,7 +284,7 @@ def test_judgements_as_a_run_are_told(write: Write) -> None:
 def test_a_run_that_was_read_is_no_judgements(write: Write) -> None:
     run = rk.read_run(in_form("trec", "run", SCORED, write))
 
-    text = complaint(errors.DataError, run, run)
+    text = refused(errors.DataError, run, run)
 
     assert "run" in text
     assert "judgements" in text

@@ -13,8 +13,8 @@ import rankine as rk
 from rankine import errors
 from rankine.errors import DataError, FormatError
 from tests.io.packed import QRELS, TEXT, written
-from tests.refused.refusals import ONE_QUERY, files, refusal, told
-from tests.refused.rows import SCORED, Write, complaint, in_form
+from tests.refused.refusals import ONE_QUERY, files, refusal, refused, told
+from tests.refused.rows import SCORED, Write, in_form
 
 # --- what cannot be opened
 
@@ -31,7 +31,7 @@ def test_01_a_missing_file_suggests_the_nearest(tmp_path: Path) -> None:
 def test_a_missing_file_suggests_the_nearest(write: Write) -> None:
     there = write("bm25.run", "q Q0 a 1 0.5 t\n")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, there.with_name("bm52.run"))
+    text = refused(errors.FormatError, {"q": {"a"}}, there.with_name("bm52.run"))
 
     assert "no such file" in text
     assert str(there) in text
@@ -50,7 +50,7 @@ def test_a_message_is_one_line_whatever_the_name_of_the_file() -> None:
 
 
 def test_a_path_with_a_nul_is_refused() -> None:
-    complaint(errors.FormatError, {"q": {"a"}}, "a\0b")
+    refused(errors.FormatError, {"q": {"a"}}, "a\0b")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -79,7 +79,7 @@ def test_an_address_is_refused(address: str) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    text = complaint(errors.FormatError, {"q": {"a"}}, tmp_path)
+    text = refused(errors.FormatError, {"q": {"a"}}, tmp_path)
 
     assert text == f"{tmp_path}: is a folder without files"
 
@@ -220,7 +220,7 @@ def test_an_unknown_format_suggests_the_nearest(write: Write) -> None:
 def test_an_unknown_format_of_content_says_what_is_known(write: Write) -> None:
     path = write("some.run", "one two\n")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert "'one two'" in text
     assert "6 columns" in text
@@ -230,6 +230,6 @@ def test_an_unknown_format_of_content_says_what_is_known(write: Write) -> None:
 def test_a_broken_parquet_file_is_refused(write: Write) -> None:
     path = write("some.parquet", b"PAR1....")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert text.startswith(f"{path}: cannot be read as Parquet")

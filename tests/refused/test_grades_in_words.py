@@ -9,8 +9,8 @@ import pytest
 import rankine as rk
 from rankine import errors
 from rankine.errors import DataError
-from tests.refused.refusals import command, files, refusal, told
-from tests.refused.rows import FORMS, FRAMES, Write, complaint, in_form, place
+from tests.refused.refusals import command, files, refusal, refused, told
+from tests.refused.rows import FORMS, FRAMES, Write, in_form, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def test_57_grade_in_words_asks_for_what_it_is_worth(form: str, write: Write) -> None:
     qrels = in_form(form, "qrels", [("q", "b", "Bad"), ("q", "a", "Good")], write)
 
-    text = complaint(errors.DataError, qrels, {"q": ["a"]})
+    text = refused(errors.DataError, qrels, {"q": ["a"]})
 
     assert "'Bad'" in text
     assert "not a number" in text
@@ -48,7 +48,7 @@ def test_57_grades_in_words_ask_for_their_worth(tmp_path: Path) -> None:
 def test_57_word_without_worth_is_refused(form: str, write: Write) -> None:
     qrels = in_form(form, "qrels", [("q", "b", "Bad"), ("q", "a", "Good")], write)
 
-    text = complaint(errors.DataError, qrels, {"q": ["a"]}, grades={"Bad": 0})
+    text = refused(errors.DataError, qrels, {"q": ["a"]}, grades={"Bad": 0})
 
     assert "'Good'" in text
     assert "it has 'Bad'" in text
@@ -89,14 +89,14 @@ def test_57_a_word_in_trec_text_is_refused(tmp_path: Path) -> None:
 def test_grades_in_words_need_a_table(write: Write) -> None:
     path = write("some.txt", "q 0 a Good\n")
 
-    text = complaint(errors.FormatError, path, {"q": ["a"]}, grades={"Good": 1})
+    text = refused(errors.FormatError, path, {"q": ["a"]}, grades={"Good": 1})
 
     assert str(path) in text
     assert "header" in text
 
 
 def test_57_grades_of_a_set_of_items_are_refused_in_words() -> None:
-    text = complaint(errors.DataError, {"q": {"a"}}, {"q": ["a"]}, grades={"Good": 1})
+    text = refused(errors.DataError, {"q": {"a"}}, {"q": ["a"]}, grades={"Good": 1})
 
     assert "'q'" in text
 

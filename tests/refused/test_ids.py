@@ -13,7 +13,7 @@ import rankine as rk
 from rankine import errors
 from rankine.errors import DataError, FormatError
 from tests.refused.refusals import files, refusal, refused, some_file
-from tests.refused.rows import FORMS, Row, Write, complaint, in_form
+from tests.refused.rows import FORMS, Row, Write, in_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def test_27_int_and_text_ids_that_are_no_plain_ints_are_refused(
 ) -> None:
     run = in_form(form, "run", [("q", "007", 2.0), ("q", "8", 1.0)], write)
 
-    text = complaint(errors.DataError, {"q": {7: 1}}, run)
+    text = refused(errors.DataError, {"q": {7: 1}}, run)
 
     assert "'007'" in text
     assert "text" in text
@@ -78,7 +78,7 @@ def test_27_text_that_is_no_plain_int_is_not_compared_with_ints(tmp_path: Path) 
 def test_27_mixed_ids_in_a_dict_do_not_pass_silently() -> None:
     qrels = {1: {"a": 1}, "2": {"b": 1}}
 
-    text = complaint(errors.DataError, qrels, {"1": ["a"], "2": ["b"]})
+    text = refused(errors.DataError, qrels, {"1": ["a"], "2": ["b"]})
 
     assert "int" in text
     assert "str" in text
@@ -92,7 +92,7 @@ def test_28_whole_floats_are_ints_and_others_are_refused() -> None:
 
     assert ev["AP"] == 1
     assert any("whole floats" in note for note in ev.notes)
-    assert "1.5" in complaint(errors.DataError, {"q": {1: 1}}, odd)
+    assert "1.5" in refused(errors.DataError, {"q": {1: 1}}, odd)
 
 
 def test_28_whole_floats_are_ints_with_a_note() -> None:

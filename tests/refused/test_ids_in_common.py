@@ -10,14 +10,13 @@ import pytest
 import rankine as rk
 from rankine import errors
 from rankine.errors import DataError
-from tests.refused.refusals import RUN, command, files, refusal
+from tests.refused.refusals import RUN, command, files, refusal, refused
 from tests.refused.rows import (
     FORMS,
     FRAMES,
     JUDGED,
     SCORED,
     Write,
-    complaint,
     in_form,
     place,
 )
@@ -44,7 +43,7 @@ def test_31_missing_id_is_refused_with_count_and_place(
     bad = in_form(form, role, rows, write)
     pair = (bad, {"q1": ["a"]}) if role == "qrels" else ({"q1": {"a"}}, bad)
 
-    text = complaint(errors.DataError, *pair)
+    text = refused(errors.DataError, *pair)
 
     assert "2 " + ("query", "item")[part] + " ids are missing" in text
     if form == "csv":
@@ -91,7 +90,7 @@ def test_31_one_missing_id_is_told_in_words_that_help(tmp_path: Path) -> None:
 def test_31_missing_id_in_a_dict_is_refused(
     missing: Any, pair: Callable[[Any], tuple[Any, Any]]
 ) -> None:
-    text = complaint(errors.DataError, *pair(missing))
+    text = refused(errors.DataError, *pair(missing))
 
     assert "missing" in text or repr(missing) in text
 
@@ -130,7 +129,7 @@ def test_33_no_query_in_common_is_refused_with_examples(
     run = in_form(form, "run", [("z1", "a", 1.0), ("z2", "b", 1.0)], write)
     qrels = in_form(form, "qrels", JUDGED, write)
 
-    text = complaint(errors.DataError, qrels, run)
+    text = refused(errors.DataError, qrels, run)
 
     assert "0 of 2 " in text
     assert "'q1', 'q2'" in text
@@ -138,7 +137,7 @@ def test_33_no_query_in_common_is_refused_with_examples(
 
 
 def test_33_no_query_in_common_with_a_matrix() -> None:
-    text = complaint(
+    text = refused(
         errors.DataError, {"q1": {0}}, rk.from_scores([[1.0]], queries=["z"])
     )
 

@@ -13,7 +13,7 @@ from rankine import errors
 from rankine.errors import DataError, DuplicateItemError
 from tests.evaluate.three_queries import value
 from tests.refused.refusals import command, files, refusal, refused
-from tests.refused.rows import FORMS, Write, complaint, in_form, place
+from tests.refused.rows import FORMS, Write, in_form, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def test_41_grade_that_is_not_finite_is_refused(
 ) -> None:
     qrels = in_form(form, "qrels", [("q", "b", 1), ("q", "a", value)], write)
 
-    text = complaint(errors.DataError, qrels, {"q": ["a"]}, "nDCG")
+    text = refused(errors.DataError, qrels, {"q": ["a"]}, "nDCG")
 
     assert str(value) in text.casefold() or "not a number" in text
     if form != "dict":
@@ -67,7 +67,7 @@ def test_54_negative_grade_is_refused_if_the_convention_says_so(
     qrels = in_form(form, "qrels", [("q", "a", 1), ("q", "b", -2)], write)
     rule = rk.Convention(negative="error")
 
-    text = complaint(errors.DataError, qrels, {"q": ["a"]}, convention=rule)
+    text = refused(errors.DataError, qrels, {"q": ["a"]}, convention=rule)
 
     assert "negative" in text
     assert "1 " in text
@@ -86,7 +86,7 @@ def test_55_huge_grade_costs_nothing_and_is_too_much_for_exponential_gain(
     run = {"q": ["b", "a"]}
 
     value = rk.evaluate(qrels, run, "nDCG")["nDCG"]
-    text = complaint(errors.DataError, qrels, run, "nDCG(gain='exponential')")
+    text = refused(errors.DataError, qrels, run, "nDCG(gain='exponential')")
 
     best = 10**9 + 1 / math.log2(3)
     assert value == pytest.approx((1 + 10**9 / math.log2(3)) / best)
@@ -122,7 +122,7 @@ def test_56_grade_with_a_fraction_needs_a_threshold(form: str, write: Write) -> 
     qrels = in_form(form, "qrels", [("q", "a", 0.5), ("q", "b", 0.25)], write)
     run = {"q": ["b", "a"]}
 
-    text = complaint(errors.DataError, qrels, run, ["nDCG", "AP"])
+    text = refused(errors.DataError, qrels, run, ["nDCG", "AP"])
 
     assert "0.5" in text
     assert "AP(rel=0.5)" in text
@@ -195,7 +195,7 @@ def test_58_query_without_relevant_items_can_be_an_error() -> None:
     rule = rk.Convention(empty_truth="error")
     qrels = {"q1": {"a": 1}, "q2": {"b": 0}}
 
-    text = complaint(errors.DataError, qrels, {"q1": ["a"]}, convention=rule)
+    text = refused(errors.DataError, qrels, {"q1": ["a"]}, convention=rule)
 
     assert "without a relevant item (q2)" in text
     assert "q2" in text
@@ -252,7 +252,7 @@ def test_59_no_query_left_follows_the_convention() -> None:
     error = rk.Convention(empty_truth="skip", nothing="error")
 
     assert rk.evaluate(qrels, run, "AP", convention=zero)["AP"] == 0
-    assert "AP" in complaint(errors.DataError, qrels, run, convention=error)
+    assert "AP" in refused(errors.DataError, qrels, run, "AP", convention=error)
 
 
 # --- thresholds and topics

@@ -18,7 +18,6 @@ from rankine.errors import (
     UnknownMetricError,
 )
 from tests.refused.refusals import command, files, refusal, refused, told
-from tests.refused.rows import complaint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +92,7 @@ def test_63_a_cutoff_beyond_64_bits_is_told() -> None:
 
 @pytest.mark.parametrize("depth", [0, -3, 1.5, "10", True])
 def test_63_depth_that_is_no_positive_int_is_refused(depth: Any) -> None:
-    text = complaint(errors.ParameterError, {"q": {"a"}}, {"q": ["a"]}, depth=depth)
+    text = refused(errors.ParameterError, {"q": {"a"}}, {"q": ["a"]}, depth=depth)
 
     assert text == f"depth must be a positive integer or None, got {depth!r}"
 
@@ -103,7 +102,7 @@ def test_63_depth_that_is_no_positive_int_is_refused(depth: Any) -> None:
 
 @pytest.mark.parametrize("name", ["nDGC@10", "NDGC", "ndgc"])
 def test_64_unknown_metric_suggests_the_nearest(name: str) -> None:
-    text = complaint(errors.UnknownMetricError, {"q": {"a"}}, {"q": ["a"]}, name)
+    text = refused(errors.UnknownMetricError, {"q": {"a"}}, {"q": ["a"]}, name)
 
     assert text == f"unknown metric {name.partition('@')[0]!r}; did you mean 'nDCG'?"
 
@@ -125,7 +124,7 @@ def test_64_an_unknown_metric_suggests_the_nearest(
 
 
 def test_64_unknown_metric_without_anything_near_is_named() -> None:
-    text = complaint(errors.UnknownMetricError, {"q": {"a"}}, {"q": ["a"]}, "zzzzzz")
+    text = refused(errors.UnknownMetricError, {"q": {"a"}}, {"q": ["a"]}, "zzzzzz")
 
     assert text == "unknown metric 'zzzzzz'"
 
@@ -313,7 +312,7 @@ def test_numbers_beyond_all_bounds_are_refused(text: str) -> None:
 
 
 def test_67_metric_that_needs_a_catalogue_says_so_before_reading() -> None:
-    text = complaint(errors.ParameterError, "no such file", "no such file", "FallOut@5")
+    text = refused(errors.ParameterError, "no such file", "no such file", "FallOut@5")
 
     assert "FallOut@5 needs the size of the catalogue" in text
     assert "catalog=" in text
@@ -342,7 +341,7 @@ def test_67_what_a_metric_needs_is_told_before_files_are_read(tmp_path: Path) ->
 def test_67_wrong_options_say_what_is_allowed(
     options: dict[str, Any], kind: str, wanted: str
 ) -> None:
-    text = complaint(getattr(errors, kind), {"q": {"a"}}, {"q": ["a"]}, **options)
+    text = refused(getattr(errors, kind), {"q": {"a"}}, {"q": ["a"]}, **options)
 
     assert wanted in text
 

@@ -20,7 +20,6 @@ from rankine.errors import (
     RankineError,
 )
 from tests.refused.refusals import LISTS, ONE_QUERY, TRUTH, frame, refused
-from tests.refused.rows import complaint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     ids=["set", "text", "int"],
 )
 def test_a_run_that_is_no_list_says_what_is_wanted(entry: Any, wanted: str) -> None:
-    text = complaint(errors.FormatError, {"q": {"a"}}, {"q": entry})
+    text = refused(errors.FormatError, {"q": {"a"}}, {"q": entry})
 
     assert "'q'" in text
     assert type(entry).__name__ in text
@@ -48,7 +47,7 @@ def test_a_run_that_is_no_list_says_what_is_wanted(entry: Any, wanted: str) -> N
 
 @pytest.mark.parametrize("entry", [None, "abc", 7], ids=repr)
 def test_judgements_that_are_no_set_say_what_is_wanted(entry: Any) -> None:
-    text = complaint(errors.FormatError, {"q": entry}, {"q": ["a"]})
+    text = refused(errors.FormatError, {"q": entry}, {"q": ["a"]})
 
     assert "'q'" in text
     assert "{item: grade}" in text
@@ -97,7 +96,7 @@ def test_odd_values_are_refused_in_one_line(
 
 
 def test_an_array_is_pointed_to_its_readers() -> None:
-    text = complaint(errors.FormatError, np.zeros((2, 2)), {"q": ["a"]})
+    text = refused(errors.FormatError, np.zeros((2, 2)), {"q": ["a"]})
 
     assert "from_scores" in text
 
@@ -122,7 +121,7 @@ def test_matrices_that_cannot_be_read_are_refused(
 
 
 def test_matrices_of_different_shape_are_refused() -> None:
-    text = complaint(
+    text = refused(
         errors.DataError, rk.from_scores([[1.0, 2.0]]), rk.from_scores([[1.0]])
     )
 

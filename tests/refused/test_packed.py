@@ -26,13 +26,15 @@ from tests.refused.refusals import (
     RUN,
     files,
     refusal,
+    refused,
     some_file,
     told,
 )
-from tests.refused.rows import Write, complaint
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.refused.rows import Write
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_16_damaged_data_is_refused(packing: str, tmp_path: Path) -> None:
 def test_compressed_files_are_told(magic: bytes, word: str, write: Write) -> None:
     path = write("some.run", magic + b"....")
 
-    text = complaint(errors.FormatError, {"q": {"a"}}, path)
+    text = refused(errors.FormatError, {"q": {"a"}}, path)
 
     assert word in text
 

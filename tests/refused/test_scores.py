@@ -11,8 +11,16 @@ import pytest
 import rankine as rk
 from rankine import errors
 from rankine.errors import DataError
-from tests.refused.refusals import ONE, ONE_QUERY, files, refusal, scored, some_file
-from tests.refused.rows import FORMS, JUDGED, Row, Write, complaint, in_form, place
+from tests.refused.refusals import (
+    ONE,
+    ONE_QUERY,
+    files,
+    refusal,
+    refused,
+    scored,
+    some_file,
+)
+from tests.refused.rows import FORMS, JUDGED, Row, Write, in_form, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def test_35_scores_are_numbers_not_their_text() -> None:
-    text = complaint(errors.DataError, {"q": {"a"}}, {"q": {"a": "0.9", "x": "0.8"}})
+    text = refused(errors.DataError, {"q": {"a"}}, {"q": {"a": "0.9", "x": "0.8"}})
 
     assert "'0.9'" in text
 
@@ -38,7 +46,7 @@ def test_35_text_that_is_no_number_is_refused(
     else:
         run = in_form(form, "run", rows, write)
 
-    text = complaint(errors.DataError, {"q": {"a"}}, run)
+    text = refused(errors.DataError, {"q": {"a"}}, run)
 
     assert "not a number" in text or "missing" in text
     if value or form != "csv":
@@ -56,7 +64,7 @@ def test_35_trec_score_that_is_no_number_is_refused(
     lines[line - 1] = f"q Q0 a 1 {value} t"
     run = write("bad.run", "\n".join(lines) + "\n")
 
-    text = complaint(errors.DataError, {"q": {"a"}}, run)
+    text = refused(errors.DataError, {"q": {"a"}}, run)
 
     assert text.startswith(f"{run}:{line}: ")
     assert f"{value!r}, not a number" in text
@@ -95,7 +103,7 @@ def test_a_bad_number_in_a_dict_is_told_by_its_place(tmp_path: Path) -> None:
 def test_41_missing_score_is_refused(form: str, write: Write) -> None:
     run = in_form(form, "run", [("q1", "a", 1.0), ("q1", "b", None)], write)
 
-    text = complaint(errors.DataError, {"q1": {"a"}}, run)
+    text = refused(errors.DataError, {"q1": {"a"}}, run)
 
     assert "None" in text or "missing" in text
     if form != "dict":
@@ -115,7 +123,7 @@ def test_41_nan_score_is_refused(form: str, write: Write) -> None:
     rows: list[Row] = [("q1", "a", 1.0), ("q1", "b", math.nan), ("q2", "c", math.nan)]
     run = in_form(form, "run", rows, write)
 
-    text = complaint(errors.DataError, in_form("dict", "qrels", JUDGED, write), run)
+    text = refused(errors.DataError, in_form("dict", "qrels", JUDGED, write), run)
 
     assert "not a number" in text
     assert "'b'" in text
@@ -146,7 +154,7 @@ def test_41_a_score_that_is_nan_is_refused(form: str, tmp_path: Path) -> None:
 def test_41_nan_score_in_a_matrix_is_refused() -> None:
     run = rk.from_scores([[1.0, math.nan]], queries=["q"], items=["a", "b"])
 
-    text = complaint(errors.DataError, {"q": {"a"}}, run)
+    text = refused(errors.DataError, {"q": {"a"}}, run)
 
     assert "'b'" in text
     assert "'q'" in text
