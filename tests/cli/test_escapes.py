@@ -92,7 +92,7 @@ def test_an_interrupt_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankine._evaluate.job.prepare", interrupt)
+    monkeypatch.setattr("rankine._evaluate.evaluate.prepare", interrupt)
 
     done = shell.evaluate()
 

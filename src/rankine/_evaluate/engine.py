@@ -10,7 +10,7 @@ import numpy as np
 from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
-from rankine._evaluate.inputs import is_ranked
+from rankine._evaluate.options import is_ranked
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted

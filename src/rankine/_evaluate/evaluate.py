@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from rankine._evaluate.job import prepare
-from rankine._evaluate.options import Options
+from rankine._base.checks import check_count
+from rankine._conventions.convention import BY_RANK
+from rankine._conventions.presets import convention as named
+from rankine._evaluate.engine import evaluate_source
+from rankine._evaluate.options import Options, source_of, train_of, truth_of
+from rankine._evaluate.plan import check_needs, plan_of
+from rankine._io import open_table
+from rankine._io.items import read_features
+from rankine._join.context import Known, catalog_of
+from rankine._metrics.lists.kind import ListMetric
+from rankine._metrics.metric import Metric
+from rankine.errors import MetricSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+
+    import polars as pl
 
     from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
-    from rankine._metrics.metric import Metric
+    from rankine._io.sources import Reading, Source
+    from rankine._join.judgements import Truth
 
 DEFAULT = ("nDCG@10", "AP", "RR@10")
 
@@ -107,3 +125,111 @@ def evaluate(
     truth = job.truth(qrels)
     _ = job.known  # before the run, which may be large
     return job.evaluate(truth, job.source(run))
+
+
+@dataclass(eq=False)
+class Job:
+    """What is to be computed, with the data it is computed from; see `prepare`.
+
+    Attributes:
+        plan: what is to be computed.
+        options: what the user said.
+        catalog: the number of items in the catalogue, or the items, if given.
+        of_qrels, of_run: how judgements and runs are to be read.
+        partial: whether data come in parts: one may be empty, and need not have what
+            the metrics need of all.
+    """
+
+    plan: Plan
+    options: Options
+    catalog: int | pl.Series | None
+    of_qrels: Reading
+    of_run: Reading
+    partial: bool = False
+
+    @cached_property
+    def known(self) -> Known:
+        """What is known of items and users, read once."""
+        options = self.options
+        train, items, features = options.train, options.items, None
+        if items is not None:
+            if isinstance(items, (str, PathLike)) and "items" in options.files:
+                items = open_table(items, "items", options.files["items"])
+            columns, lenient = options.of_items, options.lenient
+            features = read_features(items, columns, lenient=lenient)
+        rows = None if train is None else train_of(train, options.reading("train"))
+        return Known(rows, features, self.catalog)
+
+    def check(self, *, judged: bool = True) -> None:
+        """Refuse metrics that lack what they need."""
+        given = self.options.given
+        check_needs(self.plan, given | {"qrels"} if judged else given)
+
+    def truth(self, qrels: Any) -> Truth | None:
+        """Read judgements, if there are any."""
+        if qrels is None:
+            return None
+        return truth_of(qrels, self.of_qrels, part=self.partial)
+
+    def source(self, run: Any) -> Source:
+        """Read a run."""
+        return source_of(run, self.of_run, self.options.order, part=self.partial)
+
+    def evaluate(
+        self, truth: Truth | None, source: Source, name: str | None = None
+    ) -> Evaluation:
+        """Evaluate a run against judgements, if there are any."""
+        options = self.options
+        return evaluate_source(
+            self.plan,
+            truth,
+            source,
+            name or options.name or source.name,
+            depth=options.depth,
+            known=self.known,
+            keep=options.keep,
+            partial=self.partial,
+        )
+
+
+def prepare(metrics: Any, options: Options) -> Job:
+    """Check everything that can be checked without data."""
+    asked = _listed(metrics)
+    options.check()
+    convention, catalog = options.convention, None
+    if not isinstance(convention, str):
+        convention = named(convention)
+    if options.catalog is not None:
+        catalog = catalog_of(options.catalog)
+    size = catalog if catalog is None or isinstance(catalog, int) else len(catalog)
+    if size is not None:
+        check_count("catalog", size, least=1)
+    if options.order is not None:
+        convention = named(convention).replace(order=options.order)
+    plan = plan_of(asked, convention, options.ties, options.rel, size)
+    subtopics = any(
+        isinstance(bound, ListMetric) and "subtopics" in bound.needs
+        for bound in plan.bound
+    )
+    return Job(
+        plan,
+        options,
+        catalog,
+        options.reading("qrels", subtopics=subtopics),
+        options.reading("run", by_rank=plan.rule.order in BY_RANK),
+    )
+
+
+def _listed(metrics: Any) -> tuple[str | Metric, ...]:
+    """Return the metrics as a tuple of names and metrics."""
+    if isinstance(metrics, (str, Metric)):
+        return (metrics,)
+    try:
+        listed = tuple(metrics) if isinstance(metrics, Iterable) else (metrics,)
+    except TypeError:  # such as an array of no dimension
+        listed = (metrics,)
+    for entry in listed:
+        if not isinstance(entry, (str, Metric)):
+            msg = f"a metric is a name or a Metric, got {entry!r}"
+            raise MetricSyntaxError(msg)
+    return listed

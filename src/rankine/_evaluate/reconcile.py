@@ -14,8 +14,7 @@ from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.explanation import Explanation, Group, Row, Step
-from rankine._evaluate.inputs import source_of, truth_of
-from rankine._evaluate.options import Options
+from rankine._evaluate.options import Options, source_of, truth_of
 from rankine._evaluate.plan import plan_of, rule_for
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Rows, Stream
@@ -151,11 +150,12 @@ class Reconciliation:
             was = here[field]
             here = here | {field: there[field]}
             after = self._found(here)
-            step = _step(field, was, there[field], before, after, self.metric)
-            if _same(step.value_before, step.value_after):
+            values = _value_of(before, self.metric), _value_of(after, self.metric)
+            if _same(*values):
                 unmoved.append(field)
             else:
-                steps.append(step)
+                words, moved = in_words(field, there[field]), _most_moved(before, after)
+                steps.append(Step(field, was, there[field], words, *values, *moved))
             before = after
         return Explanation(
             self.metric,
@@ -340,8 +340,7 @@ def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
         for field in FIELDS
         if field != "overrides" and metric.fact.is_field(field)
     }
-    for name, preset in PRESETS.items():
-        del name
+    for preset in PRESETS.values():
         for key in preset.own(metric.name, cut=cut):
             if key not in made:
                 made[key] = metric.fact.parameters[key]
@@ -364,36 +363,19 @@ def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]
     return [field for field in first if first[field] != second[field]]
 
 
-def _step(
-    field: str,
-    was: Any,
-    becomes: Any,
-    before: Evaluation | None,
-    after: Evaluation | None,
-    metric: Metric,
-) -> Step:
-    step = Step(
-        field,
-        was,
-        becomes,
-        in_words(field, becomes),
-        _value_of(before, metric),
-        _value_of(after, metric),
-    )
+def _most_moved(
+    before: Evaluation | None, after: Evaluation | None
+) -> tuple[Any, float | None, float | None]:
+    """Return the query that moves most, with its values; None if none does."""
     if before is None or after is None:
-        return step
+        return None, None, None
     ours, theirs = _by_query(before), _by_query(after)
-    most, query = 0.0, None
-    for one in ours | theirs:
-        change = abs((theirs.get(one) or 0) - (ours.get(one) or 0))
-        if change > most or (query is None and (one in ours) != (one in theirs)):
-            most, query = change, one
-    if query is None:
-        return step
-    return Step(
-        field, was, becomes, step.words, step.value_before, step.value_after,
-        query, ours.get(query), theirs.get(query),
-    )  # fmt: skip
+    most, moved = 0.0, None
+    for query in ours | theirs:
+        change = abs((theirs.get(query) or 0) - (ours.get(query) or 0))
+        if change > most or (moved is None and (query in ours) != (query in theirs)):
+            most, moved = change, query
+    return moved, ours.get(moved), theirs.get(moved)
 
 
 def _by_query(found: Evaluation) -> dict[Any, float]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from rankine._base.text import count
 from rankine._conventions.presets import convention
-from rankine._evaluate.inputs import source_of
-from rankine._evaluate.options import Options
+from rankine._evaluate.notes import undefined
+from rankine._evaluate.options import Options, source_of
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
@@ -47,11 +47,6 @@ class Similarity(Evaluation):
     def notes(self) -> tuple[str, ...]:
         """What was left out or undefined, in sentences; empty if nothing was."""
         joined: Joined = self._tables[0]
-        undefined = [
-            f"{label} is undefined for {count(found.n_undefined, 'query')}: left out"
-            for label, found in self.summaries.items()
-            if found.n_undefined
-        ]
         m = joined.matched
         short = np.minimum(m.x.length, m.y.length)
         depths = sorted({int(metric.get("k") or 0) for metric in self.metrics} - {0})
@@ -62,7 +57,7 @@ class Similarity(Evaluation):
         ]
         tied = int(np.count_nonzero(m.tied))
         ties = [f"{count(tied, 'query')} with tied items"] if tied else []
-        return (*joined.notes, *undefined, *shallow, *ties)
+        return (*joined.notes, *undefined(self.summaries), *shallow, *ties)
 
 
 def similarity(

@@ -10,7 +10,7 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 @click.command()
 def command() -> None:
     """Evaluate three made-up systems on sample data that come with rankine."""
-    from rankine._evaluate.job import prepare  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.evaluate import prepare  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.options import Options  # noqa: PLC0415
     from rankine._report.text import Terminal, table_of  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
 
-_DEFAULT = ("nDCG@10", "AP", "RR@10")
 _KEEP = 10
 """How many first items of each list are shown with the worst queries."""
 
@@ -132,7 +131,7 @@ def command(
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.job import prepare  # noqa: PLC0415
+    from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
     others = given["train"], given["items"]
@@ -142,7 +141,7 @@ def command(
         raise click.UsageError(msg)
     limits = _limits(floors)
     version, lines = 10, []
-    asked: list[Any] = [*(metrics or (() if style else _DEFAULT)), *limits]
+    asked: list[Any] = [*(metrics or (() if style else DEFAULT)), *limits]
     if style == "trec_eval":
         from rankine._conventions.tools import TOOLS  # noqa: PLC0415
         from rankine._report.trec import (  # noqa: PLC0415

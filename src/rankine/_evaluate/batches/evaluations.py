@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
 from rankine._evaluate.batches.totals import Total, check_options
-from rankine._evaluate.job import Job, prepare
+from rankine._evaluate.evaluate import Job, prepare
 from rankine._evaluate.notes import undefined, without_effect
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
