@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
@@ -13,14 +14,14 @@ from rankine._evaluate.worst import plain
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankine._evaluate.explanation import Explanation, Group, Row, Step
+    from rankine._evaluate.explanation import Explanation, Group, Step
     from rankine._evaluate.reconcile import Reconciliation
 
 _WIDTH = 80
 _DECIMALS = 4
 _MOST_DECIMALS = 12
+_NUMBERS = ("value_before", "value_after", "query_before", "query_after")
+"""What a step has numbers for, or None."""
 
 
 def to_text(found: Reconciliation) -> str:
@@ -141,7 +142,16 @@ def to_dict(found: Reconciliation) -> dict[str, Any]:
     """Return the rows and the groups as plain data."""
     return {
         "metric": str(found.metric),
-        "rows": list(_rows(found.rows)),
+        "rows": [
+            {
+                "convention": row.convention,
+                "tool": _title(row.convention),
+                "value": finite(row.value),
+                "why": row.why,
+                "warnings": list(row.warnings),
+            }
+            for row in found.rows
+        ],
         "groups": [
             {
                 "value": finite(group.value),
@@ -153,17 +163,6 @@ def to_dict(found: Reconciliation) -> dict[str, Any]:
     }
 
 
-def _rows(rows: tuple[Row, ...]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        yield {
-            "convention": row.convention,
-            "tool": _title(row.convention),
-            "value": finite(row.value),
-            "why": row.why,
-            "warnings": list(row.warnings),
-        }
-
-
 def explanation_dict(found: Explanation) -> dict[str, Any]:
     """Return the steps as plain data."""
     return {
@@ -173,17 +172,9 @@ def explanation_dict(found: Explanation) -> dict[str, Any]:
         "value_first": finite(found.value_first),
         "value_second": finite(found.value_second),
         "steps": [
-            {
-                "field": step.field,
-                "before": _plain(step.before),
-                "after": _plain(step.after),
-                "words": step.words,
-                "value_before": finite(step.value_before),
-                "value_after": finite(step.value_after),
-                "query": _plain(step.query),
-                "query_before": finite(step.query_before),
-                "query_after": finite(step.query_after),
-            }
+            asdict(step)
+            | {key: _plain(getattr(step, key)) for key in ("before", "after", "query")}
+            | {key: finite(getattr(step, key)) for key in _NUMBERS}
             for step in found.steps
         ],
         "unmoved": list(found.unmoved),

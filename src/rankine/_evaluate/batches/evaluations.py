@@ -144,7 +144,11 @@ class Evaluations(Total[_Part]):
         return _Part(
             came,
             queries,
-            [[_without_table(summary)] for summary in result.summaries.values()],
+            [
+                # Its values are kept, its data are not.
+                [replace(summary, table=None, known_empty=summary.empty)]
+                for summary in result.summaries.values()
+            ],
             notes,
             len(notes),
             result._cautions,  # noqa: SLF001
@@ -303,8 +307,3 @@ def _open(plan: Plan) -> Plan:
         for group in plan.groups
     )
     return replace(plan, groups=groups)
-
-
-def _without_table(summary: Summary) -> Summary:
-    """Keep the values of a batch, and let go of its data."""
-    return replace(summary, table=None, known_empty=summary.empty)

@@ -139,10 +139,7 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
             "n='recommended', put all rounds of a list into one batch"
         )
         raise DataError(msg)
-    apart = again.filter(
-        (pl.col("print").is_null() & pl.col("print_too").is_not_null())
-        | (pl.col("print").is_not_null() & pl.col("print_too").is_null())
-    )
+    apart = again.filter(pl.col("print").is_null() != pl.col("print_too").is_null())
     if apart.height:
         msg = (
             f"rounds of {_who(apart, context)} are in one batch and the "
