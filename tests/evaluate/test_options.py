@@ -6,12 +6,14 @@ from dataclasses import MISSING, fields
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 import rankine as rk
 from rankine._evaluate.options import Options
 from rankine._io.sources import PLAIN, Reading
 from rankine.cli.evaluate import command
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     import click
@@ -87,3 +89,8 @@ def test_what_is_said_of_files_stays_said() -> None:
         format="csv", columns={"item": "2"}, lenient=True
     )
     assert options.reading("train") == Reading(lenient=True)
+
+
+def test_columns_that_cannot_be_compared_are_refused() -> None:
+    with pytest.raises(ParameterError, match="columns"):
+        rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", columns=pd.NA)

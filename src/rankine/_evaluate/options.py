@@ -132,6 +132,7 @@ class Options:
             more["lower_is_better"] = True
         if self.grades is not None and role != "run":
             more["grades"] = self.grades
+        # By identity, as there are values that cannot be compared, such as pd.NA.
         said = {
             part: value
             for part, value in more.items()
