@@ -32,8 +32,7 @@ _HELP = "no metric, but what metrics are made of or called with"
 OTHERS: dict[str, dict[str, str]] = {
     "pytrec_eval": {"text about a run, no number": "runid relstring"},
     "ir_measures": {
-        _LATER: "BPM Compat nERR_IA alpha_DCG NRBP nNRBP AP_IA MAP_IA P_IA INST "
-        "INSQ NERR8 NERR9 NERR10 NERR11 SDCG",
+        _LATER: "nERR_IA alpha_DCG NRBP nNRBP AP_IA MAP_IA P_IA SDCG",
         _SAME: "MAP BPref NDCG Precision Recall RPrec MRR",
     },
     "ranx": {
@@ -54,12 +53,12 @@ OTHERS: dict[str, dict[str, str]] = {
         _HELP: "merge_rating_true_pred merge_ranking_true_pred get_top_k_items",
     },
     "rectools": {
-        _LATER: "PartialAUC PAP Intersection SufficientReco UnrepeatedReco",
+        _LATER: "Intersection SufficientReco UnrepeatedReco",
         _HELP: "calc_metrics PairwiseDistanceCalculator "
         "PairwiseHammingDistanceCalculator SparsePairwiseHammingDistanceCalculator "
         "DebiasConfig debias_interactions",
     },
-    "cornac": {_LOSSES: "MAE MSE RMSE", _LATER: "NCRR"},
+    "cornac": {_LOSSES: "MAE MSE RMSE"},
     "surprise": {_LOSSES: "mae mse rmse"},
     "torchmetrics": {
         _LATER: "RetrievalPrecisionRecallCurve RetrievalRecallAtFixedPrecision"

@@ -45,6 +45,14 @@ def _nothing_liked(case: Case, _: int) -> bool:
     return not case.run.keys() <= {query for query, *_ in case.liked}
 
 
+def _misplaced_in_ideal(case: Case, _: int) -> bool:
+    """Whether equal scores, or none above 0, order the ideal list of Compat."""
+    return bool(case.empty) or any(
+        len(set(scores)) < len(scores) or min(scores) <= 0
+        for scores in ([score for _, score in shown] for shown in case.run.values())
+    )
+
+
 def _is_found(case: Case) -> bool:
     return any(item in dict(case.run.get(query, [])) for query, item, _ in case.liked)
 
@@ -194,6 +202,14 @@ KNOWN = (
         "torchmetrics adds up in float32, and loses digits where gains and losses "
         "nearly cancel.",
     ),
+    Known(
+        "ir_measures",
+        "Compat*",
+        _misplaced_in_ideal,
+        "The ideal list has items that were not retrieved where a score of 0 would be, "
+        "and tied ones in the order of the judgements instead of that of the list; and "
+        "an empty list without relevant items divides by zero.",
+    ),
     *(
         Known(
             "rectools",
@@ -201,7 +217,7 @@ KNOWN = (
             lambda case, _: case.has_duplicates,
             "RecTools counts a relevant item that stands twice as two relevant items.",
         )
-        for metric in ("[RFAM]*@k", "P(*", "nDCG(*")
+        for metric in ("[RFAM]*@k", "P(*", "nDCG(*", "P[aA]*@k")
     ),
     Known(
         "cornac",
@@ -272,7 +288,7 @@ KNOWN = (
     ),
     Known(
         "ir_measures",
-        "I*",
+        "IPrec*",
         lambda case, _: bool(case.empty),
         "trec_eval, which it asks, divides 0 by 0 where a list is empty.",
     ),

@@ -6,7 +6,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from cornac.metrics import AUC, MAP, MRR, NDCG, FMeasure, HitRatio, Precision, Recall
+from cornac.metrics import (
+    AUC,
+    MAP,
+    MRR,
+    NCRR,
+    NDCG,
+    FMeasure,
+    HitRatio,
+    Precision,
+    Recall,
+)
 
 from oracle.cases import UnfitError
 
@@ -24,7 +34,7 @@ def accepts(case: Case) -> bool:
 
 
 def _mean(
-    make: Any, *, cut: bool = False, scored: bool = False
+    make: Any, *, cut: bool = False, scored: bool = False, full: bool = False
 ) -> Callable[[Case, int], float]:
     def value(case: Case, k: int) -> float:
         metric = make(k=k) if cut else make()
@@ -38,6 +48,8 @@ def _mean(
             shown = np.array([item for item, _ in ranked])
             if scored and len(set(np.isin(shown, relevant))) == 1:
                 raise UnfitError  # a model scores relevant and other items
+            if full and len(shown) < min(k, len(relevant)):
+                raise UnfitError  # a model ranks all items
             values.append(
                 metric.compute(
                     gt_pos=relevant,
@@ -64,6 +76,9 @@ METRICS = {
     "AP": _mean(MAP, scored=True),
     "nDCG": _mean(NDCG),
     "nDCG@k": _mean(NDCG, cut=True),
+    "nDCG(gain='binary',discount='reciprocal',rel=1)@k": _mean(
+        NCRR, cut=True, full=True
+    ),
     "RR": _mean(MRR),
     "Success@k": _mean(HitRatio, cut=True),
     "AUC": _mean(AUC, scored=True),

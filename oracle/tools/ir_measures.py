@@ -1,10 +1,8 @@
-"""ir_measures: what calc_aggregate returns, whichever of its providers computes it.
-
-RBP is not here: its provider, cwl_eval, is not on the index in a version that works.
-"""
+"""ir_measures: what calc_aggregate returns, whichever of its providers computes it."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import ir_measures
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
 
     from oracle.cases import Case
 
+# It warns of every case whose grades do not fill the scale.
+logging.getLogger("ir_measures.cwl_eval").setLevel(logging.ERROR)
 CONVENTION = "ir_measures"
 HOLDS_EMPTY = True
 # gdeval prints the value of each query with five decimals.
@@ -64,6 +64,19 @@ METRICS = {
     "Judged": _mean("Judged"),
     "Judged@k": _mean("Judged@{k}"),
     "ERR@k": _mean("ERR@{k}"),
+    "RBP(p=0.8)": _mean("RBP(p=0.8,rel=1)"),
+    "BPM(max_grade=4)@k": _mean("BPM(max_rel=4)@{k}"),
+    "BPM(T=2,max_grade=4)@k": _mean("BPM(T=2.,max_rel=4)@{k}"),
+    "INSQ(max_grade=4)": _mean("INSQ(max_rel=4)"),
+    "INSQ(T=3,max_grade=4)": _mean("INSQ(T=3.,max_rel=4)"),
+    "INST(max_grade=4)": _mean("INST(max_rel=4)"),
+    "INST(T=3,max_grade=4)": _mean("INST(T=3.,max_rel=4)"),
+    "NERR8(max_grade=4)@k": _mean("NERR8(max_rel=4)@{k}"),
+    "NERR9(max_grade=4)@k": _mean("NERR9(max_rel=4)@{k}"),
+    "NERR10(max_grade=4)": _mean("NERR10(max_rel=4)"),
+    "NERR11(max_grade=4)": _mean("NERR11(max_rel=4)"),
+    "Compat": _mean("Compat"),
+    "Compat(p=0.5,normalize=False)": _mean("Compat(p=0.5,normalize=False)"),
     "NumQ": _mean("NumQ"),
     "NumRet": _mean("NumRet"),
     "NumRel": _mean("NumRel"),

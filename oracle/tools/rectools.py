@@ -11,9 +11,11 @@ from rectools.metrics import (
     MCC,
     MRR,
     NDCG,
+    PAP,
     Accuracy,
     F1Beta,
     HitRate,
+    PartialAUC,
     Precision,
     Recall,
 )
@@ -60,4 +62,10 @@ METRICS = {
     "Success@k": _mean(HitRate),
     "Accuracy(catalog=50)@k": _mean(Accuracy, catalog=True),
     "MCC(catalog=50)@k": _mean(MCC, catalog=True),
+    "PartialAUC@k": _mean(PartialAUC),
+    "PartialAUC(short='undefined')@k": _mean(
+        PartialAUC, insufficient_handling="exclude"
+    ),
+    "PAP@k": _mean(PAP),
+    "PAP(short='undefined')@k": _mean(PAP, insufficient_handling="exclude"),
 }

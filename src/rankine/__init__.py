@@ -52,11 +52,11 @@ _HOMES = {
     "_metrics.metric": "Metric",
     "_metrics.names": "metrics parse",
     "_metrics.ranking": (
-        "AP AR AUC Accuracy Bpref CG DCG ERR ElevenPoint F FCP FallOut G HitCount "
-        "IPrec Judged LAUC MCC NCG NDPM NumNonrelJudgedRet NumQ NumRel NumRelRet "
-        "NumRet P R RBP RBPResidual RR RScore RelP Rndcg Rprec RprecMult SetAP SetF "
-        "SetP SetR SetRelP Success Unjudged Utility binG gm_AP gm_Bpref infAP nDCG "
-        "nDCGrel"
+        "AP AR AUC Accuracy BPM Bpref CG Compat DCG ERR ElevenPoint F FCP FallOut G "
+        "HitCount INSQ INST IPrec Judged LAUC MCC NCG NDPM NERR10 NERR11 NERR8 NERR9 "
+        "NumNonrelJudgedRet NumQ NumRel NumRelRet NumRet P PAP PartialAUC R RBP "
+        "RBPResidual RR RScore RelP Rndcg Rprec RprecMult SetAP SetF SetP SetR "
+        "SetRelP Success Unjudged Utility binG gm_AP gm_Bpref infAP nDCG nDCGrel"
     ),
     "_metrics.similarity.weights": "rbo_p rbo_prefix_weight rbo_rank_weight",
     "_report.loaded": "load",

@@ -221,9 +221,13 @@ def test_what_has_no_effect_alone_is_refused_or_excused(name: str, key: str) -> 
     other, allowed = fact.matters[key]
     if fact.parameters[other] in (allowed or ()):
         # It has an effect, but for another choice.
-        refused = [word for word in values(fact, other) if word not in allowed]
+        refused = [
+            word
+            for word in values(fact, other)
+            if word not in allowed and fits(base, other, word)
+        ]
         base = base(**{other: refused[0]})
-    said = f"{name} has {key}=.* which has no effect without {other}"
+    said = f"{name} has {key}=.* which has no effect with(out)? {other}"
     awake = rk.parse(name)(**needs)
     tried = [value for value in values(fact, key) if fits(awake, key, value)]
     assert tried

@@ -62,6 +62,8 @@ UPWARDS = {
     "AR": rk.AR, "CG": rk.CG, "NCG": rk.NCG, "DCG": rk.DCG, "nDCG": rk.nDCG,
     "nDCG exponential": rk.nDCG(gain="exponential"), "nDCG jk": rk.nDCG(discount="jk"),
     "RBP": rk.RBP, "ERR": rk.ERR(max_grade=3), "RScore": rk.RScore,
+    "BPM": rk.BPM(max_grade=3), "NERR9": rk.NERR9(max_grade=3),
+    "PartialAUC": rk.PartialAUC @ 3, "PAP": rk.PAP @ 3,
 }  # fmt: skip
 
 
@@ -93,6 +95,8 @@ def test_a_better_item_further_up_never_lowers(
 
 RAISED_BY_THE_END = {
     "AUC": "another item that is not relevant, and below all others, is a right pair",
+    "PartialAUC": "the same, where all others of the list count",
+    "PAP": "the same, where all others of the list count",
     "AR": "the mean over ranks takes in another rank with the highest recall",
     "Rndcg": "a longer list has a further point, trec_eval's condition on the last",
 }
@@ -307,7 +311,12 @@ def many(seed: int, first: int, n: int) -> tuple[Side, Side]:
 
 # What depends on all queries at once, unless it is told not to.
 OF_ITSELF: dict[str, dict[str, Any]] = {
-    "ERR": {"max_grade": 3},  # or its scale ends at the highest grade of all
+    # or their scale ends at the highest grade of all
+    **{
+        name: {"max_grade": 3}
+        for name in NAMES
+        if "max_grade" in REGISTRY[name].parameters
+    },
     "FCP": {"aggregate": "mean_of_ratios"},  # or it is a ratio of sums
     "RScore": {"aggregate": "mean_of_ratios"},  # or it is a ratio of sums
 }

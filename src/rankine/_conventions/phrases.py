@@ -142,6 +142,9 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("wants", "relevant"): "weights all topics of relevant items equally",
     ("wants", "profile"): "weights topics by how often the user's items have them",
     ("max_grade", None): "uses the largest grade of all judgements as the scale",
+    ("longest", None): "lets the reader go on without end",
+    ("depth", "endless"): "compares lists without end",
+    ("depth", "lists"): "compares lists down to the end of the longer one",
     ("tail", "with_unjudged"): "adds the tail only to lists with unjudged items",
     ("tail", "always"): "adds the tail to every list",
     ("of", "items"): "defines the tail as a share of the items",
@@ -168,6 +171,7 @@ _WORDS: dict[tuple[str, Any], str] = {
 _NUMBERS = {
     "p": "goes on to the next item with probability {:g}",
     "max_grade": "uses {:g} as the largest grade of the scale",
+    "longest": "stops after {} ranks",
     "scale": "multiplies by {:g}",
     "padding": "assumes that the catalogue is larger by {}",
     "base": "takes logarithms to the base {:.4g}",

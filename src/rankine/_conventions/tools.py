@@ -96,11 +96,11 @@ TOOLS: dict[str, Tool] = {
     "ir_measures": Tool(
         title="ir_measures",
         does=(
-            "Calls other tools: pytrec_eval for most measures, gdeval for ERR, ndeval "
-            "for subtopics, and for RR@k a script that breaks ties the other way "
-            "round."
+            "Calls other tools: pytrec_eval for most measures, gdeval for ERR, "
+            "cwl_eval for rates of gain, ndeval for subtopics, and for RR@k a script "
+            "that breaks ties the other way round."
         ),
-        checked="0.4.3; its RBP was read",
+        checked="0.4.3, with cwl-eval 1.0.12",
         calls={
             "P": "P", "R": "R", "AP": "AP", "nDCG": "nDCG", "RR": "RR",
             "Success": "Success", "Rprec": "Rprec", "AUC": "Accuracy",
@@ -108,8 +108,10 @@ TOOLS: dict[str, Tool] = {
             "NumQ": "NumQ", "NumRet": "NumRet", "NumRel": "NumRel",
             "NumRelRet": "NumRelRet", "SetP": "SetP", "SetRelP": "SetRelP",
             "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP", "ERR": "ERR",
-            "RBP": "RBP", "alpha_nDCG": "alpha_nDCG", "ERR_IA": "ERR_IA",
-            "SubtopicRecall": "StRecall",
+            "RBP": "RBP", "BPM": "BPM", "INSQ": "INSQ", "INST": "INST",
+            "NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10",
+            "NERR11": "NERR11", "Compat": "Compat", "alpha_nDCG": "alpha_nDCG",
+            "ERR_IA": "ERR_IA", "SubtopicRecall": "StRecall",
         },
     ),
     "ranx": Tool(
@@ -218,7 +220,8 @@ TOOLS: dict[str, Tool] = {
         calls={
             "P": "Precision", "R": "Recall", "F": "F1Beta", "AP": "MAP",
             "nDCG": "NDCG", "RR": "MRR", "Success": "HitRate",
-            "Accuracy": "Accuracy", "MCC": "MCC",
+            "Accuracy": "Accuracy", "MCC": "MCC", "PartialAUC": "PartialAUC",
+            "PAP": "PAP",
             "Coverage": "CatalogCoverage",
             "UserCoverage": "CoveredUsers",
             "ILD": "IntraListDiversity",
@@ -328,7 +331,7 @@ TOOLS: dict[str, Tool] = {
         checked="2.2.1 and 3.0.1",
         calls={
             "P": "Precision", "R": "Recall", "F": "FMeasure", "AP": "MAP",
-            "nDCG": "NDCG", "RR": "MRR", "Success": "HitRatio", "AUC": "AUC",
+            "nDCG": "NDCG, NCRR", "RR": "MRR", "Success": "HitRatio", "AUC": "AUC",
         },
         open_ties=2,
         uncut=frozenset({"AP", "AUC", "RR"}),

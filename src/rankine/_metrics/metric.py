@@ -192,10 +192,11 @@ class Metric:
         for key in self.fact.idle(bound):
             other, values = self.fact.matters[key]
             needed = " or ".join(f"{other}={value!r}" for value in values)
-            msg = (
-                f"{self.name} has {key}={_shown(bound[key])}, which has no effect "
-                f"without {needed or other}"
+            when = (
+                f"with {other}" if values == (None,) else f"without {needed or other}"
             )
+            given = f"{self.name} has {key}={_shown(bound[key])}"
+            msg = f"{given}, which has no effect {when}"
             raise ParameterError(msg)
         ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
         object.__setattr__(self, "params", ordered)

@@ -40,6 +40,7 @@ _OTHER_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "r-precision": ("Rprec", {}),
     "gauc": ("AUC", {"scope": "weighted"}),
     "grouped_auc": ("AUC", {"scope": "weighted"}),
+    "ncrr": ("nDCG", {"gain": "binary", "discount": "reciprocal"}),
 }
 
 
@@ -210,15 +211,17 @@ def canonical(text: str, kind: type[M]) -> M | None:
     if shape is None or name is None:
         return None
     metric: M = kind(name)
-    if shape["inside"]:
-        metric = metric(**_arguments(shape["inside"], text))  # type: ignore[assignment]
-    if shape["cut"]:
-        cutoff = metric.fact.at
-        if cutoff is not None and metric.binds(cutoff):
-            msg = f"{text!r} gives {cutoff} twice, in the brackets and after the @"
-            raise MetricSyntaxError(msg)
-        metric = metric @ _number(shape["cut"], text)
-    return metric
+    given = _arguments(shape["inside"], text) if shape["inside"] else {}
+    if not shape["cut"]:
+        return metric(**given) if given else metric  # type: ignore[return-value]
+    cutoff = metric.fact.at
+    if cutoff is None:
+        return metric @ _number(shape["cut"], text)  # which says that there is none
+    if cutoff in given:
+        msg = f"{text!r} gives {cutoff} twice, in the brackets and after the @"
+        raise MetricSyntaxError(msg)
+    given[cutoff] = _number(shape["cut"], text)
+    return metric(**given)  # type: ignore[return-value]
 
 
 def _is_number(cut: str) -> bool:

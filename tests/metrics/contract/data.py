@@ -93,7 +93,12 @@ def assert_same(result: Evaluation, wanted: Evaluation, name: str) -> None:
 
 PLAIN: tuple[Any, ...] = (3, 2, 0.5, (0.2, 0.8), (2, -1, 0.5, 1))
 """Tried one after the other, for parameters that are not a choice of words."""
-FITTING: dict[str, Any] = {"max_grade": 9, "catalog": CATALOG, "padded": True}
+FITTING: dict[str, Any] = {
+    "max_grade": 9,
+    "catalog": CATALOG,
+    "padded": True,
+    "normalize": False,
+}
 """Values that have to fit: a scale up to all grades, room for all items, a flag."""
 
 
@@ -139,12 +144,21 @@ def values_for(name: str, parameter: str) -> list[Any]:
 
 
 def possible(name: str, parameter: str, value: Any) -> bool:
-    """Say whether a metric takes the value; some words need the threshold too."""
-    if accepts(name, **{parameter: value}):
-        return True
-    return "rel" in REGISTRY[name].parameters and accepts(
-        name, **{"rel": 1, parameter: value}
-    )
+    """Say whether a metric takes the value, with another parameter if it needs one."""
+    return companion(name, parameter, value) is not None
+
+
+def companion(name: str, parameter: str, value: Any) -> dict[str, Any] | None:
+    """Return what a value of a parameter needs besides; None if it is refused."""
+    fact = REGISTRY[name]
+    needs: list[dict[str, Any]] = [{}]
+    if "rel" in fact.parameters:
+        needs.append({"rel": 1})
+    if parameter in fact.matters:
+        other, allowed = fact.matters[parameter]
+        needs.append({other: allowed[0] if allowed else 3})
+    fine = (one for one in needs if accepts(name, **{**one, parameter: value}))
+    return next(fine, None)
 
 
 @cache
@@ -154,11 +168,12 @@ def bound(name: str) -> tuple[Metric, ...]:
         parameter: values_for(name, parameter)
         for parameter in REGISTRY[name].parameters
     }
-    rel = {"rel": 1} if "rel" in choices else {}
     made = []
+    together: dict[str, Any] = {}
     for parameter, values in choices.items():
         for value in values:
-            more = {} if accepts(name, **{parameter: value}) else rel
+            more = companion(name, parameter, value) or {}
             made.append(base_of(name)(**{**more, parameter: value}))
-    first = {key: values[0] for key, values in choices.items() if values}
-    return (*made, base_of(name)(**first))
+        first = {**together, parameter: values[0]} if values else together
+        together = first if accepts(name, **first) else together
+    return (*made, base_of(name)(**together))

@@ -111,6 +111,39 @@ def test_err_refuses_grades_too_large_for_a_power() -> None:
             "(a b)", GRADED, {"ties": "best", "gain": "linear"}, 0.2 * (2 + 0.8),
             id="best-is-by-gain",
         ),
+        pytest.param("a x b", TWO, {"over": "all"}, 0.2 * (1 + 0.8**2), id="over-all"),
+        pytest.param(
+            "a x b", TWO, {"over": "ideal"}, (1 + 0.8**2) / (1 + 0.8), id="over-ideal"
+        ),
+        pytest.param(
+            "a x b", {**TWO, "c": 1}, {"over": "ideal", "k": 2}, 1 / (1 + 0.8),
+            id="ideal-as-long-as-the-list",
+        ),
+        pytest.param(
+            "a x b", GRADED, {"over": "ideal", "gain": "linear"},
+            (1 + 2 * 0.8**2) / (2 + 0.8), id="ideal-by-grade",
+        ),
+        pytest.param(
+            "(a x)", TWO, {"over": "ideal", "ties": "average"},
+            ((1 + 0.8) / 2) / (1 + 0.8), id="ideal-ties",
+        ),
+        pytest.param("a x b", TWO, {"weights": (3, 2, 1)}, (3 + 1) / 6, id="weights"),
+        pytest.param(
+            "a x b", TWO, {"weights": (3, 2)}, 3 / 5, id="no-weight-below"
+        ),
+        pytest.param(
+            "a x b", TWO, {"weights": (3, 2, 1), "k": 2}, 3 / 5, id="weights-cut"
+        ),
+        pytest.param(
+            "a x b", TWO, {"weights": (3, 2, 1), "over": "ideal"}, (3 + 1) / (3 + 2),
+            id="weights-over-ideal",
+        ),
+        pytest.param(
+            "(a x)", TWO, {"weights": (3, 1), "ties": "average"}, 2 / 4,
+            id="weights-ties",
+        ),
+        pytest.param("", TWO, {"weights": (3, 1)}, 0, id="weights-of-no-list"),
+        pytest.param("", TWO, {"over": "ideal"}, 0, id="ideal-of-no-list"),
         pytest.param("", TWO, {}, 0, id="empty-run"),
         pytest.param("a", {"a": 0}, {}, 0, id="no-relevant"),
         pytest.param("a b", {"a": -1, "b": 1}, {}, 0.2 * 0.8, id="negative-grade"),

@@ -15,11 +15,15 @@ from rankine._metrics.ranking._counts import (
     Unjudged,
 )
 from rankine._metrics.ranking._cutoff import F, HitCount, P, R, Success
+from rankine._metrics.ranking._cwl import BPM, INSQ, INST
 from rankine._metrics.ranking._gain import CG, DCG, NCG, nDCG
+from rankine._metrics.ranking._ideal import Compat
 from rankine._metrics.ranking._incomplete import Bpref, gm_AP, gm_Bpref, infAP
 from rankine._metrics.ranking._interpolated import ElevenPoint, IPrec, RelP, RprecMult
 from rankine._metrics.ranking._levels import G, Rndcg, binG, nDCGrel
+from rankine._metrics.ranking._nerr import NERR8, NERR9, NERR10, NERR11
 from rankine._metrics.ranking._pairs import FCP, NDPM
+from rankine._metrics.ranking._partial import PAP, PartialAUC
 from rankine._metrics.ranking._sets import SetAP, SetF, SetP, SetR, SetRelP, Utility
 from rankine._metrics.ranking._user import ERR, RBP, RBPResidual, RScore
 
@@ -27,18 +31,27 @@ __all__ = [
     "AP",
     "AR",
     "AUC",
+    "BPM",
     "CG",
     "DCG",
     "ERR",
     "FCP",
+    "INSQ",
+    "INST",
     "LAUC",
     "MCC",
     "NCG",
     "NDPM",
+    "NERR8",
+    "NERR9",
+    "NERR10",
+    "NERR11",
+    "PAP",
     "RBP",
     "RR",
     "Accuracy",
     "Bpref",
+    "Compat",
     "ElevenPoint",
     "F",
     "FallOut",
@@ -52,6 +65,7 @@ __all__ = [
     "NumRelRet",
     "NumRet",
     "P",
+    "PartialAUC",
     "R",
     "RBPResidual",
     "RScore",

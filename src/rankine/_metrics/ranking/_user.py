@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from rankine._metrics.metric import HIGHEST_GRADE, register
 from rankine._metrics.ranking._cutoff import check_binary, ratio
 from rankine._metrics.ranking.expected import mean_weight
 from rankine._tables.segments import position
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
@@ -77,11 +77,11 @@ def expected_reciprocal_rank(
     query, rank = table.query[keep], table.rank[keep]
     stop = (np.exp2(table.grade[keep]) - 1) / 2**top
     # The chance to come this far: a running product that begins anew at each query.
-    come = _running_product(1 - stop, query)
+    come = running_product(1 - stop, query)
     return table.per_query(query, stop * come / rank)
 
 
-def _running_product(factor: Floats, query: Ints) -> Floats:
+def running_product(factor: Floats, query: Ints) -> Floats:
     """Multiply the factors of the rows before each row of its query."""
     place = position(query)
     product = np.ones(len(factor))
@@ -98,17 +98,39 @@ ERR = register(
 )
 
 
-def _worth(table: Judged, gain: str, rel: float | None) -> Floats:
+def _worth(
+    table: Judged, grade: Floats, query: Ints, gain: str, rel: float | None
+) -> Floats:
+    """Return what grades of some queries are worth."""
     if gain == "binary":
-        return (table.grade >= (1 if rel is None else rel)).astype(np.float64)
-    worth = np.maximum(table.grade, 0)
+        return (grade >= (1 if rel is None else rel)).astype(np.float64)
+    worth = np.maximum(grade, 0)
     if rel is not None:
-        worth = np.where(table.grade >= rel, worth, 0.0)
+        worth = np.where(grade >= rel, worth, 0.0)
     if gain == "scaled":
         highest = np.ones(table.n_queries)
         np.maximum.at(highest, table.pool.query, table.pool.grade)
-        worth = worth / highest[table.query]
+        worth = worth / highest[query]
     return worth
+
+
+def _check_weights(weights: Any) -> Floats | None:
+    """Return the weights of the first ranks, if there are any."""
+    if weights is None:
+        return None
+    if not isinstance(weights, (tuple, list)) or not weights:
+        msg = f"weights must be the weights of ranks 1, 2, ..., got {weights!r}"
+        raise ParameterError(msg)
+    for weight in weights:
+        check_number("a weight", weight, least=0)
+    return np.array(weights, dtype=np.float64)
+
+
+def _weights(p: float, by_rank: Floats | None, n: int) -> Floats:
+    """Return the weights of ranks 1 to n, or of a few more."""
+    if by_rank is None:
+        return _powers(p, max(n, 1) - 1)
+    return np.concatenate((by_rank, np.zeros(max(n - len(by_rank), 0))))
 
 
 def _powers(p: float, n: int) -> Floats:
@@ -123,6 +145,8 @@ def rank_biased_precision(
     k: int | None = None,
     rel: float | None = None,
     gain: RbpGain = "binary",
+    over: Literal["all", "ideal"] = "all",
+    weights: tuple[float, ...] | None = None,
     ties: Ties | None = None,
 ) -> Floats:
     """Expected gain per item seen by a user who goes on with probability p.
@@ -138,6 +162,11 @@ def rank_biased_precision(
         gain: ``binary``; ``scaled``, the grade over the query's highest if that is
             above 1, which is what trec_eval 10 means (its code reads a variable that
             it never sets); ``linear``, the grade itself (ranx), which can exceed 1.
+        over: what the sum is divided by: ``all`` weights of a list without end, which
+            are 1 / (1 - p); or of an ``ideal`` list, with the relevant items at the
+            first ranks of the list (LensKit's ``normalize``).
+        weights: of the first ranks, instead of powers of p; ranks below count 0. The
+            sum is then divided by the weights of the list, since it has an end.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -160,28 +189,54 @@ def rank_biased_precision(
 
         >>> rk.evaluate(qrels, run, "RBP(p=0.9,gain='scaled')").mean
         {"RBP(p=0.9,gain='scaled')": 0.131}
+
+        With weights 3, 2, 1 the hits have 3 + 1 of 6; of an ideal list, 3 + 2.
+
+        >>> rk.evaluate(qrels, run, "RBP(weights=(3,2,1))").mean
+        {'RBP(weights=(3, 2, 1))': 0.6667}
+        >>> rk.evaluate(qrels, run, "RBP(weights=(3,2,1),over='ideal')").mean
+        {"RBP(over='ideal',weights=(3, 2, 1))": 0.8}
     """
     check_number("p", p, above=0, below=1)
     check_binary(k, 1 if rel is None else rel, ties)
     check_choice("gain", gain, ("binary", "scaled", "linear"))
-    worth = _worth(table, gain, rel)
+    check_choice("over", over, ("all", "ideal"))
+    by_rank = _check_weights(weights)
+    worth = _worth(table, table.grade, table.query, gain, rel)
     if ties in {"best", "worst"}:
         table = table.reordered(ties, worth)
-        worth = _worth(table, gain, rel)
+        worth = _worth(table, table.grade, table.query, gain, rel)
     if ties == "average":
         deepest = int((table.above + table.tied).max(initial=0))
-        prefix = np.concatenate(([0.0], np.cumsum(_powers(p, deepest))))
+        prefix = np.concatenate(([0.0], np.cumsum(_weights(p, by_rank, deepest))))
         weight = mean_weight(table.above, table.tied, k, prefix)
-        return (1 - p) * table.per_query(table.query, worth * weight)
-    inside = worth > 0
-    if k is not None:
-        inside &= table.rank <= k
-    rank = table.rank[inside]
-    power = _powers(p, int(rank.max(initial=1)) - 1)[rank - 1]
-    return (1 - p) * table.per_query(table.query[inside], worth[inside] * power)
+        total = table.per_query(table.query, worth * weight)
+    else:
+        inside = worth > 0
+        if k is not None:
+            inside &= table.rank <= k
+        rank = table.rank[inside]
+        weight = _weights(p, by_rank, int(rank.max(initial=1)))[rank - 1]
+        total = table.per_query(table.query[inside], worth[inside] * weight)
+    if over == "all" and by_rank is None:
+        return (1 - p) * total
+    shown = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
+    weight = _weights(p, by_rank, int(shown.max(initial=1)))
+    if over == "all":
+        whole = np.concatenate(([0.0], np.cumsum(weight)))[shown]
+    else:
+        pool = table.pool
+        best = _worth(table, pool.grade, pool.query, gain, rel)
+        query, rank, best = pool.largest(best, None)
+        inside = rank <= shown[query]
+        query, rank, best = query[inside], rank[inside], best[inside]
+        whole = table.per_query(query, best * weight[rank - 1])
+    value = ratio(total, whole)
+    value[whole == 0] = 0
+    return value
 
 
-RBP = register("RBP", rank_biased_precision)
+RBP = register("RBP", rank_biased_precision, matters={"p": ("weights", (None,))})
 
 
 def rbp_residual(
