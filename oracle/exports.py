@@ -32,8 +32,8 @@ _HELP = "no metric, but what metrics are made of or called with"
 OTHERS: dict[str, dict[str, str]] = {
     "pytrec_eval": {"text about a run, no number": "runid relstring"},
     "ir_measures": {
-        _LATER: "nERR_IA alpha_DCG NRBP nNRBP AP_IA MAP_IA P_IA SDCG",
-        _SAME: "MAP BPref NDCG Precision Recall RPrec MRR",
+        _LATER: "SDCG",
+        _SAME: "MAP MAP_IA BPref NDCG Precision Recall RPrec MRR",
     },
     "ranx": {
         _SAME: "dcg_burges ndcg_burges",

@@ -297,6 +297,16 @@ def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
         "ERR_IA@{k}": peer.ERR_IA @ k,
         "ERR_IA(rel=2)@{k}": peer.ERR_IA(rel=2) @ k,
         "SubtopicRecall@{k}": peer.StRecall @ k,
+        "alpha_DCG@{k}": peer.alpha_DCG @ k,
+        "alpha_DCG(alpha=0.3)@{k}": peer.alpha_DCG(alpha=0.3) @ k,
+        "nERR_IA@{k}": peer.nERR_IA @ k,
+        "NRBP": peer.NRBP,
+        "NRBP(alpha=0.3,beta=0.8)": peer.NRBP(alpha=0.3, beta=0.8),
+        "nNRBP": peer.nNRBP,
+        "nNRBP(alpha=0.3,beta=0.8)": peer.nNRBP(alpha=0.3, beta=0.8),
+        "AP_IA": peer.AP_IA,
+        "P_IA@{k}": peer.P_IA @ k,
+        "P_IA(rel=2)@{k}": peer.P_IA(rel=2) @ k,
     }
     # One at a time: it reads the run once, and has nothing left for other parameters.
     rows = [peer.Qrel(*row) for row in qrels]
@@ -310,8 +320,10 @@ def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
         asked = [label.format(k=k) for label in calls]
         ours = rk.evaluate(path, run, asked, convention="ir_measures")
     for label, call in calls.items():
-        if k == 1 and label.startswith("ERR_IA"):
+        if k == 1 and label.startswith(("ERR_IA", "alpha_DCG")):
             continue  # ndeval does not divide by the topics at the first rank
+        if label.startswith("nNRBP") and np.isnan(theirs[call]):
+            continue  # ndeval divides by 0 where nothing is relevant
         yield label, theirs[call], partial(float, ours[label.format(k=k)])
 
 

@@ -45,9 +45,10 @@ _HOMES = {
     "_io": "read_qrels read_run read_table",
     "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
-        "AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson ILD "
-        "InterListDiversity LongTail Novelty Popularity Serendipity SubtopicRecall "
-        "Unexpectedness UserCoverage alpha_nDCG"
+        "AP_IA AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson "
+        "ILD InterListDiversity LongTail NRBP Novelty P_IA Popularity Serendipity "
+        "SubtopicRecall Unexpectedness UserCoverage alpha_DCG alpha_nDCG nERR_IA "
+        "nNRBP"
     ),
     "_metrics.metric": "Metric",
     "_metrics.names": "metrics parse",

@@ -45,12 +45,15 @@ from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 from rankine._io import read_qrels, read_run, read_table
 from rankine._io.matrices import from_ranked, from_scores
 from rankine._metrics.lists import (
+    AP_IA,
     AWRF,
     EE,
     EFD,
     EPC,
     ERR_IA,
     ILD,
+    NRBP,
+    P_IA,
     Calibration,
     Coverage,
     Entropy,
@@ -64,7 +67,10 @@ from rankine._metrics.lists import (
     SubtopicRecall,
     Unexpectedness,
     UserCoverage,
+    alpha_DCG,
     alpha_nDCG,
+    nERR_IA,
+    nNRBP,
 )
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import metrics, parse
@@ -143,6 +149,7 @@ _HOMES: dict[str, str]
 
 __all__ = [
     "AP",
+    "AP_IA",
     "AR",
     "AUC",
     "AWRF",
@@ -166,7 +173,9 @@ __all__ = [
     "NERR9",
     "NERR10",
     "NERR11",
+    "NRBP",
     "PAP",
+    "P_IA",
     "RBO",
     "RBP",
     "RR",
@@ -234,6 +243,7 @@ __all__ = [
     "Utility",
     "Worst",
     "WorstQuery",
+    "alpha_DCG",
     "alpha_nDCG",
     "average_overlap",
     "binG",
@@ -258,6 +268,8 @@ __all__ = [
     "metrics",
     "nDCG",
     "nDCGrel",
+    "nERR_IA",
+    "nNRBP",
     "ndpm",
     "normalized_cross_entropy",
     "normalized_entropy",

@@ -81,6 +81,12 @@ PRESETS: dict[str, Convention] = {
             "ERR_IA": {"scale": "perfect", "without": "zero"},
             "alpha_nDCG": {"without": "zero"},
             "SubtopicRecall": {"without": "zero"},
+            "alpha_DCG": {"scale": "perfect", "without": "zero"},
+            "nERR_IA": {"without": "zero"},
+            "NRBP": {"without": "zero"},
+            "nNRBP": {"without": "zero"},
+            "AP_IA": {"without": "zero"},
+            "P_IA": {"without": "zero"},
             "AUC": {
                 "tied": "order",
                 "queries": "run",

@@ -112,6 +112,8 @@ TOOLS: dict[str, Tool] = {
             "NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10",
             "NERR11": "NERR11", "Compat": "Compat", "alpha_nDCG": "alpha_nDCG",
             "ERR_IA": "ERR_IA", "SubtopicRecall": "StRecall",
+            "alpha_DCG": "alpha_DCG", "nERR_IA": "nERR_IA", "NRBP": "NRBP",
+            "nNRBP": "nNRBP", "AP_IA": "AP_IA", "P_IA": "P_IA",
         },
     ),
     "ranx": Tool(

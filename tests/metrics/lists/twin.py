@@ -181,27 +181,80 @@ def subtopics(w: World, user: str, shown: list[str]) -> float:
     return len(hit) / len(wanted) if wanted else NAN
 
 
-def alpha_dcg(w: World, items: list[str]) -> float:
+def by_topic(
+    w: World, user: str, shown: list[str], alpha: float, weight: Callable[[int], float]
+) -> float:
+    """Add up what relevant items gain for their topics, less each time one repeats."""
     seen: Counter[str] = Counter()
     total = 0.0
-    for place, item in enumerate(items):
-        for topic in w.topics.get(item, []):
-            total += 0.7 ** seen[topic] / math.log2(place + 2)
+    for rank, item in enumerate(shown, 1):
+        for topic in w.topics.get(item, []) if item in w.relevant(user) else []:
+            total += weight(rank) * (1 - alpha) ** seen[topic]
             seen[topic] += 1
     return total
 
 
-def alpha_ndcg(w: World, user: str, shown: list[str]) -> float:
+def ideal_list(w: World, user: str, alpha: float) -> list[str]:
+    """Return at most five relevant items, each the one that adds most."""
     wanted = [item for item in w.relevant(user) if item in w.topics]
     ideal: list[str] = []
-    while len(ideal) < 5 and len(ideal) < len(wanted):
-        left = [item for item in wanted if item not in ideal]
-        ideal.append(max(left, key=lambda item: alpha_dcg(w, [*ideal, item])))
-    if not wanted:
-        return NAN
-    # What is not relevant has no topics here.
-    own = World({}, {}, {}, {}, {i: t for i, t in w.topics.items() if i in wanted})
-    return alpha_dcg(own, shown) / alpha_dcg(w, ideal)
+    while len(ideal) < min(5, len(wanted)):
+        gained = {
+            item: by_topic(w, user, [*ideal, item], alpha, lambda _: 1)
+            for item in wanted
+            if item not in ideal
+        }
+        ideal.append(max(gained, key=lambda item: gained[item]))
+    return ideal
+
+
+def over_ideal(
+    w: World, user: str, shown: list[str], alpha: float, weight: Callable[[int], float]
+) -> float:
+    best = by_topic(w, user, ideal_list(w, user, alpha), alpha, weight)
+    return by_topic(w, user, shown, alpha, weight) / best if best else NAN
+
+
+def topics_wanted(w: World, user: str) -> set[str]:
+    return {topic for item in w.relevant(user) for topic in w.topics.get(item, [])}
+
+
+def alpha_ndcg(w: World, user: str, shown: list[str]) -> float:
+    return over_ideal(w, user, shown, 0.3, lambda rank: 1 / math.log2(rank + 1))
+
+
+def alpha_dcg(w: World, user: str, shown: list[str]) -> float:
+    gained = by_topic(w, user, shown, 0.3, lambda rank: 1 / math.log2(rank + 1))
+    return gained if topics_wanted(w, user) else NAN
+
+
+def nerr_ia(w: World, user: str, shown: list[str]) -> float:
+    return over_ideal(w, user, shown, 0.3, lambda rank: 1 / rank)
+
+
+def nrbp(w: World, user: str, shown: list[str]) -> float:
+    wanted = len(topics_wanted(w, user))
+    gained = by_topic(w, user, shown, 0.3, lambda rank: 0.8 ** (rank - 1))
+    return (1 - 0.7 * 0.8) * gained / wanted if wanted else NAN
+
+
+def nnrbp(w: World, user: str, shown: list[str]) -> float:
+    return over_ideal(w, user, shown, 0.3, lambda rank: 0.8 ** (rank - 1))
+
+
+def ap_ia(w: World, user: str, shown: list[str]) -> float:
+    values = []
+    for topic in sorted(topics_wanted(w, user)):
+        about = {i for i in w.relevant(user) if topic in w.topics.get(i, [])}
+        ranks = [rank for rank, item in enumerate(shown, 1) if item in about]
+        values.append(sum(n / r for n, r in enumerate(ranks, 1)) / len(about))
+    return mean(values) if values else NAN
+
+
+def p_ia(w: World, user: str, shown: list[str]) -> float:
+    wanted = len(topics_wanted(w, user))
+    counted = by_topic(w, user, shown, 0, lambda _: 1)
+    return counted / 5 / wanted if wanted else NAN
 
 
 def err_ia(w: World, user: str, shown: list[str]) -> float:
@@ -273,6 +326,12 @@ TWINS: dict[str, tuple[Twin, str]] = {
     "SubtopicRecall@5": (subtopics, "topics"),
     "alpha_nDCG(alpha=0.3)@5": (alpha_ndcg, "topics"),
     "ERR_IA(max_grade=2)@5": (err_ia, "topics"),
+    "alpha_DCG(alpha=0.3)@5": (alpha_dcg, "topics"),
+    "nERR_IA(alpha=0.3)@5": (nerr_ia, "topics"),
+    "NRBP(alpha=0.3,beta=0.8)@5": (nrbp, "topics"),
+    "nNRBP(alpha=0.3,beta=0.8)@5": (nnrbp, "topics"),
+    "AP_IA@5": (ap_ia, "topics"),
+    "P_IA@5": (p_ia, "topics"),
     "AWRF@5": (awrf, "topics"),
     "EE@5": (exposure, "topics"),
 }

@@ -11,18 +11,22 @@ from rankine._metrics.lists._exposure import (
     UserCoverage,
 )
 from rankine._metrics.lists._fairness import AWRF, EE
+from rankine._metrics.lists._intents import AP_IA, NRBP, P_IA, alpha_DCG, nERR_IA, nNRBP
 from rankine._metrics.lists._novelty import EFD, EPC, Novelty
 from rankine._metrics.lists._popularity import LongTail, Popularity
 from rankine._metrics.lists._profile import Calibration, Serendipity
 from rankine._metrics.lists._topics import ERR_IA, SubtopicRecall, alpha_nDCG
 
 __all__ = [
+    "AP_IA",
     "AWRF",
     "EE",
     "EFD",
     "EPC",
     "ERR_IA",
     "ILD",
+    "NRBP",
+    "P_IA",
     "Calibration",
     "Coverage",
     "Entropy",
@@ -36,5 +40,8 @@ __all__ = [
     "SubtopicRecall",
     "Unexpectedness",
     "UserCoverage",
+    "alpha_DCG",
     "alpha_nDCG",
+    "nERR_IA",
+    "nNRBP",
 ]

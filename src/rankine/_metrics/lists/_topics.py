@@ -19,23 +19,27 @@ from rankine._tables.segments import position, running_sum, runs
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._tables.groups import Topics
     from rankine._tables.lists import Recommended
 
 
 Of = Literal["wanted", "all"]
-
-
 Wants = Literal["relevant", "profile"]
 Scale = Literal["none", "perfect"]
 Without = Literal["undefined", "zero"]
-_WITHOUT = ("undefined", "zero")
+WITHOUT = ("undefined", "zero")
 _STEEPEST = 60
 """A grade beyond which 2^grade - 1 is no longer another number than 2^grade."""
 
 
-class _Hits(NamedTuple):
+def _log2(rank: float) -> float:
+    return float(np.log2(rank + 1))
+
+
+class Hits(NamedTuple):
     """Relevant items shown, once for each of their topics, by user, topic and rank."""
 
     user: Ints
@@ -61,7 +65,8 @@ def _about(table: Recommended, rows: Ints) -> tuple[Ints, Ints, Floats]:
     return table.aspects.member[of], which, table.aspects.value[of]
 
 
-def _hits(table: Recommended, k: int | None, rel: float) -> _Hits:
+def topic_hits(table: Recommended, k: int | None, rel: float) -> Hits:
+    """Return the relevant items that are shown, once for each of their topics."""
     top, hits = table.top(k), table.hits(k)
     topic, hit, grade = _about(table, hits.place)
     kept = np.flatnonzero(grade >= rel)
@@ -69,10 +74,10 @@ def _hits(table: Recommended, k: int | None, rel: float) -> _Hits:
     rank = top.rank_of(hits.row[hit], hits.user[hit])
     order = np.lexsort((rank, topic, hits.user[hit]))
     hit = hit[order]
-    return _Hits(hits.user[hit], topic[order], rank[order], grade[order])
+    return Hits(hits.user[hit], topic[order], rank[order], grade[order])
 
 
-def _relevant(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:
+def relevant_topics(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:
     """Return the judgements with a relevant topic, their topics, and whose they are."""
     if table.judged is None:
         none = np.zeros(0, dtype=np.int64)
@@ -82,10 +87,10 @@ def _relevant(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:
     return table.judged.owner[which[kept]], topic[kept], which[kept]
 
 
-def _wanted(table: Recommended, rel: float) -> Bools:
+def wanted_topics(table: Recommended, rel: float) -> Bools:
     """Say, by user and topic, whether there is a relevant item about it."""
     wanted = np.zeros((table.n_queries, table.n_topics), dtype=np.bool_)
-    user, topic, _ = _relevant(table, rel)
+    user, topic, _ = relevant_topics(table, rel)
     wanted[user, topic] = True
     return wanted
 
@@ -140,13 +145,13 @@ def subtopic_recall(
     check_number("rel", rel)
     check_flag("judged", judged)
     check_choice("of", of, ("wanted", "all"))
-    check_choice("without", without, _WITHOUT)
+    check_choice("without", without, WITHOUT)
     shown = np.zeros((table.n_queries, table.n_topics), dtype=np.bool_)
     topics = table.topics
     if judged:
-        hits = _hits(table, k, rel)
+        hits = topic_hits(table, k, rel)
         shown[hits.user, hits.topic] = True
-        whole = _wanted(table, rel).sum(axis=1).astype(np.float64)
+        whole = wanted_topics(table, rel).sum(axis=1).astype(np.float64)
         if of == "all":
             whole = np.where(whole > 0, float(table.n_topics), 0.0)
     elif topics is None:
@@ -181,14 +186,20 @@ SubtopicRecall = listed(
 )
 
 
-def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floats:
+def greedy_ideal(
+    table: Recommended,
+    k: int | None,
+    rel: float,
+    alpha: float,
+    discount: Callable[[float], float] = _log2,
+) -> Floats:
     """Return the gain of an ideal list: at each rank, what adds most to those above.
 
     All users go down their lists together. Of items that add the same, that with the
     largest id is taken, as ndeval does; ids that are numbers are compared as numbers.
     """
     ideal = np.zeros(table.n_queries)
-    owner, topic, judgement = _relevant(table, rel)
+    owner, topic, judgement = relevant_topics(table, rel)
     item, which = np.unique(judgement, return_inverse=True)
     user = np.zeros(len(item), dtype=np.int64)
     user[which] = owner
@@ -211,7 +222,7 @@ def _greedy(table: Recommended, k: int | None, rel: float, alpha: float) -> Floa
         best = tied[runs(user[tied])[0]]
         if len(best) == 0:
             break
-        ideal[user[best]] += gain[best] / np.log2(rank + 1)
+        ideal[user[best]] += gain[best] / discount(rank)
         left[best] = False
         chosen = np.zeros(len(item), dtype=np.bool_)
         chosen[best] = True
@@ -271,12 +282,12 @@ def alpha_ndcg(
     check_number("alpha", alpha, least=0, most=1)
     check_number("rel", rel)
     check_count("longer", longer, least=0)
-    check_choice("without", without, _WITHOUT)
-    hits = _hits(table, k, rel)
+    check_choice("without", without, WITHOUT)
+    hits = topic_hits(table, k, rel)
     _, block = runs(hits.user, hits.topic)
     again = position(block)
     gain = (1 - alpha) ** again / np.log2(hits.rank + 1.0)
-    ideal = _greedy(table, None if k is None else k + longer, rel, alpha)
+    ideal = greedy_ideal(table, None if k is None else k + longer, rel, alpha)
     values = share(table.per_user(hits.user, gain), ideal)
     return np.nan_to_num(values) if without == "zero" else values
 
@@ -361,7 +372,7 @@ def err_ia(
     if max_grade is not None:
         check_number("max_grade", max_grade, above=0, most=_STEEPEST)
     check_choice("wants", wants, ("relevant", "profile"))
-    check_choice("without", without, _WITHOUT)
+    check_choice("without", without, WITHOUT)
     check_choice("scale", scale, ("none", "perfect"))
     if max_grade is None:
         max_grade = table.largest_grade
@@ -371,7 +382,7 @@ def err_ia(
                 f"{_STEEPEST}"
             )
             raise DataError(msg)
-    hits = _hits(table, k, rel)
+    hits = topic_hits(table, k, rel)
     stop = (2 ** np.clip(hits.grade, 0, max_grade) - 1) / 2**max_grade
     _, block = runs(hits.user, hits.topic)
     # What is left of those who want a topic, after the items above.
@@ -382,7 +393,7 @@ def err_ia(
     above[1:][again] = upto[:-1][again]
     left = np.exp(above)
     gain = stop * left / hits.rank
-    wanted = _wanted(table, rel)
+    wanted = wanted_topics(table, rel)
     whole = wanted.sum(axis=1).astype(np.float64)
     if wants == "profile" and table.topics is not None:
         likes = _likes(table, table.topics)
