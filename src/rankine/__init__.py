@@ -15,7 +15,7 @@ from typing import Any
 
 from rankine._base import forks as _forks  # noqa: F401 - sees forks from the start
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _DOORS = ("errors",)
 """Modules that users import from."""

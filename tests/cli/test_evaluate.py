@@ -297,3 +297,24 @@ def test_the_columns_of_each_file_can_be_named_apart(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["evaluate", *files, "-m", "RR", "--csv", *options])
 
     assert "r.csv,all,RR,1.0" in done.output
+
+
+def test_weights_come_from_a_file(shell: Shell) -> None:
+    path = shell.write("weights.csv", "query;visits\nq1;3\nq2;1\n")
+    plain = json.loads(shell.evaluate("-m", "AP", "--json").out)
+    options = ("--weights", path, "--col", "weights.weight=visits")
+    done = shell.evaluate("-m", "AP", "--json", *options)
+
+    (first,), (second,) = plain, json.loads(done.out)
+    assert first["metrics"]["AP"]["value"] == AP
+    wanted = (3 * (1 / 1 + 2 / 3) / 2 + 1 / 2) / 4
+    assert second["metrics"]["AP"]["value"] == pytest.approx(wanted, rel=1e-15)
+    assert any("different weights" in note for note in second["notes"])
+
+
+def test_a_query_without_a_weight_is_told(shell: Shell) -> None:
+    path = shell.write("weights.csv", "query,weight\nq1,3\n")
+    done = shell.evaluate("-m", "AP", "--weights", path)
+
+    assert done.code == 3
+    assert "weights.csv has no weight for 1 query (q2)" in done.err

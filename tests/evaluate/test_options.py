@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import rankine as rk
@@ -83,12 +84,37 @@ def test_each_role_is_read_by_what_concerns_it() -> None:
 
 
 def test_what_is_said_of_files_stays_said() -> None:
-    files = {"run": Reading(format="csv", columns={"item": "2"})}
+    files = {"run": Reading(format="csv"), "train": Reading(format="tsv")}
     options = Options(columns={"item": "1"}, lenient=True, files=files)
     assert options.reading("run") == Reading(
-        format="csv", columns={"item": "2"}, lenient=True
+        format="csv", columns={"item": "1"}, lenient=True
     )
-    assert options.reading("train") == Reading(lenient=True)
+    assert options.reading("qrels") == Reading(columns={"item": "1"}, lenient=True)
+
+
+def test_columns_can_be_said_of_one_kind_of_data() -> None:
+    columns = {
+        "item": "doc",
+        "run.item": "hit",
+        "qrels.query": "topic",
+        "items.item": "id",
+    }
+    options = Options(columns=columns)
+    every = {"item": "doc"}
+    assert options.reading("run").columns == {"item": "hit"}
+    assert options.reading("qrels").columns == every | {"query": "topic"}
+    assert options.reading("train").columns == every | {"query": "topic"}
+    assert options.reading("items").columns == {"item": "id"}
+    assert options.reading("weights") is PLAIN
+
+
+def test_columns_of_the_run_alone() -> None:
+    qrels = pl.DataFrame({"query": ["q"], "doc": ["a"], "grade": [1]})
+    run = pl.DataFrame({"query": ["q", "q"], "hit": ["x", "a"], "score": [2.0, 1.0]})
+    columns = {"qrels.item": "doc", "run.item": "hit"}
+    assert rk.evaluate(qrels, run, "RR", columns=columns)["RR"] == 1 / 2
+    with pytest.raises(ParameterError, match=r"'rum\.item'"):
+        rk.evaluate(qrels, run, "RR", columns={"rum.item": "hit"})
 
 
 def test_columns_that_cannot_be_compared_are_refused() -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
     from rankine._join.judgements import Truth
+    from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
 
@@ -44,6 +45,7 @@ def evaluate_source(
     joins: dict[Order, Aligned] | None = None,
     known: Known | None = None,
     keep: int | None = None,
+    weights: Weights | None = None,
     partial: bool = False,
 ) -> Evaluation:
     """Evaluate a run that has been read, by a plan that has been checked.
@@ -57,6 +59,7 @@ def evaluate_source(
         joins: where joined tables are kept, for further plans on the same data.
         known: what is known of items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
+        weights: how much each query counts; None if all count the same.
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
@@ -65,7 +68,7 @@ def evaluate_source(
         _refuse_fractions(plan, truth)
     if plan.catalog is not None and plan.judged:
         _refuse_catalog(plan.catalog, source)
-    found: list[Summary | None] = [None] * len(plan.asked)
+    found: dict[int, Summary] = {}
     tables: list[Any] = []
     whole = keep is not None or (not partial and _is_quick(source))
     joined = iter(
@@ -77,8 +80,7 @@ def evaluate_source(
                 group, truth, source, known or Known(), depth, partial=partial
             )
             tables.append(listed)
-            for number, metric, own in group.members:
-                found[number] = summarize(metric, listed.table, own, listed.ids)  # type: ignore[arg-type]
+            found |= _summaries(group, listed, weights)
             continue
         one = next(joined)
         rule = _ranked(group.rule, source)
@@ -97,11 +99,23 @@ def evaluate_source(
             aligned = cut(aligned, depth)
         aligned = _with_first(aligned, source, rule, plan, keep)
         tables.append(aligned)
-        for number, metric, own in group.members:
-            found[number] = summarize(metric, aligned.table, own, aligned.ids)
+        found |= _summaries(group, aligned, weights)
     unsorted = _unsorted(plan, source, tables)
     doubts = doubts_of(truth, source, plan.thresholds)
-    return Evaluation(plan, tuple(found), tuple(tables), name, unsorted, doubts)  # type: ignore[arg-type]
+    summaries = tuple(found[number] for number in range(len(plan.asked)))
+    return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
+
+
+def _summaries(
+    group: Group, joined: Aligned | Listed, weights: Weights | None
+) -> dict[int, Summary]:
+    """Compute the metrics of a group, by their numbers."""
+    table: Any = joined.table
+    counts = None if weights is None else weights.of(joined.ids)
+    return {
+        number: summarize(metric, table, rule, joined.ids, counts)
+        for number, metric, rule in group.members
+    }
 
 
 def _kept(source: Source, plan: Plan, keep: int | None) -> Source:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -15,15 +15,16 @@ from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.options import Options, source_of, train_of, truth_of
 from rankine._evaluate.plan import check_needs, plan_of
 from rankine._io import open_table
+from rankine._io.frames import is_frame
 from rankine._io.items import read_features
+from rankine._io.sources import PLAIN
 from rankine._join.context import Known, catalog_of
+from rankine._join.weights import Weights, read_weights
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
     from rankine._conventions.convention import Convention
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Reading, Source
     from rankine._join.judgements import Truth
 
+_PATHS = (str, PathLike)
 DEFAULT = ("nDCG@10", "AP", "RR@10")
 
 
@@ -46,6 +48,7 @@ def evaluate(
     catalog: Any = None,
     items: Any = None,
     train: Any = None,
+    weights: Any = None,
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     depth: int | None = None,
@@ -76,9 +79,13 @@ def evaluate(
             {item: topics}, a frame or a file with a column of items, a matrix whose row
             i is item i, or a function that returns the distance between two items.
         train: the interactions that users had before, in any form of judgements.
+        weights: how much each query counts in means and intervals, such as its traffic:
+            {query: weight}, or a frame or file with a column of queries and one of
+            weights. Every query needs one; 0 leaves it out.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
-            "score": ...}; recognised by their names if not given. "features" selects
-            columns of items=, if not all are to be used.
+            "score": ...}; recognised by their names if not given. "run.item" is said of
+            the run alone, and so are "qrels.", "train.", "items." and "weights.";
+            "features" selects columns of items=, if not all are to be used.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
         depth: use only the first items of each list, as trec_eval's ``-M`` does.
         name: what to call the run.
@@ -111,6 +118,7 @@ def evaluate(
         catalog=catalog,
         items=items,
         train=train,
+        weights=weights,
         columns=columns,
         grades=grades,
         depth=depth,
@@ -123,7 +131,7 @@ def evaluate(
     job = prepare(metrics, options)
     job.check(judged=qrels is not None)
     truth = job.truth(qrels)
-    _ = job.known  # before the run, which may be large
+    _ = job.known, job.weights  # before the run, which may be large
     return job.evaluate(truth, job.source(run))
 
 
@@ -153,12 +161,23 @@ class Job:
         options = self.options
         train, items, features = options.train, options.items, None
         if items is not None:
-            if isinstance(items, (str, PathLike)) and "items" in options.files:
-                items = open_table(items, "items", options.files["items"])
+            how = options.reading("items")
+            if how is not PLAIN and (is_frame(items) or isinstance(items, _PATHS)):
+                items = open_table(items, "items", how)
             columns, lenient = options.of_items, options.lenient
             features = read_features(items, columns, lenient=lenient)
         rows = None if train is None else train_of(train, options.reading("train"))
         return Known(rows, features, self.catalog)
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """How much each query counts, read once."""
+        data = self.options.weights
+        if data is None:
+            return None
+        columns = self.options.columns
+        shared = columns.get("query") if isinstance(columns, Mapping) else None
+        return read_weights(data, self.options.reading("weights"), shared)
 
     def check(self, *, judged: bool = True) -> None:
         """Refuse metrics that lack what they need."""
@@ -188,6 +207,7 @@ class Job:
             depth=options.depth,
             known=self.known,
             keep=options.keep,
+            weights=self.weights,
             partial=self.partial,
         )
 

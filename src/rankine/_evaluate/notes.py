@@ -199,3 +199,29 @@ def _negative(table: Judged) -> Iterator[str]:
             else "treated as unjudged, with gain 0"
         )
         yield f"{count(n, 'negative grade')}: {fate}"
+
+
+def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
+    """Say how many queries were left out by their weights, and what the others weigh.
+
+    Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
+    1965).
+    """
+    known = (one.weights for one in summaries.values() if one.weights is not None)
+    weights = next(known, None)
+    if weights is None:
+        return ()
+    n_zero = int(np.count_nonzero(weights == 0))
+    said = [f"{count(n_zero, 'query')} with weight 0: left out"] if n_zero else []
+    positive = weights[weights > 0]
+    if len(positive) and (positive != positive[0]).any():
+        share = positive / positive.max()
+        effective = float(share.sum() ** 2 / (share**2).sum())
+        said.append(
+            f"{count(len(positive), 'query')} of different weights, which say as much "
+            f"as {effective:.1f} of equal ones"
+        )
+    whole = [label for label, one in summaries.items() if one.metric.fact.of_all]
+    if whole:
+        said.append(f"{', '.join(whole)}: of all lists together, which have no weights")
+    return tuple(said)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
 
 _FLAGS = ("lower_is_better", "lenient")
+_ROLES = ("qrels", "run", "train", "items", "weights")
+_APART = ("items", "weights")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -40,11 +42,10 @@ class Options:
     """The options of `evaluate`, which explains them; the command has them too.
 
     Attributes:
-        convention, ties, rel, catalog, items, train, columns, grades, depth, name,
-            order, lower_is_better, lenient, keep: see `evaluate`.
+        convention, ties, rel, catalog, items, train, weights, columns, grades, depth,
+            name, order, lower_is_better, lenient, keep: see `evaluate`.
         files: how the files of a command are to be read, by their role: qrels, run,
-            train or items. Its columns are used instead of `columns`, which then are
-            those of items alone.
+            train, items or weights.
     """
 
     convention: str | Convention = "rankine"
@@ -53,6 +54,7 @@ class Options:
     catalog: Any = None
     items: Any = None
     train: Any = None
+    weights: Any = None
     columns: Mapping[str, Any] | None = None
     grades: Mapping[Any, float] | None = None
     depth: int | None = None
@@ -102,7 +104,7 @@ class Options:
 
     @property
     def of_items(self) -> Mapping[str, Any] | None:
-        """Which columns of items= are what."""
+        """Which columns of items= are what, as far as that is said of all tables."""
         columns = self.columns
         if isinstance(columns, Mapping) and isinstance(columns.get("features"), str):
             return {**columns, "features": tuple(columns["features"].split(","))}
@@ -120,12 +122,12 @@ class Options:
         """Return how the judgements, the run or the training data are to be read.
 
         Args:
-            role: qrels, run or train.
+            role: qrels, run, train, items or weights.
             more: further fields of `Reading`, which follow from the metrics.
         """
         how = self.files.get(role, PLAIN)
-        if self.columns is not None and not self.files:
-            more["columns"] = self._columns
+        if self.columns is not None:
+            more["columns"] = self._columns(role)
         if self.lenient:
             more["lenient"] = True
         if self.lower_is_better and role == "run":
@@ -140,15 +142,27 @@ class Options:
         }
         return replace(how, **said) if said else how
 
-    @property
-    def _columns(self) -> Mapping[str, Any] | None:
-        """Return the columns of judgements and runs, which have no features."""
+    def _columns(self, role: str) -> Mapping[str, Any] | None:
+        """Return the columns that are said of one kind of data, or of all.
+
+        Training data have those of judgements. Those of items and weights have to be
+        given apart, as few of their tables have the same ones.
+        """
         columns = self.columns
-        if not isinstance(columns, Mapping) or "features" not in columns:
+        if not isinstance(columns, Mapping):
             return columns
-        return {
-            part: column for part, column in columns.items() if part != "features"
-        } or None
+        shared: dict[str, Any] = {}
+        own: dict[str, dict[str, Any]] = {kind: {} for kind in _ROLES}
+        for name, column in columns.items():
+            kind, dot, part = str(name).partition(".")
+            if dot and kind in own:
+                own[kind][part] = column
+            elif name != "features":
+                shared[name] = column
+        if role in _APART:
+            return own[role] or None
+        more = own["qrels"] if role == "train" else {}
+        return (shared | more | own[role]) or None
 
 
 def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:

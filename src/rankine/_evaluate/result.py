@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.notes import notes_of, undefined, without_effect
+from rankine._evaluate.notes import notes_of, undefined, weight_notes, without_effect
 from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
@@ -327,7 +327,8 @@ class Evaluation:
         """What is to be said of all queries together, in notes."""
         plan = self._plan
         idle = without_effect(plan.rel, plan.asked, plan.bound)
-        return (*self._doubted.notes(), *idle, *self._catalogue)
+        weighed = weight_notes(self.summaries)
+        return (*self._doubted.notes(), *idle, *self._catalogue, *weighed)
 
     @cached_property
     def _catalogue(self) -> tuple[str, ...]:
@@ -431,7 +432,7 @@ def _sample(metric: Metric, summary: Summary) -> Sample:
         # deviation count twice (Hoeffding 1948).
         mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
         values = mean + 2 * (values - mean)
-    return Sample(values, metric.summary, summary.parts)
+    return Sample(values, metric.summary, summary.parts, summary.uneven)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.text import count
+from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR
 from rankine.errors import DataError, UsageError
 
@@ -44,6 +45,7 @@ class Summary:
         table: what it was computed from, None if that was not kept.
         known_empty: which queries have nothing to find, if there is no table to find
             that out from.
+        weights: how much each query counts; None if all count the same.
     """
 
     value: float
@@ -55,6 +57,7 @@ class Summary:
     metric: Metric
     table: Judged | None
     known_empty: Bools | None = None
+    weights: Floats | None = None
 
     @cached_property
     def empty(self) -> Bools:
@@ -71,6 +74,15 @@ class Summary:
         return int(np.count_nonzero(self.empty))
 
     @property
+    def uneven(self) -> Floats | None:
+        """The weights, if those of the queries that entered are not all the same."""
+        if self.weights is None:
+            return None
+        entered = self.weights[~np.isnan(self.values)]
+        same = len(entered) == 0 or bool((entered == entered[0]).all())
+        return None if same else self.weights
+
+    @property
     def fate_of_empty(self) -> str:
         """What became of these queries, in words."""
         worth = self.values[self.empty]
@@ -84,10 +96,11 @@ def summarize(
     table: Judged,
     rule: Convention,
     ids: Sequence[Any] | pl.Series = (),
+    weights: Floats | None = None,
 ) -> Summary:
     """Compute a metric for every query and sum it up as the convention says.
 
-    The ids of the queries are for messages only.
+    The ids of the queries are for messages only. A query of weight 0 is left out.
     """
     fact = metric.fact
     if fact.summary == "run":
@@ -118,8 +131,34 @@ def summarize(
     if n and pooled and fact.parts is not None:
         parts = _parts(fact.parts, metric, table, values)
         value = _ratio(*parts)
+    if weights is not None:
+        plain = Summary(value, values, n, n_undefined, gaps, parts, metric, table)
+        return _weighed(plain, rule, weights)
     value = _told(value if n else _nothing(metric, rule), rule)
     return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
+
+
+def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
+    """Let each query count as much as its weight says."""
+    metric, fact = summary.metric, summary.metric.fact
+    undefined = math.isnan(summary.value) and summary.n > 0
+    if fact.pairs is not None:
+        return summary  # of all lists together
+    values = np.where(weights > 0, summary.values, np.nan)
+    entered = ~np.isnan(values)
+    n, parts = int(np.count_nonzero(entered)), summary.parts
+    if parts is not None:
+        parts = np.where(entered, parts[0], 0), np.where(entered, parts[1], 0)
+    made = replace(summary, values=values, n=n, parts=parts, weights=weights)
+    weight = None if made.uneven is None else weights
+    if undefined or not n:
+        value = math.nan if undefined else _nothing(metric, rule)
+    elif parts is not None:
+        value = _ratio(*parts, weight)
+    else:
+        known = None if weight is None else weight[entered]
+        value = reduce(values[entered], metric.summary, known)
+    return replace(made, value=_told(value, rule))
 
 
 def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summary:
@@ -130,6 +169,11 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
     values = np.concatenate([one.values for one in found] or [np.zeros(0)])
     known = ~np.isnan(values)
     n = int(np.count_nonzero(known))
+    weights = None
+    if any(one.weights is not None for one in found):
+        weights = np.concatenate(
+            [one.weights for one in found if one.weights is not None]
+        )
     value = reduce(values[known], metric.summary)
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n < len(values):
         value = math.nan
@@ -142,7 +186,9 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
         parts, value = (up, down), _ratio(up, down)
     value = _told(value if n else _nothing(metric, rule), rule)
     empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
-    return Summary(value, values, n, len(values) - n, None, parts, metric, None, empty)
+    n_undefined = sum(one.n_undefined for one in found)
+    whole = Summary(value, values, n, n_undefined, None, parts, metric, None, empty)
+    return whole if weights is None else _weighed(whole, rule, weights)
 
 
 def _no_parts(n: int) -> tuple[Floats, Floats]:
@@ -201,26 +247,36 @@ def least_relevant(metric: Metric) -> float:
     return 1 if metric.get("gain") == "binary" else _ABOVE_ZERO
 
 
-def reduce(values: Floats, how: str) -> float:
+def reduce(values: Floats, how: str, weights: Floats | None = None) -> float:
     """Reduce values to their sum, their mean or their geometric mean.
 
-    The sum is exact and rounded once, so that it does not depend on the order.
+    The sum is exact and rounded once, so that it does not depend on the order. With
+    weights that are whole numbers, it is what so many times the value would have.
 
     >>> reduce(np.array([0.1] * 10), "mean")
     0.1
     >>> reduce(np.array([0.25, 0.04]), "geometric")
     0.1
+    >>> reduce(np.array([1.0, 0.0]), "mean", np.array([3.0, 1.0]))
+    0.75
     """
     if len(values) == 0:
         return math.nan
+    size = float(len(values)) if weights is None else math.fsum(weights.tolist())
     if how == "geometric":
-        logs = np.log(np.maximum(values, FLOOR)).tolist()
-        return math.exp(math.fsum(logs) / len(logs))
+        logs = np.log(np.maximum(values, FLOOR))
+        return math.exp(_sum(logs, weights) / size)
+    total = _sum(values, weights)
+    return total if how == "sum" else total / size
+
+
+def _sum(values: Floats, weights: Floats | None) -> float:
+    if weights is not None:
+        return weighted_sum(values, weights)
     try:
-        total = math.fsum(values.tolist())
+        return math.fsum(values.tolist())
     except OverflowError:  # beyond the largest float
-        total = math.inf
-    return total if how == "sum" else total / len(values)
+        return math.inf
 
 
 def _with_empty(
@@ -248,9 +304,11 @@ def _parts(
     return np.where(left_out, 0, numerator), np.where(left_out, 0, denominator)
 
 
-def _ratio(numerator: Floats, denominator: Floats) -> float:
-    down = math.fsum(denominator.tolist())
-    return math.fsum(numerator.tolist()) / down if down else math.nan
+def _ratio(
+    numerator: Floats, denominator: Floats, weights: Floats | None = None
+) -> float:
+    down = _sum(denominator, weights)
+    return _sum(numerator, weights) / down if down else math.nan
 
 
 def _nothing(metric: Metric, rule: Convention) -> float:

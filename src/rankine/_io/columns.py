@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
 Role = Literal["qrels", "run"]
-TableRole = Literal["logged", "recommended", "items"]
+TableRole = Literal["logged", "recommended", "items", "weights"]
 """What a table is, if it is neither judgements nor a run."""
 
 # Names in one tuple are of equal standing: two of them in one table are ambiguous.
@@ -85,6 +85,7 @@ ALIASES_OF_TABLES: dict[str, tuple[str, ...]] = {
     "predicted": ("predicted", "predicted_reward", "prediction", "expected_reward"),
     "probability": ("probability", "prob", "policy_probability"),
     "position": ("position", "slot"),
+    "weight": ("weight", "weights", "frequency", "count", "traffic"),
 }
 """The parts of logs and recommendations, and by which names they are known."""
 UNITS: dict[str, tuple[str, ...]] = {
@@ -98,6 +99,7 @@ PARTS: dict[TableRole, tuple[str, ...]] = {
     "logged": ("user", "item", "reward", "propensity", "position"),
     "recommended": ("user", "item", "predicted", "probability", "position"),
     "items": ("item",),
+    "weights": ("user", "weight"),
 }
 """What each table may hold."""
 NAMES = {alias for tiers in ALIASES.values() for tier in tiers for alias in tier}

@@ -276,6 +276,9 @@ def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
     if node["parts"].value is not None:
         up, down = (part.numbers(n_queries) for part in node["parts"].parts(2))
         parts = up, down
+    weights = None
+    if "weights" in node.value and node["weights"].value is not None:
+        weights = node["weights"].numbers(n_queries)
     empty = np.zeros(n_queries, dtype=np.bool_)
     empty[node["empty"].counts(below=n_queries)] = True
     return Summary(
@@ -288,6 +291,7 @@ def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
         metric,
         None,
         empty,
+        weights,
     )
 
 

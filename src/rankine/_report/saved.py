@@ -144,6 +144,7 @@ def _summary(found: Summary) -> dict[str, Any]:
         "undefined": found.n_undefined,
         "empty": np.flatnonzero(found.empty).tolist(),
         "parts": None if parts is None else [_numbers(part) for part in parts],
+        "weights": None if found.weights is None else _numbers(found.weights),
     }
 
 

@@ -110,3 +110,35 @@ def root(number: Exact) -> float:
         return math.ldexp(math.sqrt(float(number / Fraction(4) ** half)), half)
     except OverflowError:
         return math.inf
+
+
+def weighted_sum(values: Floats, weights: Floats) -> float:
+    """Add up values times their weights, rounded once.
+
+    >>> weighted_sum(np.array([0.1, 0.7]), np.array([3.0, 1.0]))
+    1.0
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = values * weights
+        error = _product_error(values, weights, product)
+    if np.isfinite(error).all():
+        return math.fsum([*product.tolist(), *error.tolist()])
+    return float(product.sum())  # of numbers near the largest, or beyond it
+
+
+def _product_error(x: Floats, y: Floats, product: Floats) -> Floats:
+    """Return what rounding took from products: x y - product, exactly (Dekker 1971)."""
+    x_high, x_low = _halves(x)
+    y_high, y_low = _halves(y)
+    error: Floats = x_high * y_high - product
+    error += x_high * y_low
+    error += x_low * y_high
+    error += x_low * y_low
+    return error
+
+
+def _halves(values: Floats) -> tuple[Floats, Floats]:
+    """Split numbers of 53 bits into two of 26."""
+    scaled = values * 134217729.0  # 2^27 + 1
+    high: Floats = scaled - (scaled - values)
+    return high, values - high

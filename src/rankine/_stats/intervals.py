@@ -47,11 +47,13 @@ class Sample:
         values: one value per query, nan for a query that was left out.
         how: how they are summed up: ``mean``, ``sum`` or ``geometric``.
         parts: numerator and denominator per query, where these are pooled.
+        weights: how much each query counts; None if all count the same.
     """
 
     values: Floats
     how: str = "mean"
     parts: tuple[Floats, Floats] | None = None
+    weights: Floats | None = None
 
     @cached_property
     def rows(self) -> Floats:
@@ -60,14 +62,28 @@ class Sample:
         In an order of its own, so that the order of queries does not matter.
         """
         keep = ~np.isnan(self.values)
+        weight = None if self.weights is None else self.weights[keep]
         if self.parts is not None:
             up, down = self.parts[0][keep], self.parts[1][keep]
+            if weight is not None:
+                up, down = weight * up, weight * down
             order = np.lexsort((up, down))
             return np.stack([up[order], down[order]])
-        known = np.sort(self.values[keep])
+        known = self.values[keep]
         if self.how == "geometric":
             known = np.log(np.maximum(known, FLOOR))
-        return known[None, :]
+        if weight is None:
+            return np.sort(known)[None, :]
+        order = np.lexsort((known, weight))
+        weight, known = weight[order], known[order]
+        # A weighted mean is a ratio of two means; the pair is drawn together.
+        rows = [weight * known] if self.how == "sum" else [weight * known, weight]
+        return np.stack(rows)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is one mean over another."""
+        return len(self.rows) > 1
 
     @property
     def n(self) -> int:
@@ -77,10 +93,12 @@ class Sample:
     def summed_up(self, means: Floats) -> Floats:
         """Return what the means of the rows come to."""
         summary: Floats = means[0]
-        if self.parts is not None:
+        if self.is_ratio:
             with np.errstate(divide="ignore", invalid="ignore"):
                 summary = means[0] / means[1]
-        elif self.how == "geometric":
+        if self.parts is not None:
+            return summary
+        if self.how == "geometric":
             summary = np.exp(summary)
         elif self.how == "sum":
             summary = summary * self.n
@@ -162,7 +180,7 @@ def _student(sample: Sample, tail: float) -> Interval:
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
     n = sample.n
-    if sample.parts is None:
+    if not sample.is_ratio:
         (base,) = sample.rows
         mean = float(base.mean())
     else:

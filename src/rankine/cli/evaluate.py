@@ -78,6 +78,11 @@ _KEEP = 10
     "items=NAME and --col items.item=COLUMN.",
 )  # fmt: skip
 @click.option(
+    "--weights", type=click.Path(path_type=Path), metavar="FILE",
+    help="How much each query counts: a table with a column of queries and one of "
+    "weights; also --format weights=NAME and --col weights.weight=COLUMN.",
+)  # fmt: skip
+@click.option(
     "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
     help="What the ranking follows: the score, the order of a rank column, its numbers "
     "(gaps kept), or the order of rows.",
@@ -134,7 +139,7 @@ def command(
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
-    others = given["train"], given["items"]
+    others = given["train"], given["items"], given["weights"]
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
@@ -154,7 +159,7 @@ def command(
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     options = said(
-        roles=("qrels", "run", "train", "items"),
+        roles=("qrels", "run", "train", "items", "weights"),
         convention=chosen(convention),
         keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -126,6 +125,8 @@ _ROLES = ("qrels", "run")
 """The files that most commands read."""
 _ALL = ""
 """The role of what is said of all files."""
+_APART = ("items", "weights")
+"""Files of which few have the same format as others."""
 
 
 def said(
@@ -142,17 +143,21 @@ def said(
 ) -> Options:
     """Return what is said of files, and other options of `evaluate`, as one record.
 
-    The columns of judgements are those of training data too; of items, format and
-    columns have to be given apart, as few files have the same ones.
+    The format of items and of weights has to be given apart.
     """
     from rankine._evaluate.options import Options  # noqa: PLC0415 - --help stays fast
 
-    own = _columns_by_role(columns, roles)
-    files = readings(roles, partial(_columns_of, own), formats, encoding, max_bytes)
+    for text in columns:
+        role, dot, _ = text.partition(".")
+        if dot and role not in roles:
+            known = " or ".join(f"{one}.PART=..." for one in roles)
+            msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
+            raise click.UsageError(msg)
+    files = readings(roles, lambda _: None, formats, encoding, max_bytes)
     if more_words:
         files["run"] = replace(files["run"], more_words=True)
     return Options(
-        columns=own[_ALL],
+        columns=columns or None,
         grades=worth(grades),
         lower_is_better=lower_is_better,
         files=files,
@@ -162,7 +167,7 @@ def said(
 
 def readings(
     roles: Sequence[str],
-    columns_of: Callable[[str], dict[str, Any]],
+    columns_of: Callable[[str], dict[str, Any] | None],
     formats: tuple[str, ...],
     encoding: str | None,
     max_bytes: int | None,
@@ -180,38 +185,13 @@ def readings(
         named[role] = name
     return {
         role: Reading(
-            format=named.get(role, None if role == "items" else named.get(_ALL)),
+            format=named.get(role, None if role in _APART else named.get(_ALL)),
             columns=columns_of(role),
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
         )
         for role in roles
     }
-
-
-def _columns_by_role(
-    columns: dict[str, str], roles: Sequence[str]
-) -> dict[str, dict[str, str]]:
-    """Return the columns that are meant for one file, and for all, by its role."""
-    own: dict[str, dict[str, str]] = {role: {} for role in (_ALL, *roles)}
-    for text, name in columns.items():
-        role, dot, part = text.partition(".")
-        if not dot:
-            role, part = _ALL, text
-        elif role not in roles:
-            known = " or ".join(f"{one}.PART=..." for one in roles)
-            msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
-            raise click.UsageError(msg)
-        own[role][part] = name
-    return own
-
-
-def _columns_of(own: dict[str, dict[str, str]], role: str) -> dict[str, str]:
-    """Return the columns that are meant for all files, and those for this one."""
-    if role == "items":
-        return own[role]
-    shared = {part: name for part, name in own[_ALL].items() if part != "features"}
-    return shared | (own["qrels"] if role == "train" else {}) | own[role]
 
 
 def worth(text: str | None) -> dict[str, float] | None:

@@ -9,7 +9,7 @@ from rankine._base.text import count
 from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import undefined, without_effect
+from rankine._evaluate.notes import undefined, weight_notes, without_effect
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -183,6 +183,7 @@ class Evaluations(Total[_Part]):
         plan, part = self._plan, self.part
         if any(_reads_judged_queries(group) for group in plan.groups):
             part.came.refuse_apart()
+        weights = self._job.weights
         found: dict[int, Summary] = {}
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for number, metric, rule in group.members:
@@ -191,7 +192,8 @@ class Evaluations(Total[_Part]):
                     found[number] = _whole(metric, rule, tallies)
                 elif queries.tables and metric.across:
                     table = Judged.concatenated(queries.tables)
-                    found[number] = summarize(metric, table, rule, queries.ids)
+                    counts = None if weights is None else weights.of(queries.ids)
+                    found[number] = summarize(metric, table, rule, queries.ids, counts)
                 else:
                     found[number] = together(metric, rule, part.found[number])
         name = self._job.options.name or part.name or "run"
@@ -209,6 +211,7 @@ class Evaluations(Total[_Part]):
                 *part.doubts.notes(),
                 *without_effect(plan.rel, plan.asked, plan.bound),
                 *part.catalogue,
+                *weight_notes(summaries),
                 *undefined(summaries),
                 *part.came.notes,
                 *(f"batch {number}: {note}" for number, note in part.notes),
@@ -230,9 +233,10 @@ class Evaluations(Total[_Part]):
     def said(self) -> tuple[Any, ...]:
         """What two accumulators must have in common."""
         job, options = self._job, self._job.options
+        weights = None if job.weights is None else job.weights.key
         return (
             self._plan, options.depth, options.order, job.of_qrels, job.of_run,
-            options.of_items, *known_by(job.known),
+            options.of_items, weights, *known_by(job.known),
         )  # fmt: skip
 
     @property

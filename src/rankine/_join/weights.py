@@ -1,0 +1,136 @@
+"""Weights of queries: how much each counts in a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.text import count
+from rankine._io import open_table
+from rankine._io.columns import check_parts, no_part, resolve_table
+from rankine._io.repeats import first_repeat
+from rankine._io.sources import PLAIN, Reading, Rows
+from rankine._io.tables import together
+from rankine._io.values import NO_COLUMN, ids, numbers
+from rankine._join.ids import Index, one_type
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._base.arrays import Floats
+
+_SHOWN = 3
+"""Queries without a weight that are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """How much each query counts, by its id.
+
+    Attributes:
+        queries: the ids, each once.
+        values: their weights, at least 0.
+        name: what to call them in messages.
+        notes: what was inferred while reading.
+    """
+
+    queries: pl.Series
+    values: Floats
+    name: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> int:
+        """The same number for the same weights, in any order."""
+        frame = pl.DataFrame({"query": self.queries, "weight": self.values})
+        return int((frame.hash_rows() // (1 << 32)).sum())
+
+    def of(self, wanted: Sequence[Any] | pl.Series) -> Floats:
+        """Return the weights of some queries, all of which must have one."""
+        try:
+            column = pl.Series("query", wanted)
+        except NO_COLUMN:
+            column = pl.Series("query", [str(query) for query in wanted])
+        if len(column) == 0:
+            return np.zeros(0)
+        brought, _ = one_type({"weights": self.queries, "queries": column}, "query")
+        place = Index(brought["weights"]).find(brought["queries"])
+        missing = np.flatnonzero(place < 0)
+        if len(missing):
+            named = ", ".join(str(column[int(row)]) for row in missing[:_SHOWN])
+            more = ", ..." if len(missing) > _SHOWN else ""
+            msg = (
+                f"{self.name} has no weight for {count(len(missing), 'query')} "
+                f"({named}{more}); give one for every query, 0 to leave a query out"
+            )
+            raise DataError(msg)
+        weights: Floats = self.values[place]
+        return weights
+
+
+def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights:
+    """Read weights: {query: weight}, or a table with a query and a weight column.
+
+    Args:
+        data: the weights.
+        how: how a table is to be read.
+        shared: the column of queries of all tables, which this one need not have.
+    """
+    if isinstance(data, Mapping):
+        origin = Rows(pl.DataFrame(), "weights")
+        for query, weight in data.items():
+            if not isinstance(weight, (Real, np.number)):
+                msg = f"the weight of {query!r} is {weight!r}, not a number"
+                raise DataError(msg)
+        try:
+            queries = pl.Series("query", list(data))
+        except NO_COLUMN:
+            msg = "weights must have ids that are all text or all ints"
+            raise DataError(msg) from None
+        weights = pl.Series("weight", list(map(float, data.values())))
+        return _checked(queries, weights, origin, ())
+    table = open_table(data, "weights", how)
+    columns = {"query": shared} if shared in table.names else {}
+    columns |= table.columns
+    check_parts(columns, ("query", "weight"))
+    if "query" in columns:
+        columns["user"] = columns.pop("query")
+    chosen = resolve_table(table.names, "weights", columns, table.name)
+    for part, what in (("user", "column of queries"), ("weight", "weight column")):
+        if part not in chosen:
+            raise no_part(table.names, part, table.name, what)
+    loaded = table.load([chosen["user"], chosen["weight"]], [chosen["weight"]])
+    origins = [origin for _, origin in loaded]
+    rows = together([frame for frame, _ in loaded], origins)
+    query, weight = rows[chosen["user"]], rows[chosen["weight"]]
+    return _checked(query, weight, origins[0], table.notes)
+
+
+def _checked(
+    query: pl.Series, weight: pl.Series, origin: Rows, notes: tuple[str, ...]
+) -> Weights:
+    queries, said = ids(query.alias("query"), "query", origin, hint="")
+    values = numbers(weight, "weight", origin).to_numpy()
+    odd = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if len(odd):
+        row = int(odd[0])
+        msg = (
+            f"{origin.where(row)}: the weight of {queries[row]!r} is {values[row]:g}; "
+            "a weight is a number of at least 0"
+        )
+        raise DataError(msg)
+    if len(queries) == 0:
+        msg = f"{origin.name}: no weights in it"
+        raise DataError(msg)
+    repeat = first_repeat(queries.to_frame())
+    if repeat is not None:
+        again = queries[repeat[1]]
+        msg = f"{origin.where(repeat[1])}: query {again!r} has a weight already"
+        raise DataError(msg)
+    return Weights(queries, values.astype(np.float64), origin.name, (*notes, *said))
