@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._io import files
-from rankine._io.columns import ALIASES, ALIASES_OF_TABLES, check_parts
-from rankine._io.frames import frame_part, from_frame, is_frame
+from rankine._io.columns import (
+    ALIASES,
+    ALIASES_OF_TABLES,
+    check_parts,
+    known_columns,
+)
+from rankine._io.frames import frame_part, from_frame, is_frame, rows_of
+from rankine._io.json import records_part
 from rankine._io.mappings import graded, turned
 from rankine._io.matrices import from_sparse
 from rankine._io.sources import (
@@ -30,6 +36,10 @@ from rankine.errors import DataError, FormatError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._io.columns import Role
+
+
+_ENTRIES = (list, tuple, dict, set, frozenset)
+"""What may stand for a query in a list."""
 
 
 def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
@@ -56,10 +66,10 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
         splits = ", ".join(map(repr, data))
         msg = f"cannot read {role} from a DatasetDict; pass one of its splits: {splits}"
         raise FormatError(msg)
+    if isinstance(data, (list, tuple)):
+        return _of_list(data, role, how)
     if isinstance(data, Mapping) and not is_sparse(data):
-        if how.grades is not None and role == "qrels":
-            data = graded(data, how.grades)
-        return Lists(data, role)
+        return _by_query(data, role, how)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
         return files.read_path(Path(os.fsdecode(data)), role, how)
@@ -75,6 +85,37 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
         "query, a pandas, polars or pyarrow frame, or a sparse matrix" + hint
     )
     raise FormatError(msg)
+
+
+def _is_record(entry: Any) -> bool:
+    """Say whether this is a row that names its query, and not {item: number}."""
+    if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
+        return False
+    return bool(known_columns(list(entry), "user"))
+
+
+def _of_list(data: Sequence[Any], role: Role, how: Reading) -> Source:
+    """Read a list: of records, which name their query; or an entry per query."""
+    odd = next((entry for entry in data if not isinstance(entry, _ENTRIES)), None)
+    if odd is not None:
+        msg = (
+            f"cannot read {role} from a list that holds {kind_of(odd)}; expected a "
+            "list of items for each query, such as [['a', 'b'], ['c']], or records "
+            "with a query"
+        )
+        raise FormatError(msg)
+    if data and all(map(_is_record, data)):
+        need_threads()
+        return rows_of(records_part(list(data), role), role, how)
+    return _by_query(dict(enumerate(data)), role, how, n_places=len(data))
+
+
+def _by_query(
+    data: Mapping[Any, Any], role: Role, how: Reading, n_places: int | None = None
+) -> Lists:
+    if how.grades is not None and role == "qrels":
+        data = graded(data, how.grades)
+    return Lists(data, role, n_places=n_places)
 
 
 def _as_read(source: Source, role: Role) -> Source:

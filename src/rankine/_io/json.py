@@ -97,7 +97,12 @@ def _part(text: bytes, name: str, role: Role, *, lines: bool) -> Part:
         records = data if isinstance(data, list) else [data]
     if not records:
         raise no_rows(name, role)
-    origin = Rows(pl.DataFrame(), name, lines=numbers)
+    return records_part(records, name, numbers)
+
+
+def records_part(records: list[Any], name: str, lines: Ints | None = None) -> Part:
+    """Return records, which are dicts by column, as a table."""
+    origin = Rows(pl.DataFrame(), name, lines=lines)
     return frame_part(_frame(records, name), name, origin)
 
 

@@ -134,12 +134,21 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """A mapping from query to {item: number}, to a list of items, or to a set."""
+    """A mapping from query to {item: number}, to a list of items, or to a set.
+
+    Attributes:
+        data: the mapping.
+        name: what to call it in messages.
+        notes: what was inferred or changed while reading.
+        kind: what it was found to be, in words.
+        n_places: how many there are, if queries are the places in a list.
+    """
 
     data: Mapping[Any, Any]
     name: str
     notes: tuple[str, ...] = ()
     kind: str = ""
+    n_places: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

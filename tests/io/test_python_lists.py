@@ -1,0 +1,88 @@
+"""Lists as people hold them: an entry per query by its place, or records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rankine as rk
+from rankine.errors import DataError, FormatError
+
+QRELS = [["a"], ["b", "c"]]
+RUN = [["a", "x"], ["x", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (QRELS, RUN),
+        (tuple(QRELS), tuple(map(tuple, RUN))),
+        ([{"a"}, {"b", "c"}], RUN),
+        ([{"a": 1}, {"b": 1, "c": 1}], [{"a": 2.0, "x": 1.0}, {"x": 2.0, "b": 1.0}]),
+        (QRELS, {0: ["a", "x"], 1: ["x", "b"]}),
+        ({0: {"a"}, 1: {"b", "c"}}, RUN),
+    ],
+)
+def test_lists_are_paired_by_their_places(qrels: Any, run: Any) -> None:
+    ev = rk.evaluate(qrels, run, ["RR", "R"])
+
+    assert ev.mean == {"RR": (1 + 1 / 2) / 2, "R": (1 + 1 / 2) / 2}
+    assert ev.queries == [0, 1]
+
+
+def test_metrics_of_lists_take_them() -> None:
+    assert rk.evaluate(None, RUN, "Coverage", catalog=6)["Coverage"] == 3 / 6
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (
+            [{"query": "q", "item": "a", "grade": 1}],
+            [
+                {"query": "q", "item": "x", "score": 2.0},
+                {"query": "q", "item": "a", "score": 1.0},
+            ],
+        ),
+        (
+            [{"user_id": "q", "relevant": ["a"]}],
+            [{"user_id": "q", "retrieved": ["x", "a"]}],
+        ),
+    ],
+)
+def test_records_are_read_as_in_a_file(qrels: Any, run: Any) -> None:
+    ev = rk.evaluate(qrels, run, "RR")
+
+    assert ev["RR"] == 1 / 2
+    assert ev.queries == ["q"]
+
+
+def test_grades_in_words() -> None:
+    qrels = [{"a": "good", "b": "bad"}]
+    ev = rk.evaluate(qrels, [["b", "a"]], "RR", grades={"good": 1, "bad": 0})
+    assert ev["RR"] == 1 / 2
+
+
+def test_lists_of_other_lengths_are_refused() -> None:
+    with pytest.raises(DataError, match="for 2 queries and the run for 1 query"):
+        rk.evaluate(QRELS, RUN[:1], "RR")
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [(["a", "b"], "holds a str"), ([1, 2], "holds an int")],
+)
+def test_what_is_not_a_list_for_each_query_is_refused(run: Any, said: str) -> None:
+    with pytest.raises(FormatError, match=said):
+        rk.evaluate(QRELS, run, "RR")
+
+
+def test_no_lists_are_no_rows() -> None:
+    with pytest.raises(DataError, match="no judgements"):
+        rk.evaluate([], [], "RR")
+
+
+def test_none_in_place_of_a_list_is_refused() -> None:
+    with pytest.raises(DataError, match="the list of query 1 is None"):
+        rk.evaluate(QRELS, [["a"], None], "RR")
