@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -215,7 +216,7 @@ def not_compared(tool: str) -> list[str]:
     compared: set[str] = set()
     if (Path(__file__).parent / "tools" / f"{tool}.py").exists():
         adapter = import_module(f"oracle.tools.{tool}")
-        labels = [label.removesuffix("@k") for label in adapter.METRICS]
+        labels = [re.sub("@k$", "@5", label) for label in adapter.METRICS]
         compared = {rk.parse(label).name for label in labels}
     excused = {metric for one, metric in NOT_COMPARED if one == tool}
     found = [

@@ -5,6 +5,7 @@ from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
+from rankine._evaluate.custom import metric
 from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.logs.ctr import ctr
@@ -265,6 +266,7 @@ __all__ = [
     "least_item_promoted",
     "load",
     "mae",
+    "metric",
     "metrics",
     "nDCG",
     "nDCGrel",

@@ -179,7 +179,7 @@ def know(
     if users is not None and judged is not None:
         queries = named.gather(owners).cast(judged.queries.dtype).alias("query")
     return Listed(
-        table,
+        replace(table, item_ids=every, user_ids=queries),
         queries,
         tuple(notes),
         tuple(strange),

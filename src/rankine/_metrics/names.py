@@ -195,6 +195,12 @@ def _by_name(kind: type[Metric]) -> tuple[dict[str, str], dict[str, str | None]]
     return exact, folded
 
 
+def read_anew() -> None:
+    """Forget what names were found to mean, since there are other metrics now."""
+    for cached in (parse, parse_all, _by_name):
+        cached.cache_clear()
+
+
 def _lookup(name: str, kind: type[Metric]) -> str | None:
     exact, folded = _by_name(kind)  # type: ignore[arg-type]
     return exact.get(name) or folded.get(name.casefold())

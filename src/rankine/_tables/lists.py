@@ -141,6 +141,7 @@ class Recommended:
         n_aspects: how many subtopics there are.
         repeats: whether an item may stand twice in a list.
         largest_grade: the largest of all judgements.
+        item_ids, user_ids: the ids of items by their numbers, and those of users.
     """
 
     starts: Ints
@@ -162,6 +163,8 @@ class Recommended:
     repeats: bool = False
     largest_grade: float = 1.0
     rank: Ints | None = None
+    item_ids: Any = None
+    user_ids: Any = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @staticmethod

@@ -1,0 +1,220 @@
+"""metric: metrics that users write themselves."""
+
+from __future__ import annotations
+
+import math
+from inspect import Parameter, Signature, signature
+from numbers import Real
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from rankine._evaluate.plan import plan_of
+from rankine._metrics import names
+from rankine._metrics.lists.kind import LISTED, ListMetric
+from rankine._metrics.metric import REGISTRY, Metric, register
+from rankine.errors import DataError, ParameterError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._base.arrays import Floats
+    from rankine._tables.judged import Judged
+    from rankine._tables.lists import Recommended
+
+_TABLE = "table"
+"""The first parameter of a kernel."""
+_PAIR = 2
+_NUMBERS = (Real, np.bool_, np.number)
+CUSTOM: set[str] = set()
+"""The names that users gave, which they may give again."""
+
+
+@overload
+def metric(
+    function: Callable[..., Any],
+    *,
+    name: str | None = ...,
+    bounds: tuple[float, float] = ...,
+    higher_is_better: bool | None = ...,
+) -> Metric: ...
+
+
+@overload
+def metric(
+    function: None = ...,
+    *,
+    name: str | None = ...,
+    bounds: tuple[float, float] = ...,
+    higher_is_better: bool | None = ...,
+) -> Callable[[Callable[..., Any]], Metric]: ...
+
+
+def metric(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    higher_is_better: bool | None = True,
+) -> Any:
+    """Make a metric of a function, to be used like all others.
+
+    The function has the ranking of one query and what is judged of it, and returns a
+    number, nan if there is none: it is then left out of the mean. Its other parameters
+    are those of the metric, and must have defaults; with one called ``k``, ``@10`` sets
+    it, and the ranking ends there.
+
+    For speed, write a kernel instead: a function whose first parameter is called
+    ``table`` has the joined table of all queries, and returns one number for each.
+
+    Args:
+        function: a function of (ranking, judged), the items best first and {item:
+            grade}; or of the table.
+        name: of the metric; that of the function if not given.
+        bounds: the smallest and the largest value.
+        higher_is_better: the direction, None where there is none.
+
+    Returns:
+        The metric. It is read by its name, too, as long as Python runs.
+
+    Raises:
+        ParameterError: the function cannot be called so, or a metric of rankine has
+            that name.
+
+    >>> import rankine as rk
+    >>> @rk.metric
+    ... def FirstIsGood(ranking, judged):
+    ...     return bool(ranking) and judged.get(ranking[0], 0) > 0
+    >>> qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    >>> run = {"q": ["a", "x"], "r": ["x", "b"]}
+    >>> rk.evaluate(qrels, run, ["RR", FirstIsGood]).mean
+    {'RR': 0.75, 'FirstIsGood': 0.5}
+
+    >>> @rk.metric(higher_is_better=False)
+    ... def Misses(ranking, judged, *, k=None):
+    ...     return sum(judged.get(item, 0) < 1 for item in ranking)
+    >>> rk.evaluate(qrels, run, "Misses@1").mean
+    {'Misses@1': 0.5}
+    """
+    if function is None:
+        return lambda given: metric(
+            given, name=name, bounds=bounds, higher_is_better=higher_is_better
+        )
+    given_function: object = function
+    if not callable(given_function):
+        msg = f"a metric is made of a function, got {function!r}"
+        raise ParameterError(msg)
+    chosen: str = name or str(getattr(function, "__name__", ""))
+    _check_name(chosen)
+    parameters = list(signature(function).parameters.values())
+    given = 1 if parameters and parameters[0].name == _TABLE else _PAIR
+    _check_parameters(parameters, given, chosen)
+    kind = Metric if given == 1 else ListMetric
+    make = _of_table if given == 1 else _of_queries
+    kernel: Any = make(function, chosen)
+    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters[given:]]
+    first = Parameter(_TABLE, Parameter.POSITIONAL_OR_KEYWORD)
+    kernel.__signature__ = Signature([first, *keywords])
+    kernel.__doc__ = function.__doc__ or f"{chosen}: a metric of your own."
+    kernel.__name__ = kernel.__qualname__ = chosen
+    facts: dict[str, Any] = {"empty": "keep", "binary": False}
+    if given == _PAIR:
+        facts["needs"] = ("judgements",)
+    registered = register(
+        chosen, kernel, kind, bounds=bounds, higher_is_better=higher_is_better, **facts
+    )
+    CUSTOM.add(chosen)
+    _look_again()
+    return registered
+
+
+def forget(name: str) -> None:
+    """Forget a metric that a user made."""
+    CUSTOM.discard(name)
+    REGISTRY.pop(name, None)
+    LISTED.pop(name, None)
+    _look_again()
+
+
+def _look_again() -> None:
+    """Forget what was found out with other metrics."""
+    names.read_anew()
+    plan_of.cache_clear()
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not name.isidentifier():
+        msg = f"a metric needs a name like that of a function, got {name!r}"
+        raise ParameterError(msg)
+    if name in CUSTOM:
+        forget(name)
+    try:
+        known = names.parse_all(name)
+    except UsageError:
+        return
+    msg = f"{name!r} is already read as {known[0]}; choose another name"
+    raise ParameterError(msg)
+
+
+def _check_parameters(parameters: list[Parameter], given: int, name: str) -> None:
+    """Refuse a function that cannot be called with what it is given."""
+    positional = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+    if len(parameters) < given or any(
+        one.kind not in positional for one in parameters[:given]
+    ):
+        msg = f"{name} must take (ranking, judged), or (table) if it is a kernel"
+        raise ParameterError(msg)
+    for one in parameters[given:]:
+        several = one.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+        if several or one.default is Parameter.empty:
+            msg = f"{name} has a parameter {one.name!r} without a default"
+            raise ParameterError(msg)
+
+
+def _of_table(function: Callable[..., Any], name: str) -> Callable[..., Floats]:
+    def kernel(table: Judged, **parameters: Any) -> Floats:
+        if table.n_queries == 0:
+            return np.zeros(0)
+        values = np.asarray(function(table, **parameters))
+        if values.shape != (table.n_queries,) or values.dtype.kind not in "biuf":
+            msg = (
+                f"{name} must return {table.n_queries} numbers, one for each query, "
+                f"but returned {values.dtype} of shape {values.shape}"
+            )
+            raise DataError(msg)
+        return values.astype(np.float64)
+
+    return kernel
+
+
+def _of_queries(function: Callable[..., Any], name: str) -> Callable[..., Floats]:
+    deepest = signature(function).parameters.get("k")
+    default = None if deepest is None else deepest.default
+
+    def kernel(table: Recommended, **parameters: Any) -> Floats:
+        judged = table.judged
+        if table.n_queries == 0 or judged is None:
+            return np.full(table.n_queries, np.nan)
+        top = table.top(parameters.get("k", default))
+        shown = table.item_ids.gather(top.item).to_list()
+        known = table.item_ids.gather(judged.member).to_list()
+        grades = judged.value.tolist()
+        rows, groups = top.starts.tolist(), judged.starts.tolist()
+        values: list[float] = []
+        bounds = zip(rows, rows[1:], groups, groups[1:], strict=False)
+        for begin, end, first, last in bounds:
+            value = function(
+                shown[begin:end],
+                dict(zip(known[first:last], grades[first:last], strict=True)),
+                **parameters,
+            )
+            if type(value) is not float and not isinstance(value, _NUMBERS):
+                msg = (
+                    f"{name} returned {value!r} for query "
+                    f"{table.user_ids[len(values)]!r}; expected a number"
+                )
+                raise DataError(msg)
+            values.append(float(value))
+        return np.array(values, dtype=np.float64)
+
+    return kernel
