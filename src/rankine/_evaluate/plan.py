@@ -51,6 +51,11 @@ class Group:
     keep_scores: bool
     lists: bool = False
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What decides the table of metrics that read judged items."""
+        return tuple(getattr(self.rule, field) for field in _OF_TABLE)
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -23,7 +23,7 @@ from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from rankine._base.arrays import Ints
@@ -242,6 +242,35 @@ class Evaluation:
                 else pair
             )
         return labelled
+
+    def curve(self, metric: str | Metric, ks: Iterable[int]) -> pl.DataFrame:
+        """Return a metric at many cutoffs, with what was evaluated, and intervals.
+
+        It needs the ranks of judged items down to the largest cutoff: evaluate a metric
+        that looks as deep, such as ``AP`` or ``P@100``.
+
+        Args:
+            metric: any metric of judged items with a cutoff, such as ``P`` or
+                ``nDCG(gain='exponential')``; it need not have been evaluated.
+            ks: the cutoffs.
+
+        Returns:
+            A frame with a row per cutoff: k, value, low, high.
+
+        Raises:
+            ParameterError: the metric has no cutoff, reads more than judged items, or
+                looks deeper than what was kept.
+
+        >>> import rankine as rk
+        >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+        >>> run = {"q1": ["a", "x", "b"], "q2": ["x", "c", "y"]}
+        >>> ev = rk.evaluate(qrels, run, "AP")
+        >>> ev.curve("P", ks=[1, 2]).select("k", "value").rows()
+        [(1, 0.5), (2, 0.5)]
+        """
+        from rankine._evaluate.curve import curve  # noqa: PLC0415
+
+        return curve(self, metric, ks)
 
     def worst(self, metric: str | Metric, n: int = 10) -> Worst:
         """Return the queries on which a metric is worst, and what they missed.

@@ -1,0 +1,95 @@
+"""curve: a metric at many cutoffs, from one evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._base.checks import check_k
+from rankine._evaluate.plan import plan_of
+from rankine._evaluate.summary import summarize
+from rankine._join.aligned import Aligned
+from rankine._metrics.lists.kind import ListMetric
+from rankine._metrics.names import parse
+from rankine._stats.intervals import Sample, intervals
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.result import Evaluation
+    from rankine._metrics.metric import Metric
+
+
+def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame:
+    """Return a metric at many cutoffs; see `Evaluation.curve`."""
+    wanted = parse(metric) if isinstance(metric, str) else metric
+    cutoffs = _cutoffs(ks)
+    if isinstance(wanted, ListMetric) or wanted.fact.at != "k":
+        why = "is a metric of lists" if isinstance(wanted, ListMetric) else "has no k"
+        msg = f"a curve is of a metric of judged items with a cutoff; {wanted} {why}"
+        raise ParameterError(msg)
+    own = evaluation._plan  # noqa: SLF001 - a part of the result
+    asked = tuple(wanted @ k for k in cutoffs)
+    plan = plan_of(asked, own.rule, None, None, own.catalog)
+    (group,) = plan.groups
+    table = _table(evaluation, plan, max(cutoffs), wanted)
+    weights = next(iter(evaluation.summaries.values())).weights
+    summaries = [
+        summarize(bound, table.table, choice, table.ids, weights)
+        for _, bound, choice in group.members
+    ]
+    bounds = intervals(
+        [
+            Sample(one.values, one.metric.summary, one.parts, one.uneven)
+            for one in summaries
+        ]
+    )
+    return pl.DataFrame(
+        {
+            "k": cutoffs,
+            "value": [one.value for one in summaries],
+            "low": [pair.low for pair in bounds],
+            "high": [pair.high for pair in bounds],
+        }
+    )
+
+
+def _cutoffs(ks: Any) -> list[int]:
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
+        msg = f"ks must be cutoffs, such as range(1, 101), got {ks!r}"
+        raise ParameterError(msg)
+    cutoffs = list(ks)
+    for k in cutoffs:
+        check_k(k)
+        if k is None:
+            msg = "a curve has no point without a cutoff; leave None out of ks"
+            raise ParameterError(msg)
+    if not cutoffs:
+        msg = "ks has no cutoffs in it"
+        raise ParameterError(msg)
+    return list(dict.fromkeys(int(k) for k in cutoffs))
+
+
+def _table(evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric) -> Aligned:
+    """Return the table that was joined as the metric asks for, and as deep."""
+    own, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
+    groups = zip(own.groups, evaluation._tables, strict=True)  # noqa: SLF001
+    for known, table in groups:
+        if known.lists or known.key != group.key or not isinstance(table, Aligned):
+            continue
+        if group.keep_scores and table.table.scores is None:
+            continue
+        if table.deepest is not None and table.deepest < deepest:
+            msg = (
+                f"judged items are known down to rank {table.deepest} only; evaluate "
+                f"{metric @ deepest} too, or a metric without a cutoff"
+            )
+            raise ParameterError(msg)
+        return table
+    msg = (
+        f"nothing that was evaluated has what {metric} reads; evaluate {metric} with "
+        "a cutoff too"
+    )
+    raise ParameterError(msg)
