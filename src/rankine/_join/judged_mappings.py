@@ -320,13 +320,14 @@ def _look_up(
     groups = iter(truth.values())
     scores = np.empty(int(starts[-1]))
     try:
-        # A few queries after the other, while their dicts are in the cache.
+        # A few queries after the other: reading all scores of a dict, one after the
+        # other, brings it into the cache, where items are then looked up.
         for some in groups_of(starts, _FEW):
             lists = scored[some]
-            for entry, judged in zip(lists, groups, strict=False):
-                found.extend(map(entry.get, judged, _NAN))
             values = [*chain.from_iterable([entry.values() for entry in lists])]
             scores[starts[some.start] : starts[some.stop]] = packed(values)
+            for entry, judged in zip(lists, groups, strict=False):
+                found.extend(map(entry.get, judged, _NAN))
         return scores, packed(found)
     except NOT_PACKED:
         refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
