@@ -17,7 +17,7 @@ RUN = [["a", "x"], ["x", "b"]]
     ("qrels", "run"),
     [
         (QRELS, RUN),
-        (tuple(QRELS), tuple(map(tuple, RUN))),
+        (tuple(QRELS), tuple(RUN)),
         ([{"a"}, {"b", "c"}], RUN),
         ([{"a": 1}, {"b": 1, "c": 1}], [{"a": 2.0, "x": 1.0}, {"x": 2.0, "b": 1.0}]),
         (QRELS, {0: ["a", "x"], 1: ["x", "b"]}),
@@ -71,7 +71,11 @@ def test_lists_of_other_lengths_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("run", "said"),
-    [(["a", "b"], "holds a str"), ([1, 2], "holds an int")],
+    [
+        (["a", "b"], "holds a str"),
+        ([1, 2], "holds an int"),
+        ([("q", "a", 2.0), ("q", "b", 1.0)], "holds a tuple"),
+    ],
 )
 def test_what_is_not_a_list_for_each_query_is_refused(run: Any, said: str) -> None:
     with pytest.raises(FormatError, match=said):

@@ -327,12 +327,19 @@ def test_40_what_can_be_read_once_is_read_once() -> None:
     assert refused(DataError, reader, LISTS) == "qrels: no judgements in it"
 
 
-@pytest.mark.parametrize("kind", [iter, list, tuple])
-def test_40_rows_without_names_are_refused(kind: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        (iter, "a path, a mapping by query, a pandas"),
+        (list, "a list of items for each query"),
+        (tuple, "a list of items for each query"),
+    ],
+)
+def test_40_rows_without_names_are_refused(kind: Any, wanted: str) -> None:
     text = refused(FormatError, kind([("q1", "a", 1)]), LISTS)
 
     assert text.startswith("cannot read qrels from a ")
-    assert "expected a path, a mapping by query, a pandas" in text
+    assert f"expected {wanted}" in text
 
 
 def test_40_a_dataset_of_splits_asks_for_one() -> None:

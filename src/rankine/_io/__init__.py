@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
 
 
-_ENTRIES = (list, tuple, dict, set, frozenset)
-"""What may stand for a query in a list."""
+_ENTRIES = (list, dict, set, frozenset)
+"""What may stand for a query in a list; a tuple may be a row without names."""
 
 
 def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
