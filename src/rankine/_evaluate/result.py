@@ -8,30 +8,26 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import polars as pl
 
-from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.notes import notes_of, undefined, weight_notes, without_effect
 from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
-from rankine._join.aligned import Aligned, Stored, trail_of
+from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
-from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-    from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
-    from rankine._join.aligned import Trail
     from rankine._metrics.metric import Metric
 
 
@@ -304,40 +300,9 @@ class Evaluation:
             first   1. x (unjudged), 2. c (1), 3. y (unjudged)
             missed  b (2) not retrieved
         """
-        from rankine._evaluate.worst import Worst, check_worst, chosen, worst_queries  # noqa: PLC0415
+        from rankine._evaluate.worst import worst_of  # noqa: PLC0415
 
-        label = self._label(metric)
-        check_count("n", n, least=1)
-        number = self._plan.labels.index(label)
-        bound = self._plan.bound[number]
-        check_worst(bound)
-        group = next(
-            at
-            for at, one in enumerate(self._plan.groups)
-            if any(member == number for member, _, _ in one.members)
-        )
-        values = self.summaries[label].values
-        rows = chosen(bound, values, n)
-        trail = self._trail(group, rows)
-        ids = self._tables[group].ids
-        queries = worst_queries(
-            bound, [ids[int(row)] for row in rows], values[rows], trail
-        )
-        n_known = int(np.count_nonzero(~np.isnan(values)))
-        return Worst(label, self.name, queries, n_known, trail.keep)
-
-    def _trail(self, group: int, queries: Ints) -> Trail:
-        """Return what is kept of the items of some queries."""
-        table = self._tables[group]
-        if isinstance(table, Stored) and table.trail is not None:
-            return table.trail.of(queries)
-        if not isinstance(table, Aligned):
-            kept = "keeps no items"
-            if isinstance(table, Stored):
-                kept = "has no items, which were not saved"
-            msg = f"{type(self).__name__} {kept}; its values are in per_query"
-            raise ParameterError(msg)
-        return trail_of(table, queries)
+        return worst_of(self, self._label(metric), n)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from rankine._base.checks import check_count
 from rankine._evaluate.summary import least_relevant
+from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
+    from rankine._evaluate.result import Evaluation
     from rankine._join.aligned import Trail
     from rankine._metrics.metric import Metric
 
@@ -166,6 +169,40 @@ def check_worst(metric: Metric) -> None:
         )
     else:
         return
+    raise ParameterError(msg)
+
+
+def worst_of(evaluation: Evaluation, label: str, n: int) -> Worst:
+    """Return the queries on which a metric is worst; see `Evaluation.worst`."""
+    check_count("n", n, least=1)
+    plan, tables = evaluation._plan, evaluation._tables  # noqa: SLF001 - of the result
+    number = plan.labels.index(label)
+    bound = plan.bound[number]
+    check_worst(bound)
+    table = next(
+        table
+        for group, table in zip(plan.groups, tables, strict=True)
+        if any(member == number for member, _, _ in group.members)
+    )
+    values = evaluation.summaries[label].values
+    rows = chosen(bound, values, n)
+    trail = _trail(evaluation, table, rows)
+    ids = [table.ids[int(row)] for row in rows]
+    queries = worst_queries(bound, ids, values[rows], trail)
+    n_known = int(np.count_nonzero(~np.isnan(values)))
+    return Worst(label, evaluation.name, queries, n_known, trail.keep)
+
+
+def _trail(evaluation: Evaluation, table: Any, queries: Ints) -> Trail:
+    """Return what is kept of the items of some queries."""
+    if isinstance(table, Stored) and table.trail is not None:
+        return table.trail.of(queries)
+    if isinstance(table, Aligned):
+        return trail_of(table, queries)
+    kept = "keeps no items"
+    if isinstance(table, Stored):
+        kept = "has no items, which were not saved"
+    msg = f"{type(evaluation).__name__} {kept}; its values are in per_query"
     raise ParameterError(msg)
 
 
