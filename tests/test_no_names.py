@@ -15,7 +15,7 @@ import pytest
 
 import rankine as rk
 from rankine._conventions.presets import PRESETS
-from rankine._evaluate.predictions import LOSSES
+from rankine._evaluate.losses import LOSSES
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._metrics.lists.kind import LISTED
 from rankine._metrics.metric import REGISTRY

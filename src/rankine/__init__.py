@@ -28,9 +28,11 @@ _HOMES = {
     "_evaluate.evaluate": "evaluate",
     "_evaluate.logs.ctr": "ctr",
     "_evaluate.logs.estimate": "Estimate Estimates",
+    "_evaluate.losses": "CalibrationError Loss",
     "_evaluate.predictions": (
-        "CalibrationError Loss brier cross_entropy expected_calibration_error mae "
-        "normalized_cross_entropy normalized_entropy rmse"
+        "brier cross_entropy expected_calibration_error "
+        "explained_variance mae normalized_cross_entropy normalized_entropy r_squared "
+        "rmse"
     ),
     "_evaluate.rankings.functions": (
         "RBO average_overlap fcp jaccard kendall_tau least_item_promoted ndpm overlap "

@@ -10,15 +10,16 @@ from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
+from rankine._evaluate.losses import CalibrationError, Loss
 from rankine._evaluate.predictions import (
-    CalibrationError,
-    Loss,
     brier,
     cross_entropy,
     expected_calibration_error,
+    explained_variance,
     mae,
     normalized_cross_entropy,
     normalized_entropy,
+    r_squared,
     rmse,
 )
 from rankine._evaluate.rankings.functions import (
@@ -255,6 +256,7 @@ __all__ = [
     "ctr",
     "evaluate",
     "expected_calibration_error",
+    "explained_variance",
     "fcp",
     "from_ranked",
     "from_scores",
@@ -278,6 +280,7 @@ __all__ = [
     "overlap",
     "parse",
     "pearson",
+    "r_squared",
     "rbo",
     "rbo_p",
     "rbo_prefix_weight",

@@ -126,3 +126,44 @@ def test_matrices_and_columns_of_other_kinds() -> None:
     found = rk.cross_entropy(arrow.array([1, 0]), arrow.array([0.7, 0.4]))
     assert found == pytest.approx(wanted)
     assert rk.normalized_entropy([0, 0], [0.1, 0.1], baseline=1e-17) > 1e10
+
+
+@pytest.mark.parametrize(
+    ("y", "predicted", "squared", "explained"),
+    [
+        ([1, 3, 5], [2, 3, 4], 1 - 2 / 8, 1 - 2 / 8),
+        ([1, 3, 5], [3, 5, 7], 1 - 12 / 8, 1.0),
+        ([1, 3, 5], [3, 3, 3], 0.0, 0.0),
+        ([1, 3, 5], [5, 3, 1], 1 - 32 / 8, 1 - 32 / 8),
+        # Errors of 1, 2 and 0 have a mean of 1 and squares of 5: 5 - 9 / 3 = 2.
+        ([1, 3, 5], [2, 5, 5], 1 - 5 / 8, 1 - 2 / 8),
+        ([2, 2], [1, 3], math.nan, math.nan),
+        ([2], [2], math.nan, math.nan),
+    ],
+)
+def test_the_variance_that_is_told(
+    y: list[int], predicted: list[int], squared: float, explained: float
+) -> None:
+    assert rk.r_squared(y, predicted) == pytest.approx(squared, nan_ok=True)
+    assert rk.explained_variance(y, predicted) == pytest.approx(explained, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["r_squared", "explained_variance"])
+@pytest.mark.parametrize("shift", [0.0, 1e9])
+def test_a_large_mean_costs_no_digits(name: str, shift: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(1, 6, 50).astype(float)
+    predicted = y + rng.integers(-1, 2, 50)
+    function = getattr(rk, name)
+
+    assert function(y + shift, predicted + shift) == function(y, predicted)
+
+
+@pytest.mark.parametrize("name", ["r_squared", "explained_variance"])
+def test_scikit_learn_has_the_same_variance(name: str) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(1)
+    y, predicted = rng.random(40), rng.random(40)
+    theirs = {"r_squared": "r2_score", "explained_variance": "explained_variance_score"}
+    peer = getattr(metrics, theirs[name])
+    assert getattr(rk, name)(y, predicted) == pytest.approx(peer(y, predicted))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import rankine as rk
-from rankine._evaluate.predictions import LOSSES
+from rankine._evaluate.losses import LOSSES
 from rankine.errors import DataError, ParameterError
 from tests.contracts import DOCS, check_docstring, sections
 
@@ -164,14 +164,15 @@ def test_bounds_are_as_narrow_as_can_be(name: str) -> None:
     assert (min(found) < 0) == (low < 0)
 
 
-RATINGS = {"rmse", "mae"}
+# Errors of 2 and -2, as those of always predicting the mean.
+RATINGS = {"rmse": 2, "mae": 2, "r_squared": 0, "explained_variance": 0}
 """Losses of any numbers, not of probabilities."""
 
 
 @every_loss
 def test_probabilities_are_asked_for(name: str) -> None:
     if name in RATINGS:
-        assert loss_of(name)([1, 5], [3, 3]) == 2
+        assert loss_of(name)([1, 5], [3, 3]) == RATINGS[name]
     else:
         with pytest.raises(DataError, match="between 0 and 1"):
             loss_of(name)([1, 0], [1.5, 0])

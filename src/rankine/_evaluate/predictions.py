@@ -6,52 +6,26 @@ a number that also carries the number of rows it is computed from.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from rankine._base.checks import check_choice, check_count, check_number
-from rankine._metrics import losses as rows
-from rankine._metrics.metric import Across
-from rankine._stats.exact import root, to_float
-from rankine.errors import DataError, ParameterError
+from rankine._evaluate.losses import (
+    BRIER,
+    CALIBRATION,
+    CROSS_ENTROPY,
+    EPS,
+    EXPLAINED,
+    GAINED,
+    MAE,
+    NORMALIZED,
+    R_SQUARED,
+    RMSE,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import polars as pl
-
-    from rankine._metrics.losses import Sums
-
-_EPS = 1e-15
-_BINS = 100_000
+    from rankine._evaluate.losses import CalibrationError, Loss
 
 
-class Loss(float):
-    """A number, and the number of rows it is computed from.
-
-    Attributes:
-        n: the number of rows.
-        clipped: how many probabilities of what happened were below eps, and were raised
-            to it.
-    """
-
-    n: int
-    clipped: int
-
-    def __new__(cls, value: float, n: int, clipped: int = 0) -> Self:
-        """Make a float with two numbers more."""
-        made = super().__new__(cls, value)
-        made.n = n
-        made.clipped = clipped
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what it is made of, to copy it."""
-        return type(self), (float(self), self.n, self.clipped)
-
-
-def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
+def cross_entropy(y: Any, p: Any, *, eps: float = EPS) -> Loss:
     """Cross entropy of predicted probabilities, or log loss.
 
     Formula:
@@ -74,14 +48,15 @@ def cross_entropy(y: Any, p: Any, *, eps: float = _EPS) -> Loss:
     Examples:
         >>> round(cross_entropy([1, 0], [0.8, 0.4]), 4)
         0.367
+        >>> import math
         >>> round(-(math.log(0.8) + math.log(1 - 0.4)) / 2, 4)
         0.367
     """
-    return _CROSS_ENTROPY.at_once(y, p, {"eps": eps})
+    return CROSS_ENTROPY.at_once(y, p, {"eps": eps})
 
 
 def normalized_entropy(
-    y: Any, p: Any, *, baseline: float | None = None, eps: float = _EPS
+    y: Any, p: Any, *, baseline: float | None = None, eps: float = EPS
 ) -> Loss:
     """Normalised entropy: cross entropy over that of always predicting the mean rate.
 
@@ -106,11 +81,11 @@ def normalized_entropy(
         >>> round(normalized_entropy([1, 0], [0.8, 0.4]), 4)
         0.5295
     """
-    return _NORMALIZED.at_once(y, p, {"baseline": baseline, "eps": eps})
+    return NORMALIZED.at_once(y, p, {"baseline": baseline, "eps": eps})
 
 
 def normalized_cross_entropy(
-    y: Any, p: Any, *, baseline: float | None = None, eps: float = _EPS
+    y: Any, p: Any, *, baseline: float | None = None, eps: float = EPS
 ) -> Loss:
     """Normalised cross entropy: the share of the baseline's loss that a model saves.
 
@@ -133,7 +108,7 @@ def normalized_cross_entropy(
         >>> normalized_cross_entropy([1, 0], [0.2, 0.9]) < 0
         True
     """
-    return _GAINED.at_once(y, p, {"baseline": baseline, "eps": eps})
+    return GAINED.at_once(y, p, {"baseline": baseline, "eps": eps})
 
 
 def brier(y: Any, p: Any) -> Loss:
@@ -159,32 +134,7 @@ def brier(y: Any, p: Any) -> Loss:
         >>> round(brier([1, 0], [0.8, 0.4]), 4), round((0.2**2 + 0.4**2) / 2, 4)
         (0.1, 0.1)
     """
-    return _BRIER.at_once(y, p, {})
-
-
-class CalibrationError(float):
-    """Expected calibration error, with the bins that it is made of.
-
-    Attributes:
-        n: the number of rows.
-        bins: a frame with a row per bin that has rows: its bounds, how many rows are in
-            it, their mean probability, and the share of them in which it happened.
-        largest: the largest gap of a bin.
-    """
-
-    n: int
-    bins: pl.DataFrame
-    largest: float
-
-    def __new__(cls, value: float, n: int, bins: pl.DataFrame, largest: float) -> Self:
-        """Make a float with a frame."""
-        made = super().__new__(cls, value)
-        made.n, made.bins, made.largest = n, bins, largest
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what it is made of, to copy it."""
-        return type(self), (float(self), self.n, self.bins, self.largest)
+    return BRIER.at_once(y, p, {})
 
 
 def expected_calibration_error(
@@ -215,7 +165,7 @@ def expected_calibration_error(
         >>> round(found, 4), found.bins["n"].to_list()
         (0.225, [2, 2])
     """
-    return _CALIBRATION.at_once(y, p, {"bins": bins, "by": by})
+    return CALIBRATION.at_once(y, p, {"bins": bins, "by": by})
 
 
 def rmse(y: Any, predicted: Any) -> Loss:
@@ -235,7 +185,7 @@ def rmse(y: Any, predicted: Any) -> Loss:
         >>> rmse([3, 5], [4, 4])
         1.0
     """
-    return _RMSE.at_once(y, predicted, {})
+    return RMSE.at_once(y, predicted, {})
 
 
 def mae(y: Any, predicted: Any) -> Loss:
@@ -255,153 +205,57 @@ def mae(y: Any, predicted: Any) -> Loss:
         >>> mae([3, 5], [4, 3])
         1.5
     """
-    return _MAE.at_once(y, predicted, {})
+    return MAE.at_once(y, predicted, {})
 
 
-L = TypeVar("L", bound=float)
+def r_squared(y: Any, predicted: Any) -> Loss:
+    """Coefficient of determination: the share of the ratings' variance that is told.
 
+    Formula:
+        R2 = 1 - sum (predicted - y)^2 / sum (y - mean y)^2
 
-@dataclass(frozen=True)
-class Kind(Generic[L]):
-    """What is declared about a loss, and how it is made.
+    Args:
+        y: the ratings.
+        predicted: what was predicted for them.
 
-    Attributes:
-        name: of its function.
-        check: refuses options that are not right.
-        gather: turns rows and options into sums.
-        finish: turns sums and options into the loss.
-        bounds: the smallest and the largest value, of a single column of predictions.
-        higher_is_better: the direction.
-        undefined: where it is nan, in words; empty if it never is.
-        across: the choices that need all rows at once.
+    Returns:
+        At most 1, larger is better; 0 is as good as always predicting the mean rating,
+        and below 0 worse; nan if all ratings are the same.
+
+    References:
+        S. Wright: Correlation and causation. Journal of Agricultural Research 1921.
+
+    Examples:
+        Errors of 1, 0 and 1 around a mean of 3: 1 - 2 / (4 + 0 + 4).
+
+        >>> r_squared([1, 3, 5], [2, 3, 4])
+        0.75
     """
-
-    name: str
-    check: Callable[..., None]
-    gather: Callable[..., Sums]
-    finish: Callable[..., L]
-    bounds: tuple[float, float] = (0, math.inf)
-    higher_is_better: bool = False
-    undefined: str = ""
-    across: tuple[Across, ...] = ()
-
-    def at_once(self, y: Any, p: Any, options: dict[str, Any]) -> L:
-        """Return the loss of what happened and what was predicted."""
-        self.check(**options)
-        return self.made(self.gather(y, p, **options), options)
-
-    def made(self, sums: Sums, options: dict[str, Any]) -> L:
-        """Return the loss of rows, of which there must be one."""
-        if sums.n == 0:
-            msg = "there are no rows"
-            raise DataError(msg)
-        return self.finish(sums, **options)
+    return R_SQUARED.at_once(y, predicted, {})
 
 
-LOSSES: dict[str, Kind[Any]] = {}
-"""The losses by the names of their functions."""
+def explained_variance(y: Any, predicted: Any) -> Loss:
+    """Share of the ratings' variance that is told, whatever the mean error.
 
+    Formula:
+        1 - variance of (predicted - y) / variance of y
 
-def _check_eps(*, eps: float = _EPS, baseline: float | None = None) -> None:
-    check_number("eps", eps, above=0, below=0.5)
-    if baseline is not None:
-        check_number("baseline", baseline, above=0, below=1)
+    Args:
+        y: the ratings.
+        predicted: what was predicted for them.
 
+    Returns:
+        At most 1, larger is better; it is `r_squared` where the errors have a mean of
+        0, and larger elsewhere; nan if all ratings are the same.
 
-def _check_bins(*, bins: int = 10, by: str = "width") -> None:
-    check_count("bins", bins, least=1)
-    if bins > _BINS:
-        msg = f"bins must be at most {_BINS:,}, got {bins}"
-        raise ParameterError(msg)
-    check_choice("by", by, ("width", "count"))
+    References:
+        F. Pedregosa et al.: Scikit-learn: machine learning in Python. JMLR 2011, which
+        has both.
 
+    Examples:
+        Predictions that are all too large by 2 tell all of the variance.
 
-def _check_nothing() -> None:
-    """There is nothing to choose."""
-
-
-def _mean(sums: Sums, **_: object) -> Loss:
-    return Loss(to_float(sums.total / sums.n), sums.n, sums.clipped)
-
-
-def _normalized(
-    sums: Sums, *, baseline: float | None = None, eps: float = _EPS
-) -> Loss:
-    found, mean = _mean(sums, eps=eps), sums.hits / sums.n
-    rate = mean if baseline is None else float(baseline)
-    if rate in {0.0, 1.0}:
-        return Loss(math.nan, found.n, found.clipped)
-    base = -(mean * math.log(rate) + (1 - mean) * math.log1p(-rate))
-    return Loss(found / base if base else math.nan, found.n, found.clipped)
-
-
-def _gained(sums: Sums, **options: Any) -> Loss:
-    found = _normalized(sums, **options)
-    return Loss(1 - found, found.n, found.clipped)
-
-
-def _calibration(sums: Sums, **_: object) -> CalibrationError:
-    import polars as pl  # noqa: PLC0415 - polars is imported when it is used
-
-    edges, last = sums.edges, len(sums.edges) - 1
-    bins = sorted(sums.bins.items())
-    n = [own.n for _, own in bins]
-    mean = [to_float(own.total / own.n) for _, own in bins]
-    rate = [own.hits / own.n for _, own in bins]
-    gap = [abs(one - other) for one, other in zip(mean, rate, strict=True)]
-    frame = pl.DataFrame(
-        {
-            "low": [edges[number] for number, _ in bins],
-            "high": [edges[min(number + 1, last)] for number, _ in bins],
-            "n": n,
-            "predicted": mean,
-            "observed": rate,
-        }
-    )
-    shares = (own / sums.n * far for own, far in zip(n, gap, strict=True))
-    return CalibrationError(math.fsum(shares), sums.n, frame, max(gap))
-
-
-def _register(
-    name: str, check: Any, gather: Any, finish: Callable[..., L], **facts: Any
-) -> Kind[L]:
-    """Say how a loss is made, under the name of its function."""
-    LOSSES[name] = kind = Kind(name, check, gather, finish, **facts)
-    return kind
-
-
-_CROSS_ENTROPY = _register("cross_entropy", _check_eps, rows.entropies, _mean)
-_NORMALIZED = _register(
-    "normalized_entropy",
-    _check_eps,
-    rows.entropies_and_hits,
-    _normalized,
-    undefined="a baseline that is never wrong",
-)
-_GAINED = _register(
-    "normalized_cross_entropy",
-    _check_eps,
-    rows.entropies_and_hits,
-    _gained,
-    bounds=(-math.inf, 1),
-    higher_is_better=True,
-    undefined="a baseline that is never wrong",
-)
-_BRIER = _register(
-    "brier", _check_nothing, rows.squares_of_chances, _mean, bounds=(0, 1)
-)
-_CALIBRATION = _register(
-    "expected_calibration_error",
-    _check_bins,
-    rows.binned,
-    _calibration,
-    bounds=(0, 1),
-    across=(Across("by", ("count",), "makes bins of all rows", instead="width"),),
-)
-_RMSE = _register(
-    "rmse",
-    _check_nothing,
-    rows.squares_of_gaps,
-    lambda sums: Loss(root(sums.total / sums.n), sums.n),
-)
-_MAE = _register("mae", _check_nothing, rows.gaps, _mean)
+        >>> explained_variance([1, 3, 5], [3, 5, 7]), r_squared([1, 3, 5], [3, 5, 7])
+        (1.0, -0.5)
+    """
+    return EXPLAINED.at_once(y, predicted, {})

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankine._base.forks import need_threads
 from rankine._base.text import count
-from rankine._stats.exact import added, exact_sum
+from rankine._stats.exact import added, exact_sum, product_error
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SUM = 1e-6
 """How far the probabilities of all classes may be from 1 together."""
+GAPS, RATINGS, SQUARES = range(3)
 _FAR = 512
 """The step between exponents of which squares are added up together."""
 
@@ -132,18 +133,51 @@ def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
 
 
 def squares_of_gaps(y: Any, predicted: Any) -> Sums:
-    """Add up squared distances, of which none is too large or too small to square."""
-    gaps = _gaps(y, predicted)
-    exponent = np.frexp(gaps)[1]
+    """Add up squared distances."""
+    errors = _gaps(y, predicted)
+    return Sums(len(errors), total=_squares(errors))
+
+
+def _squares(values: Floats) -> Exact:
+    """Add up squares, of which none is too large or too small to be taken."""
+    exponent = np.frexp(values)[1]
     scale = (exponent + _FAR // 2) // _FAR * _FAR
     total: Exact = Fraction(0)
     for power in np.unique(scale).tolist():
-        scaled = np.ldexp(gaps[scale == power], -power)
+        scaled = np.ldexp(values[scale == power], -power)
         part = exact_sum(scaled * scaled)
         if isinstance(part, Fraction):
             part *= Fraction(4) ** power
         total = added(total, part)
-    return Sums(len(gaps), total=total)
+    return total
+
+
+def _exact_squares(values: Floats) -> Exact:
+    """Add up squares and what rounding takes from each, so that none is lost."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        square = values * values
+        error = product_error(values, values, square)
+    if not np.isfinite(error).all():
+        return _squares(values)
+    return added(exact_sum(square), exact_sum(error))
+
+
+def gaps_and_ratings(y: Any, predicted: Any) -> Sums:
+    """Add up distances and ratings, and the squares of both.
+
+    The bins GAPS and RATINGS have the sums, and in their own bin SQUARES the squares.
+    """
+    errors = _gaps(y, predicted)
+    columns = {GAPS: errors, RATINGS: _floats(y, "y")}
+    bins = {
+        which: Sums(
+            len(column),
+            total=exact_sum(column),
+            bins={SQUARES: Sums(len(column), total=_exact_squares(column))},
+        )
+        for which, column in columns.items()
+    }
+    return Sums(len(errors), bins=bins)
 
 
 def gaps(y: Any, predicted: Any) -> Sums:

@@ -120,13 +120,13 @@ def weighted_sum(values: Floats, weights: Floats) -> float:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         product = values * weights
-        error = _product_error(values, weights, product)
+        error = product_error(values, weights, product)
     if np.isfinite(error).all():
         return math.fsum([*product.tolist(), *error.tolist()])
     return float(product.sum())  # of numbers near the largest, or beyond it
 
 
-def _product_error(x: Floats, y: Floats, product: Floats) -> Floats:
+def product_error(x: Floats, y: Floats, product: Floats) -> Floats:
     """Return what rounding took from products: x y - product, exactly (Dekker 1971)."""
     x_high, x_low = _halves(x)
     y_high, y_low = _halves(y)

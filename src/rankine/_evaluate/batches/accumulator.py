@@ -11,6 +11,7 @@ from rankine._evaluate.batches.rates import Rates
 from rankine._evaluate.batches.totals import Losses
 from rankine._evaluate.evaluate import DEFAULT
 from rankine._evaluate.logs.ctr import ctr
+from rankine._evaluate.losses import LOSSES
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from rankine._evaluate.batches.evaluations import Accumulated
     from rankine._evaluate.batches.totals import Total
     from rankine._evaluate.logs.estimate import Estimate, Estimates
-    from rankine._evaluate.predictions import CalibrationError, Loss
+    from rankine._evaluate.losses import CalibrationError, Loss
     from rankine._metrics.metric import Metric
 
 LossName = Literal[
-    "brier", "cross_entropy", "mae", "normalized_cross_entropy", "normalized_entropy",
-    "rmse",
+    "brier", "cross_entropy", "explained_variance", "mae", "normalized_cross_entropy",
+    "normalized_entropy", "r_squared", "rmse",
 ]  # fmt: skip
 BinsName = Literal["expected_calibration_error"]
 L = TypeVar("L", bound=float)
@@ -181,7 +182,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total[Any]:
         return Evaluations(metrics, options)
     if set(names) == {"ctr"}:
         return Rates(options)
-    if all(name in predictions.LOSSES for name in names):
+    if all(name in LOSSES for name in names):
         return Losses([name for name in names if name], options, several=several)
     told = ", ".join(name or str(one) for name, one in zip(names, asked, strict=True))
     msg = f"{told} need different kinds of data; make an Accumulator for each kind"
@@ -191,7 +192,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total[Any]:
 def _function(entry: Any) -> str | None:
     """Return the name of a function of a log or of predictions."""
     known = {"ctr": ctr}
-    known |= {name: getattr(predictions, name) for name in predictions.LOSSES}
+    known |= {name: getattr(predictions, name) for name in LOSSES}
     if isinstance(entry, str):
         return entry if entry in known else None
     return next((name for name, one in known.items() if one is entry), None)

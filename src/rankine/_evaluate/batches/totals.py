@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rankine._base.text import count
 from rankine._evaluate import predictions
+from rankine._evaluate.losses import LOSSES
 from rankine._metrics.losses import Sums
 from rankine.errors import ParameterError, nearest
 
@@ -97,8 +98,8 @@ class Losses(Total[dict[str, Sums]]):
         known = {option for own in self.said.values() for option in own}
         check_options(", ".join(names), options, known)
         for name, own in self.said.items():
-            predictions.LOSSES[name].check(**own)
-            for across in predictions.LOSSES[name].across:
+            LOSSES[name].check(**own)
+            for across in LOSSES[name].across:
                 value = own[across.parameter]
                 if value in across.values:
                     msg = (
@@ -113,8 +114,7 @@ class Losses(Total[dict[str, Sums]]):
         """Add up what happened and what was predicted."""
         check_pair(batch, "columns: what happened, and what was predicted")
         return {
-            name: predictions.LOSSES[name].gather(*batch, **own)
-            for name, own in self.said.items()
+            name: LOSSES[name].gather(*batch, **own) for name, own in self.said.items()
         }
 
     def add(self, part: dict[str, Sums]) -> None:
@@ -124,7 +124,7 @@ class Losses(Total[dict[str, Sums]]):
     def result(self) -> Any:
         """Return the losses of all rows, by name if they were asked for as a list."""
         losses = {
-            name: predictions.LOSSES[name].made(self.part[name], own)
+            name: LOSSES[name].made(self.part[name], own)
             for name, own in self.said.items()
         }
         return losses if self._several else next(iter(losses.values()))
