@@ -24,8 +24,9 @@ class Docstrings(Extension):  # type: ignore[misc]
         """Replace a default such as ``_DEFAULT`` by its value."""
         for parameter in func.parameters:
             default = str(parameter.default)
-            if default.startswith("_") and default in func.module.members:
-                parameter.default = str(func.module.members[default].value)
+            held = func.module.members.get(default)
+            if default.startswith("_") and hasattr(held, "value"):
+                parameter.default = str(held.value)
 
 
 def _section(match: re.Match[str]) -> str:
