@@ -312,6 +312,14 @@ def test_weights_come_from_a_file(shell: Shell) -> None:
     assert any("different weights" in note for note in second["notes"])
 
 
+def test_the_style_of_trec_eval_has_weights(shell: Shell) -> None:
+    path = shell.write("weights.csv", "query,weight\nq1,3\nq2,1\n")
+    done = shell.evaluate("-m", "map", "--style", "trec_eval", "--weights", path)
+
+    wanted = (3 * (1 / 1 + 2 / 3) / 2 + 1 / 2) / 4
+    assert f"all\t{wanted:.4f}" in done.out
+
+
 def test_a_query_without_a_weight_is_told(shell: Shell) -> None:
     path = shell.write("weights.csv", "query,weight\nq1,3\n")
     done = shell.evaluate("-m", "AP", "--weights", path)

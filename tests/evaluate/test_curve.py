@@ -78,7 +78,7 @@ def test_what_was_not_looked_at_is_told() -> None:
     run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
     with limited(whole_rows=0):
         ev = rk.evaluate(QRELS, run, "P@1")
-    with pytest.raises(ParameterError, match="down to rank 1 only; evaluate R@3 too"):
+    with pytest.raises(ParameterError, match="down to rank 1 only, so there is no R@3"):
         ev.curve("R", [1, 3])
 
 
@@ -102,5 +102,24 @@ def test_what_has_no_curve_is_refused(metric: str, ks: Any, said: str) -> None:
 
 def test_a_result_without_items_has_no_curve() -> None:
     total = rk.Accumulator("P@5").update(QRELS, RUN).result()
-    with pytest.raises(ParameterError, match="nothing that was evaluated"):
+    with pytest.raises(ParameterError, match="Accumulated has no ranks of items any"):
         total.curve("P", [1])
+
+
+@pytest.mark.parametrize("first", ["Coverage", "NumRel"])
+def test_weights_are_those_of_its_own_queries(first: str) -> None:
+    weights = {"q1": 3, "q2": 1}
+    options: dict[str, Any] = {"weights": weights, "catalog": 9}
+    ev = rk.evaluate(QRELS, RUN, [first, "AP"], convention="ir_measures", **options)
+    (value,) = ev.curve("P", [1])["value"]
+    assert value == (3 * 1 + 0) / 4
+
+
+def test_a_curve_is_of_a_metric() -> None:
+    with pytest.raises(ParameterError, match="a metric is a name or a Metric, got 3"):
+        rk.evaluate(QRELS, RUN, "AP").curve(3, [1])  # type: ignore[arg-type]
+
+
+def test_a_depth_ends_a_curve() -> None:
+    with pytest.raises(ParameterError, match="there is no P@3; evaluate it too"):
+        rk.evaluate(QRELS, RUN, "AP", depth=2).curve("P", [3])

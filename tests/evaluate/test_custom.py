@@ -141,6 +141,28 @@ def test_it_can_be_defined_again() -> None:
     assert rk.evaluate(QRELS, RUN, "Again")["Again"] == 3
 
 
+def test_batches_of_two_definitions_are_not_mixed() -> None:
+    totals = []
+    for number in (1.0, 2.0):
+        rk.metric(lambda ranking, judged, number=number: number, name="Again")
+        totals.append(rk.Accumulator("Again"))
+    with pytest.raises(ParameterError, match="defined again since"):
+        totals[0].update(QRELS, RUN)
+    with pytest.raises(ParameterError, match="differ in metrics or options"):
+        totals[0].merge(totals[1])
+
+
+@pytest.mark.parametrize("bounds", [3, (1, 0), ("a", "b"), (1,), None])
+def test_bounds_are_two_numbers(bounds: Any) -> None:
+    with pytest.raises(ParameterError, match="bounds must be the smallest"):
+        rk.metric(first_is_good, bounds=bounds)
+
+
+def test_a_direction_is_a_flag() -> None:
+    with pytest.raises(ParameterError, match="higher_is_better must be"):
+        rk.metric(first_is_good, higher_is_better="yes")  # type: ignore[call-overload]
+
+
 def test_it_is_gone_when_forgotten() -> None:
     rk.metric(first_is_good, name="FirstIsGood")
     custom.forget("FirstIsGood")
@@ -148,7 +170,7 @@ def test_it_is_gone_when_forgotten() -> None:
         rk.parse("FirstIsGood")
 
 
-@pytest.mark.parametrize("returned", [None, "1", [1.0], object()])
+@pytest.mark.parametrize("returned", [None, "1", [1.0], object(), np.complex128(1j)])
 def test_what_is_not_a_number_names_the_query(returned: Any) -> None:
     def odd(ranking: list[Any], judged: dict[Any, float]) -> Any:
         return returned if "c" in judged else 1.0
@@ -158,7 +180,9 @@ def test_what_is_not_a_number_names_the_query(returned: Any) -> None:
         rk.evaluate(QRELS, RUN, "Odd")
 
 
-@pytest.mark.parametrize("returned", [1.0, np.zeros(2), np.array(["a"] * 3)])
+@pytest.mark.parametrize(
+    "returned", [1.0, np.zeros(2), np.array(["a"] * 3), [[1], [1, 2], 3]]
+)
 def test_a_kernel_must_return_a_number_per_query(returned: Any) -> None:
     rk.metric(lambda table: returned, name="Odd")
     with pytest.raises(DataError, match="Odd must return 3 numbers, one for each"):
@@ -177,6 +201,8 @@ def test_a_kernel_must_return_a_number_per_query(returned: Any) -> None:
         (lambda ranking, judged, more: 1, "Odd", "'more' without a default"),
         (lambda *both: 1, "Odd", "must take \\(ranking, judged\\)"),
         (5, "Odd", "made of a function, got 5"),
+        (max, "Odd", "which parameters"),
+        (lambda ranking, judged, table=1: 1, "Odd", "'table' that is not the first"),
     ],
 )
 def test_what_cannot_be_a_metric_is_refused(

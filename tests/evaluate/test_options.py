@@ -99,7 +99,8 @@ def test_columns_can_be_said_of_one_kind_of_data() -> None:
         "qrels.query": "topic",
         "items.item": "id",
     }
-    options = Options(columns=columns)
+    options = Options(columns=columns, items={"a": "x"})
+    options.check()
     every = {"item": "doc"}
     assert options.reading("run").columns == {"item": "hit"}
     assert options.reading("qrels").columns == every | {"query": "topic"}
@@ -120,3 +121,19 @@ def test_columns_of_the_run_alone() -> None:
 def test_columns_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(ParameterError, match="columns"):
         rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", columns=pd.NA)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"weights.foo": "x"}, "'foo'"),
+        ({"items.query": "x"}, "'query'"),
+        ({"weights.query": "x"}, "there are no weights; give weights= or --weights"),
+        ({"items.item": "x"}, "there are no items; give items= or --items"),
+    ],
+)
+def test_columns_of_what_is_not_there_are_refused(
+    columns: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ParameterError, match=said):
+        rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP", columns=columns)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -118,7 +119,21 @@ def test_metrics_of_all_lists_have_no_weights() -> None:
     ev = rk.evaluate(QRELS, RUN, ["RR", "Coverage"], weights=WEIGHTS, catalog=9)
 
     assert ev["Coverage"] == 4 / 9  # a, b, x and y
-    assert any("Coverage: of all lists together" in note for note in ev.notes)
+    assert "weights do not change Coverage, of all lists together" in ev.notes
+
+
+@pytest.mark.parametrize("scope", ["weighted", "pooled"])
+def test_numbers_of_all_queries_have_no_weights(scope: str) -> None:
+    run = {"q": {"a": 2.0, "x": 1.0}, "r": {"x": 3.0, "b": 1.5}}
+    metric = f"AUC(scope='{scope}')"
+    ev = rk.evaluate(QRELS, run, ["RR", metric], weights=WEIGHTS)
+
+    assert ev[metric] == rk.evaluate(QRELS, run, metric)[metric]
+    assert f"weights do not change {metric}, of all lists together" in ev.notes
+
+
+def test_a_pandas_series_is_a_mapping() -> None:
+    assert rr(pd.Series(WEIGHTS)) == rr(WEIGHTS)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +174,9 @@ def test_ids_are_compared_as_elsewhere() -> None:
         (pl.DataFrame({"query": ["q"], "load": [1]}), "has no weight column"),
         (pl.DataFrame({"w": ["q"], "weight": [1]}), "has no column of queries"),
         (5, "weights is of type int"),
+        ({**WEIGHTS, "s": 10**400}, "the weight of 's' is too large"),
+        (dict.fromkeys(QRELS, 1e308), "too large to be added up"),
+        (pl.DataFrame({"who": ["q"], "w": [1]}), "columns={'weights.query': ...}"),
     ],
 )
 def test_what_cannot_be_used_is_refused(weights: Any, said: str) -> None:

@@ -65,8 +65,18 @@ def test_grades_in_words() -> None:
 
 
 def test_lists_of_other_lengths_are_refused() -> None:
-    with pytest.raises(DataError, match="for 2 queries and the run for 1 query"):
+    with pytest.raises(DataError, match="for 2 queries and run for 1 query"):
         rk.evaluate(QRELS, RUN[:1], "RR")
+    with pytest.raises(DataError, match="paired by their places"):
+        rk.evaluate(QRELS, RUN[:1], "SubtopicRecall", items={"a": "t", "b": "u"})
+    with pytest.raises(DataError, match="first has lists for 2 queries and second"):
+        rk.similarity(RUN, RUN[:1], "RBO")
+
+
+def test_records_with_columns_of_other_names() -> None:
+    columns = {"query": "u", "item": "i", "score": "s", "grade": "g"}
+    qrels, run = [{"u": "q", "i": "a", "g": 1}], [{"u": "q", "i": "a", "s": 1.0}]
+    assert rk.evaluate(qrels, run, "RR", columns=columns)["RR"] == 1
 
 
 @pytest.mark.parametrize(

@@ -12,19 +12,23 @@ from rankine._evaluate.plan import plan_of
 from rankine._evaluate.summary import summarize
 from rankine._join.aligned import Aligned
 from rankine._metrics.lists.kind import ListMetric
+from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Sample, intervals
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
-    from rankine._metrics.metric import Metric
 
 
 def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame:
     """Return a metric at many cutoffs; see `Evaluation.curve`."""
-    wanted = parse(metric) if isinstance(metric, str) else metric
+    wanted: object = parse(metric) if isinstance(metric, str) else metric
+    if not isinstance(wanted, Metric):
+        msg = f"a metric is a name or a Metric, got {metric!r}"
+        raise ParameterError(msg)
     cutoffs = _cutoffs(ks)
     if isinstance(wanted, ListMetric) or wanted.fact.at != "k":
         why = "is a metric of lists" if isinstance(wanted, ListMetric) else "has no k"
@@ -34,8 +38,7 @@ def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame
     asked = tuple(wanted @ k for k in cutoffs)
     plan = plan_of(asked, own.rule, None, None, own.catalog)
     (group,) = plan.groups
-    table = _table(evaluation, plan, max(cutoffs), wanted)
-    weights = next(iter(evaluation.summaries.values())).weights
+    table, weights = _table(evaluation, plan, max(cutoffs), wanted)
     summaries = [
         summarize(bound, table.table, choice, table.ids, weights)
         for _, bound, choice in group.members
@@ -72,8 +75,10 @@ def _cutoffs(ks: Any) -> list[int]:
     return list(dict.fromkeys(int(k) for k in cutoffs))
 
 
-def _table(evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric) -> Aligned:
-    """Return the table that was joined as the metric asks for, and as deep."""
+def _table(
+    evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric
+) -> tuple[Aligned, Floats | None]:
+    """Return the table that was joined as the metric asks for, and the weights."""
     own, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
     groups = zip(own.groups, evaluation._tables, strict=True)  # noqa: SLF001
     for known, table in groups:
@@ -83,11 +88,15 @@ def _table(evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric) -> 
             continue
         if table.deepest is not None and table.deepest < deepest:
             msg = (
-                f"judged items are known down to rank {table.deepest} only; evaluate "
-                f"{metric @ deepest} too, or a metric without a cutoff"
+                f"judged items are known down to rank {table.deepest} only, so there "
+                f"is no {metric @ deepest}; evaluate it too, without a smaller depth="
             )
             raise ParameterError(msg)
-        return table
+        label = own.labels[known.members[0][0]]
+        return table, evaluation.summaries[label].weights
+    if not any(isinstance(table, Aligned) for table in evaluation._tables):  # noqa: SLF001
+        msg = f"{type(evaluation).__name__} has no ranks of items any more"
+        raise ParameterError(msg)
     msg = (
         f"nothing that was evaluated has what {metric} reads; evaluate {metric} with "
         "a cutoff too"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from inspect import Parameter, Signature, signature
+from itertools import count
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
@@ -16,7 +17,7 @@ from rankine._metrics.metric import REGISTRY, Metric, register
 from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from rankine._base.arrays import Floats
     from rankine._tables.judged import Judged
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 _TABLE = "table"
 """The first parameter of a kernel."""
 _PAIR = 2
-_NUMBERS = (Real, np.bool_, np.number)
-CUSTOM: set[str] = set()
-"""The names that users gave, which they may give again."""
+_NUMBERS = (Real, np.bool_, np.integer, np.floating)
+_definitions = count(1)
+CUSTOM: dict[str, int] = {}
+"""The names that users gave, and which of their definitions counts."""
 
 
 @overload
@@ -104,9 +106,14 @@ def metric(
     if not callable(given_function):
         msg = f"a metric is made of a function, got {function!r}"
         raise ParameterError(msg)
+    _check_facts(bounds, higher_is_better)
     chosen: str = name or str(getattr(function, "__name__", ""))
     _check_name(chosen)
-    parameters = list(signature(function).parameters.values())
+    try:
+        parameters = list(signature(function).parameters.values())
+    except (TypeError, ValueError):
+        msg = f"nobody can tell which parameters {function!r} has; wrap it in a def"
+        raise ParameterError(msg) from None
     given = 1 if parameters and parameters[0].name == _TABLE else _PAIR
     _check_parameters(parameters, given, chosen)
     kind = Metric if given == 1 else ListMetric
@@ -123,14 +130,14 @@ def metric(
     registered = register(
         chosen, kernel, kind, bounds=bounds, higher_is_better=higher_is_better, **facts
     )
-    CUSTOM.add(chosen)
+    CUSTOM[chosen] = next(_definitions)
     _look_again()
     return registered
 
 
 def forget(name: str) -> None:
     """Forget a metric that a user made."""
-    CUSTOM.discard(name)
+    CUSTOM.pop(name, None)
     REGISTRY.pop(name, None)
     LISTED.pop(name, None)
     _look_again()
@@ -140,6 +147,23 @@ def _look_again() -> None:
     """Forget what was found out with other metrics."""
     names.read_anew()
     plan_of.cache_clear()
+
+
+def versions(metrics: Iterable[Metric]) -> tuple[tuple[str, int], ...]:
+    """Return which definitions of users' own metrics count now."""
+    named = (metric.name for metric in metrics)
+    return tuple((name, CUSTOM[name]) for name in named if name in CUSTOM)
+
+
+def _check_facts(bounds: Any, higher_is_better: Any) -> None:
+    plain = isinstance(bounds, tuple) and len(bounds) == _PAIR
+    plain = plain and all(isinstance(bound, _NUMBERS) for bound in bounds)
+    if not plain or not bounds[0] < bounds[1]:
+        msg = f"bounds must be the smallest and the largest value, got {bounds!r}"
+        raise ParameterError(msg)
+    if higher_is_better not in (True, False, None):
+        msg = f"higher_is_better must be True, False or None, got {higher_is_better!r}"
+        raise ParameterError(msg)
 
 
 def _check_name(name: str) -> None:
@@ -165,6 +189,9 @@ def _check_parameters(parameters: list[Parameter], given: int, name: str) -> Non
         msg = f"{name} must take (ranking, judged), or (table) if it is a kernel"
         raise ParameterError(msg)
     for one in parameters[given:]:
+        if one.name == _TABLE:
+            msg = f"{name} has a parameter 'table' that is not the first one"
+            raise ParameterError(msg)
         several = one.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
         if several or one.default is Parameter.empty:
             msg = f"{name} has a parameter {one.name!r} without a default"
@@ -175,7 +202,11 @@ def _of_table(function: Callable[..., Any], name: str) -> Callable[..., Floats]:
     def kernel(table: Judged, **parameters: Any) -> Floats:
         if table.n_queries == 0:
             return np.zeros(0)
-        values = np.asarray(function(table, **parameters))
+        returned = function(table, **parameters)
+        try:
+            values = np.asarray(returned)
+        except ValueError:  # of lists of several lengths
+            values = np.zeros(0, dtype=object)
         if values.shape != (table.n_queries,) or values.dtype.kind not in "biuf":
             msg = (
                 f"{name} must return {table.n_queries} numbers, one for each query, "

@@ -15,7 +15,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Rows, Source, Stream
+from rankine._io.sources import Dense, Lists, Rows, Source, Stream, refuse_unpaired
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Known, Listed, know
@@ -65,6 +65,7 @@ def evaluate_source(
     """
     source = _kept(source, plan, keep)
     if truth is not None:
+        refuse_unpaired(truth.source, source, ("qrels", "run"))
         _refuse_fractions(plan, truth)
     if plan.catalog is not None and plan.judged:
         _refuse_catalog(plan.catalog, source)

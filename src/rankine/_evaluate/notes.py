@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
+from rankine._evaluate.summary import has_no_weights
 from rankine._join.aligned import SHOWN
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
             f"{count(len(positive), 'query')} of different weights, which say as much "
             f"as {effective:.1f} of equal ones"
         )
-    whole = [label for label, one in summaries.items() if one.metric.fact.of_all]
+    whole = [label for label, one in summaries.items() if has_no_weights(one.metric)]
     if whole:
-        said.append(f"{', '.join(whole)}: of all lists together, which have no weights")
+        said.append(f"weights do not change {', '.join(whole)}, of all lists together")
     return tuple(said)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankine import _io as io
 from rankine._base.checks import check_choice, check_k, check_number
 from rankine._conventions.convention import BY_RANK
+from rankine._io.columns import check_parts
 from rankine._io.frames import from_frame, is_frame
 from rankine._io.mappings import as_rows
 from rankine._io.repeats import cleaned
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 _FLAGS = ("lower_is_better", "lenient")
 _ROLES = ("qrels", "run", "train", "items", "weights")
-_APART = ("items", "weights")
+_APART = {"items": ("item",), "weights": ("query", "weight")}
+"""Data whose columns are given apart, and which parts they have."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -84,8 +86,21 @@ class Options:
             check_number("rel", self.rel)
         if self.order is not None:
             check_choice("order", self.order, ("score", "rank", "rank_value", "given"))
-        if isinstance(self.columns, Mapping) and "features" in self.columns:
-            self._check_features(self.columns["features"])
+        if isinstance(self.columns, Mapping):
+            self._check_columns(self.columns)
+
+    def _check_columns(self, columns: Mapping[str, Any]) -> None:
+        if "features" in columns:
+            self._check_features(columns["features"])
+        for role, parts in _APART.items():
+            own = self._columns(role) or {}
+            check_parts(own, parts)
+            if own and getattr(self, role) is None:
+                msg = (
+                    f"columns gives '{role}.{next(iter(own))}', but there are no "
+                    f"{role}; give {role}= or --{role}"
+                )
+                raise ParameterError(msg)
 
     def _check_features(self, features: Any) -> None:
         names = features.split(",") if isinstance(features, str) else features

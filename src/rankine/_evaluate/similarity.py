@@ -17,7 +17,7 @@ from rankine._evaluate.options import Options, source_of
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
-from rankine._io.sources import Lists
+from rankine._io.sources import Lists, refuse_unpaired
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of
 from rankine._join.pairs import Joined, join
@@ -105,6 +105,7 @@ def similarity(
     options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
     options.check()
     sources = [source_of(run, options.reading("run")) for run in (first, second)]
+    refuse_unpaired(sources[0], sources[1], ("first", "second"))
     if any(isinstance(source, Lists) for source in sources):
         # Python reads mappings, and two threads would only wait for each other.
         return compare(plan, lists_of(sources[0]), lists_of(sources[1]), name)

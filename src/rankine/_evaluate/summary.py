@@ -140,10 +140,11 @@ def summarize(
 
 def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     """Let each query count as much as its weight says."""
-    metric, fact = summary.metric, summary.metric.fact
+    metric = summary.metric
     undefined = math.isnan(summary.value) and summary.n > 0
-    if fact.pairs is not None:
-        return summary  # of all lists together
+    if has_no_weights(metric):
+        value = summary.value if summary.n else _nothing(metric, rule)
+        return replace(summary, value=_told(value, rule))
     values = np.where(weights > 0, summary.values, np.nan)
     entered = ~np.isnan(values)
     n, parts = int(np.count_nonzero(entered)), summary.parts
@@ -159,6 +160,12 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
         known = None if weight is None else weight[entered]
         value = reduce(values[entered], metric.summary, known)
     return replace(made, value=_told(value, rule))
+
+
+def has_no_weights(metric: Metric) -> bool:
+    """Say whether a number is of all queries together, and no mean of theirs."""
+    across = metric.across
+    return metric.fact.of_all or (across is not None and across.is_one_number)
 
 
 def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summary:

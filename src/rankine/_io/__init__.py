@@ -87,11 +87,12 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
     raise FormatError(msg)
 
 
-def _is_record(entry: Any) -> bool:
+def _is_record(entry: Any, how: Reading) -> bool:
     """Say whether this is a row that names its query, and not {item: number}."""
     if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
         return False
-    return bool(known_columns(list(entry), "user"))
+    told = (how.columns or {}).get("query")
+    return told in entry or bool(known_columns(list(entry), "user"))
 
 
 def _of_list(data: Sequence[Any], role: Role, how: Reading) -> Source:
@@ -104,7 +105,7 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading) -> Source:
             "with a query"
         )
         raise FormatError(msg)
-    if data and all(map(_is_record, data)):
+    if data and all(_is_record(entry, how) for entry in data):
         need_threads()
         return rows_of(records_part(list(data), role), role, how)
     return _by_query(dict(enumerate(data)), role, how, n_places=len(data))

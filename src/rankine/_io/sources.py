@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rankine._base.text import count
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -215,3 +216,16 @@ def refuse_empty(run: Source) -> None:
     """Refuse a run without rows."""
     if is_empty(run):
         raise no_rows(run.name)
+
+
+def refuse_unpaired(first: Source, second: Source, words: tuple[str, str]) -> None:
+    """Refuse two lists that go by place and are not of one length."""
+    if not isinstance(first, Lists) or not isinstance(second, Lists):
+        return
+    ours, theirs = first.n_places, second.n_places
+    if ours is not None and theirs is not None and ours != theirs:
+        msg = (
+            f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "
+            f"{count(theirs, 'query')}; lists without ids are paired by their places"
+        )
+        raise DataError(msg)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
@@ -50,7 +49,6 @@ def match(
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the deepest rank that any metric looks at, if there is one.
     """
-    _refuse_unpaired(truth.source, run)
     if isinstance(run, Dense):
         aligned = {
             order: dense.match(truth, run, order, depth, keep_scores=keep_scores)
@@ -69,19 +67,6 @@ def match(
         order: replace(table, notes=(*notes, *table.notes))
         for order, table in aligned.items()
     }
-
-
-def _refuse_unpaired(truth: Source, run: Source) -> None:
-    """Refuse two lists that go by place and are not of one length."""
-    if not isinstance(truth, Lists) or not isinstance(run, Lists):
-        return
-    ours, theirs = truth.n_places, run.n_places
-    if ours is not None and theirs is not None and ours != theirs:
-        msg = (
-            f"the judgements are a list for {count(ours, 'query')} and the run for "
-            f"{count(theirs, 'query')}; lists without ids are paired by their places"
-        )
-        raise DataError(msg)
 
 
 def _looked_up(

@@ -12,13 +12,13 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io import open_table
-from rankine._io.columns import check_parts, no_part, resolve_table
+from rankine._io.columns import check_parts, resolve_table
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import together
 from rankine._io.values import NO_COLUMN, ids, numbers
 from rankine._join.ids import Index, one_type
-from rankine.errors import DataError
+from rankine.errors import ColumnNotFoundError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +82,8 @@ def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights
         how: how a table is to be read.
         shared: the column of queries of all tables, which this one need not have.
     """
+    if type(data).__module__.startswith("pandas") and not hasattr(data, "columns"):
+        data = data.to_dict()  # of a Series
     if isinstance(data, Mapping):
         origin = Rows(pl.DataFrame(), "weights")
         for query, weight in data.items():
@@ -93,7 +95,7 @@ def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights
         except NO_COLUMN:
             msg = "weights must have ids that are all text or all ints"
             raise DataError(msg) from None
-        weights = pl.Series("weight", list(map(float, data.values())))
+        weights = pl.Series("weight", [_float(*pair) for pair in data.items()])
         return _checked(queries, weights, origin, ())
     table = open_table(data, "weights", how)
     columns = {"query": shared} if shared in table.names else {}
@@ -102,14 +104,31 @@ def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights
     if "query" in columns:
         columns["user"] = columns.pop("query")
     chosen = resolve_table(table.names, "weights", columns, table.name)
-    for part, what in (("user", "column of queries"), ("weight", "weight column")):
+    words = {
+        "user": ("query", "column of queries"),
+        "weight": ("weight", "weight column"),
+    }
+    for part, (name, what) in words.items():
         if part not in chosen:
-            raise no_part(table.names, part, table.name, what)
+            msg = (
+                f"{table.name} has no {what}; it has {', '.join(table.names)}; say "
+                f"which one it is with columns={{'weights.{name}': ...}} or --col "
+                f"weights.{name}=NAME"
+            )
+            raise ColumnNotFoundError(msg)
     loaded = table.load([chosen["user"], chosen["weight"]], [chosen["weight"]])
     origins = [origin for _, origin in loaded]
     rows = together([frame for frame, _ in loaded], origins)
     query, weight = rows[chosen["user"]], rows[chosen["weight"]]
     return _checked(query, weight, origins[0], table.notes)
+
+
+def _float(query: Any, weight: Any) -> float:
+    try:
+        return float(weight)
+    except OverflowError:
+        msg = f"the weight of {query!r} is too large"
+        raise DataError(msg) from None
 
 
 def _checked(
@@ -124,6 +143,11 @@ def _checked(
             f"{origin.where(row)}: the weight of {queries[row]!r} is {values[row]:g}; "
             "a weight is a number of at least 0"
         )
+        raise DataError(msg)
+    with np.errstate(over="ignore"):
+        total = float((values * values).sum())
+    if not np.isfinite(total):
+        msg = f"the weights of {origin.name} are too large to be added up"
         raise DataError(msg)
     if len(queries) == 0:
         msg = f"{origin.name}: no weights in it"

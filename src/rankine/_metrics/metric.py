@@ -47,6 +47,11 @@ class Across:
     instead: Any = None
     given: str | None = None
 
+    @property
+    def is_one_number(self) -> bool:
+        """Whether there is no number but one of all queries together."""
+        return self.instead is None and self.given is None
+
 
 HIGHEST_GRADE = Across(
     "max_grade", (None,), "takes the highest grade of all judgements", instead=4

@@ -234,7 +234,10 @@ def _metrics(node: _Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric
     name = node["name"].text()
     kind = next((one for one in kinds if name in one.facts), None)
     if kind is None:
-        node["name"].refuse(f"is {name!r}, which is not a metric here")
+        node["name"].refuse(
+            f"is {name!r}, which is not a metric here; define it with rankine.metric "
+            "before loading, if it is one of your own"
+        )
     made = []
     for part in (node["params"], node["bound"]):
         if not isinstance(part.value, dict):

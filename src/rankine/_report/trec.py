@@ -151,8 +151,9 @@ def trec_text(
         if line.name == "runid":
             yield f"{'runid':<22}\tall\t{run_id}"
         elif line.metric is not None:
-            total = evaluation.summaries[str(line.metric)].value
-            if line.family is not None and not np.isnan(values[line.name]).any():
+            summary = evaluation.summaries[str(line.metric)]
+            total, plain = summary.value, summary.weights is None
+            if plain and line.family and not np.isnan(values[line.name]).any():
                 total = _total(line.metric, values[line.name][order])
             yield f"{line.name:<22}\tall\t{_number(total, line)}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
 from rankine._evaluate.batches.totals import Total, check_options
+from rankine._evaluate.custom import versions
 from rankine._evaluate.evaluate import Job, prepare
 from rankine._evaluate.notes import undefined, weight_notes, without_effect
 from rankine._evaluate.options import Options
@@ -113,6 +114,7 @@ class Evaluations(Total[_Part]):
         job = prepare(metrics, Options(**options))
         job.check()
         self._plan = plan = job.plan
+        self._versions = versions(plan.asked)
         self._job = replace(job, plan=_open(plan), partial=True)
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
@@ -122,6 +124,9 @@ class Evaluations(Total[_Part]):
     def read(self, *batch: Any) -> _Part:
         """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
+        if versions(self._plan.asked) != self._versions:
+            msg = "a metric was defined again since this Accumulator was made"
+            raise ParameterError(msg)
         self._job.check(judged=qrels is not None)
         truth, source = self._job.truth(qrels), self._job.source(run)
         if isinstance(source, Stream):
@@ -236,7 +241,7 @@ class Evaluations(Total[_Part]):
         weights = None if job.weights is None else job.weights.key
         return (
             self._plan, options.depth, options.order, job.of_qrels, job.of_run,
-            options.of_items, weights, *known_by(job.known),
+            options.of_items, weights, self._versions, *known_by(job.known),
         )  # fmt: skip
 
     @property

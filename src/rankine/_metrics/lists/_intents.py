@@ -84,7 +84,8 @@ def alpha_dcg(
         alpha: how much less a topic is worth each time it comes again.
         rel: an item is relevant when its grade is at least this.
         scale: ``perfect`` divides by the value of a list of k items that are about all
-            topics that the user wants (ndeval, and with it ir_measures); it needs k.
+            topics that the user wants (ndeval, and with it ir_measures), of as many
+            items as the list has without k.
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:

@@ -181,7 +181,7 @@ def bejeweled_player_model(
         {'BPM@2': 0.25}
     """
     check_k(k)
-    check_number("T", T, above=0)
+    check_number("T", T, least=1e-6, most=1e6)
     last = last_ranks(table, k)
     gains = Gains(table, max_grade, min_grade, last)
     # Grades are added up rather than gains: three thirds are to be one.
@@ -234,7 +234,7 @@ def insq(
         >>> rk.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "INSQ").mean
         {'INSQ': 0.1723}
     """
-    check_number("T", T, above=0)
+    check_number("T", T, least=1e-6, most=1e6)
     last = without_end(table, longest)
     gains = Gains(table, max_grade, min_grade, last)
     if table.n_queries == 0:
@@ -285,7 +285,7 @@ def inst(
         >>> rk.evaluate({"q": {"a": 1}}, {"q": ["a", "x"]}, "INST").mean
         {'INST': 0.6079}
     """
-    check_number("T", T, above=0.5)
+    check_number("T", T, above=0.5, most=1e6)
     last = without_end(table, longest)
     gains = Gains(table, max_grade, min_grade, last)
     if table.n_queries == 0:

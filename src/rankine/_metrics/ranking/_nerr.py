@@ -214,7 +214,7 @@ def nerr_11(
         >>> rk.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, "NERR11").mean
         {'NERR11': 0.3077}
     """
-    check_number("T", T, above=0)
+    check_number("T", T, least=1e-6, most=1e6)
     last = without_end(table, longest)
     gains = Gains(table, max_grade, min_grade, last)
     if table.n_queries == 0:
