@@ -81,15 +81,13 @@ def test_who_wants_nothing(metric: str, without: str, wanted: float) -> None:
     assert values["v"] == 0
 
 
-def gains(
-    shown: list[str], liked: set[str], alpha: float
-) -> list[tuple[int, float, int]]:
-    """Return rank, worth and how many of the topic came, for each item and topic."""
+def gains(shown: list[str], liked: set[str], alpha: float) -> list[tuple[int, float]]:
+    """Return rank and worth, for each item and topic."""
     came: dict[str, int] = {}
     rows = []
     for rank, item in enumerate(shown, 1):
         for topic in KINDS[item] if item in liked else []:
-            rows.append((rank, (1 - alpha) ** came.get(topic, 0), came.get(topic, 0)))
+            rows.append((rank, (1 - alpha) ** came.get(topic, 0)))
             came[topic] = came.get(topic, 0) + 1
     return rows
 
@@ -117,10 +115,10 @@ def test_they_are_what_the_formulas_say(
         ]
         average += sum(n / rank for n, rank in enumerate(ranks, 1)) / n_about[topic]
     expected: dict[str, Any] = {
-        f"alpha_DCG(alpha={alpha})": sum(w / log2(r + 1) for r, w, _ in rows),
+        f"alpha_DCG(alpha={alpha})": sum(w / log2(r + 1) for r, w in rows),
         f"NRBP(alpha={alpha},beta=0.7)": (1 - (1 - alpha) * 0.7)
         / len(topics)
-        * sum(0.7 ** (r - 1) * w for r, w, _ in rows),
+        * sum(0.7 ** (r - 1) * w for r, w in rows),
         "AP_IA": average / len(topics),
         "P_IA": len(rows) / length / len(topics),
     }

@@ -205,7 +205,7 @@ def test_a_grade_above_the_scale_is_refused(metric: Any) -> None:
     ("metric", "params", "said"),
     [
         (INST, {"T": 0.5}, "T must be .* above 0.5"),
-        (INSQ, {"T": 0}, "T must be"),
+        (INSQ, {"T": 0}, "T must be a number at least 1e-06 and at most"),
         (BPM, {"min_grade": 2, "max_grade": 2}, "must be above min_grade=2"),
         (INST, {"longest": 0}, "longest must be"),
     ],
