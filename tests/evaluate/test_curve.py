@@ -102,7 +102,9 @@ def test_what_has_no_curve_is_refused(metric: str, ks: Any, said: str) -> None:
 
 def test_a_result_without_items_has_no_curve() -> None:
     total = rk.Accumulator("P@5").update(QRELS, RUN).result()
-    with pytest.raises(ParameterError, match="Accumulated has no ranks of items any"):
+    with pytest.raises(
+        ParameterError, match="Accumulated no longer has the ranks of items"
+    ):
         total.curve("P", [1])
 
 

@@ -201,7 +201,7 @@ def test_a_kernel_must_return_a_number_per_query(returned: Any) -> None:
         (lambda ranking, judged, more: 1, "Odd", "'more' without a default"),
         (lambda *both: 1, "Odd", "must take \\(ranking, judged\\)"),
         (5, "Odd", "made of a function, got 5"),
-        (max, "Odd", "which parameters"),
+        (max, "Odd", "cannot be determined"),
         (lambda ranking, judged, table=1: 1, "Odd", "'table' that is not the first"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_weight_of_0_leaves_a_query_out() -> None:
 def test_the_notes_say_how_much_the_weights_leave() -> None:
     ev = rk.evaluate(QRELS, RUN, "RR", weights=WEIGHTS)
     # (3 + 1 + 2)^2 / (9 + 1 + 4) = 36 / 14
-    assert any("as much as 2.6 of equal ones" in note for note in ev.notes)
+    assert any("as informative as 2.6 of equal weight" in note for note in ev.notes)
     assert rk.evaluate(QRELS, RUN, "RR", weights=dict.fromkeys(QRELS, 5)).notes == ()
 
 
@@ -119,7 +119,9 @@ def test_metrics_of_all_lists_have_no_weights() -> None:
     ev = rk.evaluate(QRELS, RUN, ["RR", "Coverage"], weights=WEIGHTS, catalog=9)
 
     assert ev["Coverage"] == 4 / 9  # a, b, x and y
-    assert "weights do not change Coverage, of all lists together" in ev.notes
+    assert (
+        "weights do not change Coverage: computed from all lists together" in ev.notes
+    )
 
 
 @pytest.mark.parametrize("scope", ["weighted", "pooled"])
@@ -129,7 +131,8 @@ def test_numbers_of_all_queries_have_no_weights(scope: str) -> None:
     ev = rk.evaluate(QRELS, run, ["RR", metric], weights=WEIGHTS)
 
     assert ev[metric] == rk.evaluate(QRELS, run, metric)[metric]
-    assert f"weights do not change {metric}, of all lists together" in ev.notes
+    note = f"weights do not change {metric}: computed from all lists together"
+    assert note in ev.notes
 
 
 def test_a_pandas_series_is_a_mapping() -> None:

@@ -95,7 +95,7 @@ def _table(
         label = own.labels[known.members[0][0]]
         return table, evaluation.summaries[label].weights
     if not any(isinstance(table, Aligned) for table in evaluation._tables):  # noqa: SLF001
-        msg = f"{type(evaluation).__name__} has no ranks of items any more"
+        msg = f"{type(evaluation).__name__} no longer has the ranks of items"
         raise ParameterError(msg)
     msg = (
         f"nothing that was evaluated has what {metric} reads; evaluate {metric} with "

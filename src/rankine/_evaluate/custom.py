@@ -112,7 +112,7 @@ def metric(
     try:
         parameters = list(signature(function).parameters.values())
     except (TypeError, ValueError):
-        msg = f"nobody can tell which parameters {function!r} has; wrap it in a def"
+        msg = f"the parameters of {function!r} cannot be determined; wrap it in a def"
         raise ParameterError(msg) from None
     given = 1 if parameters and parameters[0].name == _TABLE else _PAIR
     _check_parameters(parameters, given, chosen)

@@ -219,10 +219,11 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
         share = positive / positive.max()
         effective = float(share.sum() ** 2 / (share**2).sum())
         said.append(
-            f"{count(len(positive), 'query')} of different weights, which say as much "
-            f"as {effective:.1f} of equal ones"
+            f"{count(len(positive), 'query')} of different weights, as informative as "
+            f"{effective:.1f} of equal weight"
         )
     whole = [label for label, one in summaries.items() if has_no_weights(one.metric)]
     if whole:
-        said.append(f"weights do not change {', '.join(whole)}, of all lists together")
+        names = ", ".join(whole)
+        said.append(f"weights do not change {names}: computed from all lists together")
     return tuple(said)
