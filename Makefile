@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 ORACLE := .venv-oracle
 DOCS := .venv-docs
+# Python compiles what it imports; pip would compile all of it, torch included.
+INSTALL := pip install --quiet --no-compile
 
 .DEFAULT_GOAL := help
 
@@ -29,31 +31,31 @@ help:
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m $(INSTALL) --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m $(INSTALL) --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
 # Peers conflict with each other: those of recommenders need an older NumPy.
 $(PEERS)-%/installed: pyproject.toml benchmarks/%.in benchmarks/%.txt
 	$(PYTHON) -m venv $(PEERS)-$*
-	$(PEERS)-$*/bin/python -m pip install --quiet --only-binary :all: \
+	$(PEERS)-$*/bin/python -m $(INSTALL) --only-binary :all: \
 		--requirement benchmarks/$*.in --constraint benchmarks/$*.txt
-	$(PEERS)-$*/bin/python -m pip install --quiet --no-deps --editable .
+	$(PEERS)-$*/bin/python -m $(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(ORACLE)-%/installed: pyproject.toml oracle/%.in oracle/%.txt
 	$(PYTHON) -m venv $(ORACLE)-$*
-	$(ORACLE)-$*/bin/python -m pip install --quiet --only-binary :all: \
+	$(ORACLE)-$*/bin/python -m $(INSTALL) --only-binary :all: \
 		--requirement oracle/$*.in --constraint oracle/$*.txt
-	$(ORACLE)-$*/bin/python -m pip install --quiet --no-deps --editable .
+	$(ORACLE)-$*/bin/python -m $(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --requirement docs/requirements.in \
+	$(DOCS)/bin/python -m $(INSTALL) --requirement docs/requirements.in \
 		--constraint docs/constraints.txt --editable ".[pandas]"
 	@touch $@
 
@@ -68,7 +70,7 @@ test: $(VENV)/installed-dev
 # The other end of what the dependencies may be: polars 1, pandas 2, NumPy 1.
 $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
+	$(VENV)-oldest/bin/python -m $(INSTALL) --constraint constraints-oldest.txt \
 		--editable . hypothesis pandas pyarrow pytest pytest-xdist zstandard
 	@touch $@
 
