@@ -69,17 +69,23 @@ def test_above_and_tied_count(rows: list[list[float]], x: float) -> None:
     assert [column.tolist() for column in counted] == [above, tied]
 
 
-def test_many_are_counted_like_few() -> None:
+@pytest.mark.parametrize("width", [1, 4, 40])
+def test_many_are_counted_like_few(width: int) -> None:
     rng = np.random.default_rng(6)
-    values = rng.integers(0, 30, 400).astype(float)
-    starts = np.arange(0, 401, 40)
-    segment = np.repeat(np.arange(10), 40)
+    values = rng.integers(0, 30, 10 * width).astype(float)
+    starts = np.arange(0, 10 * width + 1, width)
+    segment = np.repeat(np.arange(10), width)
+    counted = []
 
-    few = segments.count_above(values, starts, segment, values)
-    with limited(few_lists=0):
-        many = segments.count_above(values, starts, segment, values)
+    for sizes in ({"few_lists": 0}, {"few_cells": 0}, {"few_cells": 1 << 20}):
+        with limited(**sizes):
+            columns = segments.count_above(values, starts, segment, values)
+        counted.append([column.tolist() for column in columns])
 
-    assert [column.tolist() for column in few] == [column.tolist() for column in many]
+    rows = [values[segment == number] for number in segment]
+    above = [int((row > x).sum()) for row, x in zip(rows, values, strict=True)]
+    tied = [int((row == x).sum()) for row, x in zip(rows, values, strict=True)]
+    assert counted == [[above, tied]] * 3
 
 
 def test_running_sum_keeps_the_digits_of_small_segments() -> None:

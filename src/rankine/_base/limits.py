@@ -27,6 +27,9 @@ class Limits:
         few_ids: ids that a dict finds sooner than keys do: 4,096 texts take 0.4 ms by
             either way, 400 take 0.05 ms instead of 0.3.
         few_lists: lists of one length that are searched one by one.
+        few_cells: scores of few lists that are all compared with those of judged items:
+            10 lists of 10 with 5 judged items take 14 us instead of 57, but 10 of 100
+            with 20, which are 20,000 cells, would take 55 us instead of 25.
         keys: gives ids their keys, by a seed, instead of polars' hash; with keys that
             agree, the ids themselves must be compared.
         mixed_rows: rows of mixed queries that are brought together at once, so that
@@ -49,6 +52,7 @@ class Limits:
 
     few_ids: int = 4096
     few_lists: int = 32
+    few_cells: int = 2048
     keys: Callable[[Any, int], Any] | None = None
     mixed_rows: int = 1 << 18
     whole_rows: int = 1_000_000

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rankine import _io as io
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_k
 from rankine._base.forks import need_threads
 from rankine._base.text import count

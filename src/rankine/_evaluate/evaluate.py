@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_count
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named

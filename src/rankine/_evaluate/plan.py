@@ -6,9 +6,10 @@ A convention becomes parameters of metrics here: data, no names of tools.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.cached import cached_property
 from rankine._conventions.convention import BY_RANK, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric

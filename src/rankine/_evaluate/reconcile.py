@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_count
 from rankine._conventions.convention import BY_RANK, FIELDS, Convention
 from rankine._conventions.phrases import in_words

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.notes import notes_of, undefined, weight_notes, without_effect

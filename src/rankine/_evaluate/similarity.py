@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._base.text import count
 from rankine._conventions.presets import convention
 from rankine._evaluate.notes import undefined

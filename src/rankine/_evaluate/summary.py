@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR
@@ -108,7 +108,8 @@ def summarize(
     values = metric.values(table)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
-    value = reduce(values, metric.summary)
+    how = metric.summary
+    value = reduce(values, how)
     n_undefined, gaps = 0, None
     skips = rule.empty_list == "skip"
     if math.isnan(value) or rule.empty_truth != "zero" or skips:
@@ -120,15 +121,14 @@ def summarize(
             values = np.where(table.without_items(metric.depth), np.nan, values)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
-        value = reduce(values[~undefined], metric.summary)
+        value = reduce(values[~undefined], how)
         if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
             value = math.nan
     n = len(values) - n_undefined
     parts = None
     if fact.pairs is not None:
         value = fact.pairs(table, **dict(metric.params))
-    pooled = "ratio_of_sums" in (rule.aggregate, metric.get("aggregate"))
-    if n and pooled and fact.parts is not None:
+    if n and fact.parts is not None and _is_pooled(metric, rule):
         parts = _parts(fact.parts, metric, table, values)
         value = _ratio(*parts)
     if weights is not None:
@@ -160,6 +160,11 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
         known = None if weight is None else weight[entered]
         value = reduce(values[entered], metric.summary, known)
     return replace(made, value=_told(value, rule))
+
+
+def _is_pooled(metric: Metric, rule: Convention) -> bool:
+    """Say whether numerators and denominators are added up over all queries."""
+    return "ratio_of_sums" in (rule.aggregate, metric.get("aggregate"))
 
 
 def has_no_weights(metric: Metric) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._io.columns import (
     ALIASES_OF_TABLES,
     check_parts,

@@ -90,9 +90,11 @@ def joined(
     **more: Any,
 ) -> Aligned:
     """Return a table as it was joined, with the queries that the run does not have."""
+    lengths = np.asarray(extra_length, dtype=np.int64)
+    if table.in_run.all():
+        return Aligned(table, ids, 0, (), extra, lengths, notes, **more)
     missing = np.flatnonzero(~table.in_run)
     shown = tuple(ids[int(query)] for query in missing[:SHOWN])
-    lengths = np.asarray(extra_length, dtype=np.int64)
     return Aligned(table, ids, len(missing), shown, extra, lengths, notes, **more)
 
 

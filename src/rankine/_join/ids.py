@@ -7,13 +7,13 @@ types have in common.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._tables.keys import KeyTable

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, compress, islice, repeat
 from operator import contains, gt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._base.text import KEEP_BEST, count
 from rankine._io.mappings import (
     NOT_PACKED,
@@ -316,19 +316,20 @@ def _look_up(
     name: str,
 ) -> tuple[Floats, Floats]:
     """Return all scores, and the scores of the judged items, nan if not retrieved."""
-    found: list[Any] = []
+    of_judged: list[Any] = []
     groups = iter(truth.values())
-    scores = np.empty(int(starts[-1]))
+    scores: list[Floats] = []
     try:
         # A few queries after the other: reading all scores of a dict, one after the
         # other, brings it into the cache, where items are then looked up.
         for some in groups_of(starts, _FEW):
             lists = scored[some]
             values = [*chain.from_iterable([entry.values() for entry in lists])]
-            scores[starts[some.start] : starts[some.stop]] = packed(values)
+            scores.append(packed(values))
             for entry, judged in zip(lists, groups, strict=False):
-                found.extend(map(entry.get, judged, _NAN))
-        return scores, packed(found)
+                of_judged.extend(map(entry.get, judged, _NAN))
+        every = scores[0] if len(scores) == 1 else np.concatenate(scores)
+        return every, packed(of_judged)
     except NOT_PACKED:
         refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
         raise

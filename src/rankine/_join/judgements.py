@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings

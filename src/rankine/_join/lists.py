@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
 from struct import error as StructError
 from struct import pack
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._conventions.convention import Convention
 from rankine._io.mappings import as_rows, listed, packed
 from rankine._io.sources import Dense

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_blocks, by_halves
+from rankine._base.cached import cached_property
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
 from rankine._join.ids import SPARSE, Index, as_first, as_they_are

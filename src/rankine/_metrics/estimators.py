@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._stats.exact import added, exact_sum, to_float
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._base.frozen import freeze
 from rankine._conventions.convention import FIELDS
 from rankine._conventions.spellings import canonical
@@ -180,6 +180,9 @@ class Metric:
     _bound: Mapping[str, Any] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+    _chosen: Mapping[str, Any] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters by running the kernel on an empty table."""
@@ -206,6 +209,7 @@ class Metric:
         ordered = tuple((key, freeze(bound[key])) for key in known if key in bound)
         object.__setattr__(self, "params", ordered)
         object.__setattr__(self, "_bound", dict(ordered))
+        object.__setattr__(self, "_chosen", {**known, **self._bound})
 
     @property
     def fact(self) -> Fact:
@@ -214,7 +218,7 @@ class Metric:
 
     def get(self, parameter: str) -> Any:
         """Return the value of a parameter: the bound one, or the default."""
-        return self._bound.get(parameter, self.fact.parameters.get(parameter))
+        return self._chosen.get(parameter)
 
     def binds(self, parameter: str) -> bool:
         """Say whether the parameter was given."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._base.limits import limits
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._tables.segments import expand, starts_of
 
 if TYPE_CHECKING:

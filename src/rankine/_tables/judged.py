@@ -20,6 +20,10 @@ _SPARSE = 4
 """How many kinds of judged items there may be for each of them, to count them all."""
 
 
+_MANY = 1000
+"""Rows from which on it pays to see whether they are in order."""
+
+
 class Hits(NamedTuple):
     """The relevant rows of a table.
 
@@ -268,7 +272,7 @@ _EMPTY = Judged(
 def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
     """Return the order of rows by query and rank; nothing to do if they have it."""
     key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
-    if (key[1:] >= key[:-1]).all():
+    if len(key) > _MANY and (key[1:] >= key[:-1]).all():
         return slice(None)
     # Rows that are nearly in order are brought there soonest by a stable sort.
     return key.argsort(kind="stable")

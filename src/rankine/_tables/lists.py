@@ -7,12 +7,12 @@ alone. Items are numbers here; what a number stands for matters to nobody below.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rankine._base.blocks import by_blocks, by_halves
+from rankine._base.cached import cached_property
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import cut_lists, position, starts_of, sums_of

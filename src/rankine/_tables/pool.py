@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.cached import cached_property
 from rankine._tables.segments import position
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Pool:
     @cached_property
     def width(self) -> int | None:
         """The number of grades per query, if it is the same for all."""
+        if self.n_queries == 1:
+            return len(self.grade)
         counts = self.starts[1:] - self.starts[:-1]
         same = len(counts) > 0 and bool((counts == counts[0]).all())
         return int(counts[0]) if same else None
@@ -56,13 +58,14 @@ class Pool:
             inside = self.grade >= least
             if below != np.inf:
                 inside &= self.grade < below
-            if self.width:
-                found = np.count_nonzero(inside.reshape(-1, self.width), axis=1)
+            width = self.width
+            if width:
+                n_inside = np.add.reduce(inside.reshape(-1, width), 1)
             elif inside.all():
-                found = np.diff(self.starts)
+                n_inside = np.diff(self.starts)
             else:
-                found = np.bincount(self.query[inside], minlength=self.n_queries)
-            self.memo[key] = found.astype(np.float64)
+                n_inside = np.bincount(self.query[inside], minlength=self.n_queries)
+            self.memo[key] = n_inside.astype(np.float64)
         counted: Floats = self.memo[key]
         return counted
 

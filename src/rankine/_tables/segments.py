@@ -112,6 +112,8 @@ def position(segment: Ints) -> Ints:
     if n == 0:
         return np.zeros(0, dtype=np.int64)
     index = np.arange(n, dtype=np.int64)
+    if segment[0] == segment[-1]:  # there is only one
+        return index
     first = np.zeros(n, dtype=np.int64)
     change = (segment[1:] != segment[:-1]).nonzero()[0] + 1
     first[change] = change
@@ -262,7 +264,10 @@ def count_above(
     n = len(starts) - 1
     width = len(values) // n if n else 0
     few = 0 < n <= limits().few_lists
-    if few and width and (starts[1:] - starts[:-1] == width).all():
+    if few and width and (n == 1 or (starts[1:] - starts[:-1] == width).all()):
+        if len(x) * width <= limits().few_cells:
+            lists, asked = values.reshape(n, width)[segment], x[:, None]
+            return np.add.reduce(lists > asked, 1), np.add.reduce(lists == asked, 1)
         ordered = np.sort(values.reshape(n, width), axis=1)
         bounds = segment.searchsorted(np.arange(n + 1)).tolist()
         own = [x[begin:end] for begin, end in pairwise(bounds)]

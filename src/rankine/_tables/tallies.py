@@ -8,10 +8,11 @@ that came in batches, of which only the tallies were kept (`Tallies`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rankine._base.cached import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from itertools import groupby, repeat
 from struct import pack
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice
 from rankine._base.text import count
 from rankine._io.mappings import numbers

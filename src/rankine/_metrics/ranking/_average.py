@@ -111,10 +111,11 @@ def _divided(
 ) -> Floats:
     most = table.n_relevant(rel)
     down = _divisor(table, k, rel, divisor, ties)
+    if down.all() and (down is most or most.all()):
+        return total / down
     value = ratio(total, down)
-    if not (down.all() and most.all()):
-        value[down == 0] = 0
-        value[most == 0] = np.nan
+    value[down == 0] = 0
+    value[most == 0] = np.nan
     return value
 
 

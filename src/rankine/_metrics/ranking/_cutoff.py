@@ -233,10 +233,11 @@ def recall(
     hits, most = recall_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
+    if most.all():
+        return hits / most
     value = ratio(hits, most)
-    if not most.all():
-        value[most == 0] = 0
-        value[table.n_relevant(rel) == 0] = np.nan
+    value[most == 0] = 0
+    value[table.n_relevant(rel) == 0] = np.nan
     return value
 
 

@@ -424,7 +424,9 @@ def ndcg(
     check_choice("ideal", ideal, _IDEALS)
     got = dcg_sum(table, k, gain, rel, discount, base, ties)
     value = ratio(got, ideal_sum(table, k, gain, rel, discount, base, ideal))
-    value[~np.isfinite(value)] = np.nan
+    finite = np.isfinite(value)
+    if not finite.all():
+        value[~finite] = np.nan
     whole = ideal in {"judged@k", "judged"} and not table.keep_negative
     if ties == "average" and whole:
         # A mean of weights may be larger than their sum in order by a rounding.
