@@ -95,7 +95,7 @@ def any_missing(groups: Collection[Mapping[Any, Any]]) -> bool:
 def check_queries(data: Mapping[Any, Any], name: str) -> None:
     """Refuse queries without an id, and ids of several types."""
     refuse_missing(data, f"a query in {name}")
-    kinds = {type(query) for query in data}
+    kinds = set(map(type, data))
     if len(kinds) > 1 and str in kinds:
         words = " and ".join(sorted(kind.__name__ for kind in kinds))
         msg = f"{name}: query ids are {words}; give them one type"

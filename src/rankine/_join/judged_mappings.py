@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain, compress, islice, repeat
+from itertools import chain, compress, repeat
 from operator import contains, gt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankine._tables.segments import Steps
 
 
-_NAN = repeat(float("nan"))
+_NAN = float("nan")
 _COUNT = range(sys.maxsize)
 _FEW = 1 << 14
 """Scores that are taken at once."""
@@ -265,7 +265,7 @@ def _may_miss(lists: Sequence[Mapping[Any, float]]) -> bool:
     return (
         any(map(contains, lists, repeat(None)))
         or any(map(contains, lists, repeat("")))
-        or float in set(map(type, chain.from_iterable(map(islice, lists, repeat(1)))))
+        or float in set(map(type, map(next, map(iter, lists), repeat(""))))
     )
 
 
@@ -326,8 +326,11 @@ def _look_up(
             lists = scored[some]
             values = [*chain.from_iterable([entry.values() for entry in lists])]
             scores.append(packed(values))
-            for entry, judged in zip(lists, groups, strict=False):
-                of_judged.extend(map(entry.get, judged, _NAN))
+            of_judged += [
+                entry.get(item, _NAN)
+                for entry, judged in zip(lists, groups, strict=False)
+                for item in judged
+            ]
         every = scores[0] if len(scores) == 1 else np.concatenate(scores)
         return every, packed(of_judged)
     except NOT_PACKED:
