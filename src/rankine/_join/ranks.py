@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import has_threads
+from rankine._base.limits import limits
 from rankine._base.text import RANK_LAST, count
 from rankine._tables.judged import SPREAD
 from rankine._tables.segments import (
@@ -128,8 +129,16 @@ def sorted_rows(ids: Ids, scores: Floats, starts: Ints, tie: str) -> Ints:
         starts: where each list begins.
         tie: the rule.
     """
-    number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort((-scores, number))  # which leaves equals as they are given
+    length = np.diff(starts)
+    number = np.repeat(np.arange(len(length)), length)
+    # Both leave equal scores as they are given.
+    if len(scores) <= limits().long_lists * len(length):
+        order = np.lexsort((-scores, number))
+    else:
+        rows = map(slice, starts[:-1].tolist(), starts[1:].tolist())
+        falling = -scores
+        order = np.concatenate([falling[some].argsort(kind="stable") for some in rows])
+        order += np.repeat(starts[:-1], length)
     ordered = scores[order]
     same = np.zeros(len(scores), dtype=np.bool_)
     same[1:] = (ordered[1:] == ordered[:-1]) & (number[1:] == number[:-1])
