@@ -10,7 +10,7 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 ORDER = (
     "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
-    "_evaluate", "_report", "cli",
+    "_evaluate", "_report", "cli", "stats",
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]
 """Packages that need NumPy alone: other engines use them where polars is missing."""

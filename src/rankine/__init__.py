@@ -15,9 +15,9 @@ from typing import Any
 
 from rankine._base import forks as _forks  # noqa: F401 - sees forks from the start
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
-_DOORS = ("errors",)
+_DOORS = ("errors", "stats")
 """Modules that users import from."""
 _HOMES = {
     "_conventions": "Convention conventions",

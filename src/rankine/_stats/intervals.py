@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice, check_count, check_number
-from rankine._base.limits import limits
+from rankine._stats.resamples import resamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,19 +145,10 @@ def intervals(
 def _resampled(rows: list[Floats], n: int, n_resamples: int, seed: int) -> list[Floats]:
     """Return the means of each row over resampled columns, one per resample.
 
-    A resample is drawn once for all rows. How often it has each column is counted, so
-    that a mean is a product of the counts and the row.
+    A resample is drawn once for all rows.
     """
-    rng = np.random.default_rng(seed)
     means = [np.empty(n_resamples) for _ in rows]
-    step = max(1, limits().drawn_cells // n)
-    for begin in range(0, n_resamples, step):
-        part = slice(begin, min(begin + step, n_resamples))
-        n_drawn = part.stop - part.start
-        drawn = rng.integers(0, n, size=(n_drawn, n))
-        drawn += np.arange(n_drawn)[:, None] * n
-        counts = np.bincount(drawn.ravel(), minlength=n_drawn * n).astype(np.float64)
-        counts = counts.reshape(n_drawn, n)
+    for part, counts in resamples(n, n_resamples, seed):
         # A row at a time, so that no mean depends on which others are asked for. With
         # a value that is not finite, neither is any mean.
         with np.errstate(invalid="ignore"):

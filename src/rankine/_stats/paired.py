@@ -1,0 +1,250 @@
+"""Tests of paired differences, of which d = b - a has one per query."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine._base.cached import cached_property
+from rankine._stats.flips import NOTHING, flipped_p
+from rankine._stats.intervals import Interval
+from rankine._stats.resamples import resampled_t
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+
+DRAWS = 100_000
+_FEW, _SOME = 13, 50
+"""Differences up to which scipy's Wilcoxon is exact: with ties, and without."""
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Paired differences of several hypotheses over the same queries.
+
+    Attributes:
+        values: a row of differences per hypothesis, nan for a query that is not paired.
+        weights: how much each query counts; None if all count the same.
+    """
+
+    values: Floats
+    weights: Floats | None = None
+
+    @cached_property
+    def paired(self) -> Bools:
+        """Which queries each hypothesis pairs."""
+        return ~np.isnan(self.values)
+
+    @cached_property
+    def d(self) -> Floats:
+        """The differences, with 0 for what is none and for queries not paired."""
+        d = np.where(self.paired, self.values, 0.0)
+        d[np.abs(d) <= NOTHING] = 0
+        return d
+
+    @cached_property
+    def n(self) -> Ints:
+        """How many queries each hypothesis pairs."""
+        return _count(self.paired)
+
+    @cached_property
+    def n_moved(self) -> Ints:
+        """How many of these differ."""
+        return _count(self.d)
+
+    @cached_property
+    def share(self) -> Floats:
+        """What each query counts, with a mean of 1 over those that are paired."""
+        if self.weights is None:
+            return self.paired.astype(np.float64)
+        weight = np.where(self.paired, self.weights, 0.0)
+        share: Floats = weight * (self.n / weight.sum(axis=1))[:, None]
+        return share
+
+    @cached_property
+    def flippable(self) -> Floats:
+        """What changes its sign under a flip: a difference by its weight."""
+        return self.d if self.weights is None else self.d * self.share
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean difference of each hypothesis; nan without a query."""
+        mean: Floats = self.flippable.sum(axis=1) / _or_nan(self.n)
+        return mean
+
+    @cached_property
+    def centred(self) -> Floats:
+        """What the variance of a mean is that of: w (d - mean) / mean w, else 0."""
+        centred = self.share * (self.d - self.mean[:, None])
+        centred[np.abs(centred) <= NOTHING] = 0  # where all are the same
+        return centred
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """The standard deviation of the differences; nan with fewer than two."""
+        squares: Floats = (self.centred**2).sum(axis=1)
+        return np.sqrt(squares / _or_nan(self.n - 1))
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of the mean."""
+        return self.deviation / np.sqrt(_or_nan(self.n))
+
+    @cached_property
+    def t(self) -> Floats:
+        """Student's t of each mean; infinite where all differences are the same."""
+        return _over(self.mean, self.error)
+
+    @property
+    def wins(self) -> Ints:
+        """How many queries are better with the second system."""
+        return _count(self.d > 0)
+
+    @property
+    def losses(self) -> Ints:
+        """How many are worse."""
+        return _count(self.d < 0)
+
+    @property
+    def superiority(self) -> Floats:
+        """The probability of superiority: P(d > 0) + P(d = 0) / 2."""
+        half = (self.n - self.n_moved) / 2
+        return (self.wins + half) / _or_nan(self.n)
+
+    @property
+    def effect(self) -> Floats:
+        """Cohen's dz: the mean over the standard deviation of the differences."""
+        return _over(self.mean, self.deviation)
+
+    def interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Return the bounds of Student's interval of each mean."""
+        from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+        reach = stdtrit(_or_nan(self.n - 1), 0.5 + confidence / 2) * self.error
+        return self.mean - reach, self.mean + reach
+
+
+def randomization_p(differences: Differences, draws: int, seed: int) -> Floats:
+    """Return the p-values of means under random flips of signs."""
+    p = flipped_p(differences.flippable, draws, seed)
+    return np.where(differences.n > 0, p, np.nan)
+
+
+def t_p(differences: Differences) -> Floats:
+    """Return the two-sided p-values of Student's paired test.
+
+    Without any difference, nothing speaks against the hypothesis: 1. Differences that
+    are all the same have no spread: 0.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
+
+    p = 2 * stdtr(_or_nan(differences.n - 1), -np.abs(differences.t))
+    return np.where((differences.n > 0) & (differences.n_moved == 0), 1.0, p)
+
+
+def one_sided_p(differences: Differences, bound: float) -> tuple[Floats, Floats]:
+    """Return Student's p-values against mean <= bound, and against mean >= bound."""
+    from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
+
+    df = _or_nan(differences.n - 1)
+    t = _over(differences.mean - bound, differences.error)
+    return stdtr(df, -t), stdtr(df, t)
+
+
+def signed_ranks(differences: Differences) -> Floats:
+    """Return the rank of each difference by its size, with its sign.
+
+    Differences of 0 have ranks too, and then count for neither side (Pratt).
+    """
+    from scipy.stats import rankdata  # noqa: PLC0415 - scipy is slow to import
+
+    # To 12 digits, so that differences that are the same share their rank.
+    d = np.round(differences.d, 12)
+    ranks = np.zeros(d.shape)
+    for row, own, paired in zip(ranks, d, differences.paired, strict=True):
+        row[paired] = np.sign(own[paired]) * rankdata(np.abs(own[paired]))
+    return ranks
+
+
+def wilcoxon_p(differences: Differences) -> Floats:
+    """Return the p-values of Wilcoxon's signed ranks, with Pratt's way with zeros.
+
+    Exact for up to 13 differences, and up to 50 if no two are of one size and none is
+    0; beyond, the normal approximation. These are the choices of scipy.
+    """
+    from scipy.special import ndtr  # noqa: PLC0415 - scipy is slow to import
+    from scipy.stats import wilcoxon  # noqa: PLC0415
+
+    ranks = signed_ranks(differences)
+    # Under flips of signs, a sum of ranks has the sum of their squares as its variance.
+    z = _over(ranks.sum(axis=1), np.sqrt((ranks**2).sum(axis=1)))
+    p: Floats = 2 * ndtr(-np.abs(z))
+    few = differences.n <= _FEW
+    p[few] = flipped_p(ranks[few], 1 << _FEW, 0)
+    for number in np.flatnonzero(~few & (differences.n <= _SOME)):
+        own = ranks[number][differences.paired[number]]
+        if len(np.unique(np.abs(own))) == len(own) and own.all():
+            p[number] = wilcoxon(own, method="exact").pvalue
+    return np.where(differences.n > 0, p, np.nan)
+
+
+def sign_p(differences: Differences) -> Floats:
+    """Return the p-values of the sign test: wins against losses, without ties."""
+    from scipy.special import bdtr  # noqa: PLC0415 - scipy is slow to import
+
+    fewer = np.minimum(differences.wins, differences.losses)
+    p = np.minimum(2 * bdtr(fewer.astype(float), differences.n_moved, 0.5), 1.0)
+    return np.where(differences.n > 0, np.where(differences.n_moved, p, 1.0), np.nan)
+
+
+def bootstrap_p(
+    differences: Differences, draws: int, seed: int, confidence: float
+) -> tuple[Floats, list[Interval]]:
+    """Return p-values and intervals of means by the studentised bootstrap.
+
+    Differences are shifted to a mean of 0, and the studentised means of resamples are
+    compared with the one observed.
+
+    References:
+        T. Sakai: Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
+        https://doi.org/10.1145/1148170.1148261
+    """
+    p = np.full(len(differences.n), np.nan)
+    bounds = [Interval(math.nan, math.nan)] * len(differences.n)
+    tail = (1 - confidence) / 2
+    for number, drawn in resampled_t(
+        differences.centred, differences.share, differences.paired, draws, seed
+    ):
+        t, mean, error = (
+            float(column[number])
+            for column in (differences.t, differences.mean, differences.error)
+        )
+        if differences.n_moved[number] == 0:
+            p[number] = 1.0
+        else:
+            extreme = np.abs(drawn) >= abs(t) * (1 - NOTHING)
+            p[number] = (1 + np.count_nonzero(extreme)) / (1 + draws)
+        # A resample of one value alone has an infinite t, which is no mean of two.
+        low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
+        bounds[number] = Interval(mean - high * error, mean - low * error)
+    return p, bounds
+
+
+def _count(holds: AnyArray) -> Ints:
+    """Count, for each row, where something holds, or is not 0."""
+    counted: Ints = np.count_nonzero(holds, axis=1)
+    return counted
+
+
+def _or_nan(n: Ints) -> Floats:
+    """Return numbers, with nan for those that are not above 0."""
+    return np.where(n > 0, n, np.nan)
+
+
+def _over(up: Floats, down: Floats) -> Floats:
+    """Divide; nothing by nothing is 0, and nan stays nan."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((up == 0) & (down == 0), 0.0, up / down)
