@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
 KEEP_BEST = "; lenient=True or --lenient keeps the best of each"
 """The end of an error: what to do about an item that a list has twice."""
 RANK_LAST = "; lenient=True or --lenient ranks such items last"
@@ -30,3 +35,49 @@ def plural(noun: str) -> str:
     elif noun.endswith("ch"):
         noun += "e"
     return f"{noun}s"
+
+
+class Counted(str):
+    """A sentence with a count in it, which adds up with the same one of other data.
+
+    Attributes:
+        key: the words before the count, the noun, and the words after it.
+        n: how many there are.
+        ids: which these are, where one may be in several data and counts once.
+
+    >>> dropped = Counted("", 3, "row", " dropped")
+    >>> dropped, dropped.plus(dropped)
+    ('3 rows dropped', '6 rows dropped')
+    >>> unknown = Counted("", {"a"}, "item", " unknown")
+    >>> unknown.plus(Counted("", {"a", "b"}, "item", " unknown"))
+    '2 items unknown'
+    """
+
+    __slots__ = ("ids", "key", "n")
+    key: tuple[str, str, str]
+    n: int
+    ids: AbstractSet[str] | None
+
+    def __new__(
+        cls, before: str, which: int | AbstractSet[str], noun: str, after: str
+    ) -> Self:
+        """Make a sentence of a number, or of the ids that are counted."""
+        n = which if isinstance(which, int) else len(which)
+        made = super().__new__(cls, f"{before}{count(n, noun)}{after}")
+        made.key = before, noun, after
+        made.n, made.ids = n, None if isinstance(which, int) else which
+        return made
+
+    def plus(self, other: Counted) -> Counted:
+        """Return the same sentence with the counts of both."""
+        which: int | AbstractSet[str] = self.n + other.n
+        if self.ids is not None and other.ids is not None:
+            which = self.ids | other.ids
+        before, noun, after = self.key
+        return Counted(before, which, noun, after)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle as what it is made of."""
+        before, noun, after = self.key
+        which = self.n if self.ids is None else self.ids
+        return Counted, (before, which, noun, after)

@@ -71,7 +71,7 @@ def evaluate_source(
         _refuse_catalog(plan.catalog, source)
     found: dict[int, Summary] = {}
     tables: list[Any] = []
-    whole = keep is not None or (not partial and _is_quick(source))
+    whole = keep is not None or _is_quick(source)
     joined = iter(
         () if truth is None else _joins(plan, truth, source, joins, whole=whole)
     )

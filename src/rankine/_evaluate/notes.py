@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,40 +11,177 @@ import numpy as np
 from rankine._base.text import count
 from rankine._evaluate.summary import has_no_weights
 from rankine._join.aligned import SHOWN
+from rankine._metrics.lists.kind import ListMetric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
+    from rankine._base.arrays import Bools
+    from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
+    from rankine._evaluate.warnings import Doubts
     from rankine._join.aligned import Aligned
     from rankine._metrics.metric import Metric
     from rankine._tables.judged import Judged
 
 
-def notes_of(
-    tables: Sequence[Aligned],
-    summaries: Mapping[str, Summary],
-    metrics: Sequence[Metric],
-) -> tuple[str, ...]:
-    """Say what the reader of the numbers must know."""
-    aligned = tables[0]
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of judged queries, in numbers that add up over parts of the data.
+
+    Attributes:
+        missing: how many judged queries the run does not have.
+        missing_ids: the first few of them.
+        left_out: whether these were left out.
+        extra: how many queries of the run are not judged.
+        extra_ids: the first few of them.
+        judged, found: how many items are judged, and how many of these were found.
+        listed: whether any query has a list, and whether any list has an item.
+        grades: the smallest and the largest grade.
+        negative: how many grades are below 0.
+        keeps_losses: whether these count as losses.
+        shown: how many items stand above the first cutoff, and how many are judged.
+        floored: how many judged items are under the floor of scores.
+        short: how many lists end before the first cutoff.
+        tied: in how many queries judged items are tied across each cutoff.
+        any_tied: in how many queries judged items are in ties.
+    """
+
+    missing: int = 0
+    missing_ids: tuple[Any, ...] = ()
+    left_out: bool = True
+    extra: int = 0
+    extra_ids: tuple[Any, ...] = ()
+    judged: int = 0
+    found: int = 0
+    listed: tuple[bool, bool] = False, False
+    grades: tuple[float, float] = math.inf, -math.inf
+    negative: int = 0
+    keeps_losses: bool = False
+    shown: tuple[int, int] = 0, 0
+    floored: int = 0
+    short: int = 0
+    tied: tuple[int, ...] = ()
+    any_tied: int = 0
+
+    def __add__(self, other: Seen) -> Seen:
+        """Return what was seen of both parts of the data."""
+        tied = self.tied or (0,) * len(other.tied)
+        more = other.tied or (0,) * len(tied)
+        return Seen(
+            self.missing + other.missing,
+            (*self.missing_ids, *other.missing_ids)[:SHOWN],
+            self.left_out and other.left_out,
+            self.extra + other.extra,
+            (*self.extra_ids, *other.extra_ids)[:SHOWN],
+            self.judged + other.judged,
+            self.found + other.found,
+            (self.listed[0] or other.listed[0], self.listed[1] or other.listed[1]),
+            (
+                min(self.grades[0], other.grades[0]),
+                max(self.grades[1], other.grades[1]),
+            ),
+            self.negative + other.negative,
+            self.keeps_losses or other.keeps_losses,
+            (self.shown[0] + other.shown[0], self.shown[1] + other.shown[1]),
+            self.floored + other.floored,
+            self.short + other.short,
+            tuple(map(sum, zip(tied, more, strict=True))),
+            self.any_tied + other.any_tied,
+        )
+
+
+def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
+    """Return what a joined table shows that the reader of the numbers must know."""
     table = aligned.table
+    depths = _depths(metrics)
+    known, length, short = table.grade >= 0, table.n_retrieved, 0
+    if depths:
+        known &= table.rank <= depths[0]
+        short = int(np.count_nonzero((length < depths[0]) & table.in_run))
+        length = np.minimum(length, depths[0])
+    grade = table.pool.grade
+    return Seen(
+        aligned.missing,
+        tuple(aligned.missing_ids),
+        bool(table.in_run.all()),
+        len(aligned.extra),
+        tuple(aligned.extra[:SHOWN]),
+        len(grade),
+        len(table.query),
+        (bool(table.in_run.any()), bool(table.n_retrieved.any())),
+        (float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))),
+        int(np.count_nonzero(grade < 0)),
+        table.keep_negative,
+        (int(length.sum()), int(np.count_nonzero(known))),
+        aligned.floored,
+        short,
+        tuple(
+            _n_queries(table, (table.above < k) & (table.above + table.tied > k))
+            for k in depths
+        ),
+        _n_queries(table, table.tied > 1),
+    )
+
+
+def _n_queries(table: Judged, rows: Bools) -> int:
+    return len(np.unique(table.query[rows]))
+
+
+def _depths(metrics: Sequence[Metric]) -> list[int]:
+    return sorted({metric.depth for metric in metrics if metric.depth is not None})
+
+
+def notes_of(
+    plan: Plan,
+    summaries: Mapping[str, Summary],
+    seen: Seen | None,
+    *,
+    doubts: Doubts,
+    catalogue: Iterable[str],
+    told: Iterable[str],
+) -> tuple[str, ...]:
+    """Say what the reader of the numbers must know, each thing once.
+
+    Args:
+        plan: what was computed.
+        summaries: of all metrics.
+        seen: what was seen of judged queries, None if no metric reads them.
+        doubts: what was seen of the data as they are.
+        catalogue: whose items are the catalogue, where nobody gave one.
+        told: what was told while data were read and joined.
+    """
+    notes = (
+        *doubts.notes(),
+        *without_effect(plan.rel, plan.asked, plan.bound),
+        *catalogue,
+        *weight_notes(summaries),
+        *(undefined(summaries) if seen is None else _judged(plan, summaries, seen)),
+        *told,
+    )
+    return tuple(dict.fromkeys(notes))
+
+
+def ranking_metrics(plan: Plan) -> list[Metric]:
+    """Return the metrics that read judged items, with what the convention says."""
+    return [metric for metric in plan.bound if not isinstance(metric, ListMetric)]
+
+
+def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterator[str]:
+    """Say what was seen of judged queries."""
+    metrics = ranking_metrics(plan)
     n_metrics = sum(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
-    depths = sorted({metric.depth for metric in metrics if metric.depth is not None})
-    return (
-        *_apart(aligned),
-        *_unreachable(table, metrics),
-        *_empty(summaries, n_metrics),
-        *undefined(summaries),
-        *_of_lists(aligned, depths, metrics),
-        *_tied(table, depths),
-        *_negative(table),
-        *aligned.notes,
-    )
+    yield from _apart(seen)
+    yield from _unreachable(seen, metrics)
+    yield from _empty(summaries, n_metrics)
+    yield from undefined(summaries)
+    yield from _of_lists(seen, metrics)
+    yield from _tied(seen, _depths(metrics))
+    yield from _negative(seen)
 
 
 def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
@@ -86,26 +225,25 @@ def _is_graded(metric: Metric) -> bool:
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _apart(aligned: Aligned) -> Iterator[str]:
+def _apart(seen: Seen) -> Iterator[str]:
     """Say what only the judgements or only the run has."""
-    table = aligned.table
-    if aligned.missing:
-        who = count(aligned.missing, "judged query")
-        names = few(aligned.missing_ids, aligned.missing)
-        fate = "left out" if table.in_run.all() else "counted as 0"
+    if seen.missing:
+        who = count(seen.missing, "judged query")
+        names = few(seen.missing_ids, seen.missing)
+        fate = "left out" if seen.left_out else "counted as 0"
         yield f"{who} missing from the run ({names}): {fate}"
-    if aligned.extra:
-        who, names = count(len(aligned.extra), "query"), few(aligned.extra)
+    if seen.extra:
+        who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
         yield f"{who} of the run without judgements ({names}): not evaluated"
-    if not len(table.query) and table.n_retrieved.any() and len(table.pool.grade):
+    if not seen.found and seen.listed[1] and seen.judged:
         yield (
             "no judged item is in the run; rankine check shows whether both write ids "
             "the same way"
         )
 
 
-def _unreachable(table: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    largest = float(table.pool.grade.max(initial=-np.inf))
+def _unreachable(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
+    _, largest = seen.grades
     for rel in sorted({metric.get("rel") for metric in metrics} - {None}):
         if -np.inf < largest < rel:
             yield (
@@ -135,71 +273,60 @@ def undefined(summaries: Mapping[str, Summary]) -> list[str]:
     ]
 
 
-def _of_lists(
-    aligned: Aligned, depths: Sequence[int], metrics: Sequence[Metric]
-) -> Iterator[str]:
+def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say what lists lack, down to the first cutoff: judgements, or items."""
-    table = aligned.table
-    if not table.n_retrieved.any():
-        if table.in_run.any():
+    has_list, has_item = seen.listed
+    if not has_item:
+        if has_list:
             yield "all lists of the run are empty"
         return
-    k = depths[0] if depths else None
-    known = table.grade >= 0
-    inside = known if k is None else known & (table.rank <= k)
-    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
-    share = 1 - np.count_nonzero(inside) / int(length.sum())
-    if aligned.floored:
-        who = count(aligned.floored, "judged item")
+    k = next(iter(_depths(metrics)), None)
+    n_shown, n_judged = seen.shown
+    share = 1 - n_judged / n_shown
+    if seen.floored:
+        who = count(seen.floored, "judged item")
         yield f"{who} with a score at or under the floor: counted as not relevant"
-    elif share > 0 and _has_negatives(table, metrics):
+    elif share > 0 and _has_negatives(seen, metrics):
         where = "retrieved items" if k is None else f"items in the top {k}"
         yield f"{share:.1%} of the {where} are unjudged: counted as not relevant"
-    if k is not None:
-        short = int(np.count_nonzero((table.n_retrieved < k) & table.in_run))
-        if short:
-            yield (
-                f"{count(short, 'list')} with fewer than {k} items: missing ranks "
-                "count as not relevant"
-            )
+    if seen.short:
+        yield (
+            f"{count(seen.short, 'list')} with fewer than {k} items: missing ranks "
+            "count as not relevant"
+        )
 
 
-def _has_negatives(table: Judged, metrics: Sequence[Metric]) -> bool:
+def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
     """Say whether a judged item is not relevant, to a metric at least.
 
     Without any, as of clicks, only relevant items are judged, and that others are not
     says nothing.
     """
-    least = float(table.pool.grade.min(initial=np.inf))
+    least, _ = seen.grades
     thresholds = [metric.get("rel") for metric in metrics]
     return any(least <= 0 if rel is None else least < rel for rel in thresholds)
 
 
-def _tied(table: Judged, depths: Sequence[int]) -> Iterator[str]:
-    is_across = False
-    for k in depths:
-        across = (table.above < k) & (table.above + table.tied > k)
-        n = len(np.unique(table.query[across]))
+def _tied(seen: Seen, depths: Sequence[int]) -> Iterator[str]:
+    # Without a table there are no counts of ties.
+    for k, n in zip(depths, seen.tied, strict=False):
         if n:
-            is_across = True
             yield (
                 f"{count(n, 'query')} with judged items tied across rank {k}: the tie "
                 "rule decides"
             )
-    if not is_across and (table.tied > 1).any():
-        n = len(np.unique(table.query[table.tied > 1]))
-        yield f"{count(n, 'query')} with judged items in ties"
+    if seen.any_tied and not any(seen.tied):
+        yield f"{count(seen.any_tied, 'query')} with judged items in ties"
 
 
-def _negative(table: Judged) -> Iterator[str]:
-    n = int(np.count_nonzero(table.pool.grade < 0))
-    if n:
+def _negative(seen: Seen) -> Iterator[str]:
+    if seen.negative:
         fate = (
             "counted as losses"
-            if table.keep_negative
+            if seen.keeps_losses
             else "treated as unjudged, with gain 0"
         )
-        yield f"{count(n, 'negative grade')}: {fate}"
+        yield f"{count(seen.negative, 'negative grade')}: {fate}"
 
 
 def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:

@@ -10,13 +10,12 @@ import polars as pl
 from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.notes import notes_of, undefined, weight_notes, without_effect
+from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in
 from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
-from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 
@@ -307,22 +306,28 @@ class Evaluation:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        judged = [one for one in self._tables if isinstance(one, Aligned)]
-        metrics = [m for m in self._plan.bound if not isinstance(m, ListMetric)]
-        listed = [one for one in self._tables if isinstance(one, Listed)]
-        said = [note for one in listed for note in one.notes]
-        first = undefined(self.summaries)
-        if judged:
-            first = list(notes_of(judged, self.summaries, metrics))
-        return tuple(dict.fromkeys([*self._overall, *first, *said]))
+        return notes_of(
+            self._plan,
+            self.summaries,
+            self._seen,
+            doubts=self._doubted,
+            catalogue=self._catalogue,
+            told=self._told,
+        )
 
     @cached_property
-    def _overall(self) -> tuple[str, ...]:
-        """What is to be said of all queries together, in notes."""
-        plan = self._plan
-        idle = without_effect(plan.rel, plan.asked, plan.bound)
-        weighed = weight_notes(self.summaries)
-        return (*self._doubted.notes(), *idle, *self._catalogue, *weighed)
+    def _seen(self) -> Seen | None:
+        """What was seen of judged queries, None if no metric reads them."""
+        judged = [one for one in self._tables if isinstance(one, Aligned)]
+        return seen_in(judged[0], ranking_metrics(self._plan)) if judged else None
+
+    @cached_property
+    def _told(self) -> tuple[str, ...]:
+        """What was told while data were read and joined."""
+        judged = [one for one in self._tables if isinstance(one, Aligned)]
+        listed = [one for one in self._tables if isinstance(one, Listed)]
+        both = [one.notes for one in judged[:1]] + [one.notes for one in listed]
+        return tuple(dict.fromkeys(note for notes in both for note in notes))
 
     @cached_property
     def _catalogue(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.text import count
+from rankine._base.text import Counted
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
@@ -170,7 +170,7 @@ def _unnested(
     notes = [f"{title}: the lists in {item!r} are read as rows, in their order"]
     empty = frame.height - kept.height
     if empty:
-        notes.append(f"{title}: {count(empty, 'empty list')} in {item!r}")
+        notes.append(Counted(f"{title}: ", empty, "empty list", f" in {item!r}"))
     return kept.explode(nested), tuple(notes), empty
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.text import count
+from rankine._base.text import Counted
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense
 from rankine.errors import NoRowsError
@@ -72,12 +72,13 @@ def cleaned(source: Source, role: Role) -> Source:
         missing |= frame["subtopic"].is_null()
     if missing.any():
         n = int(missing.sum())
-        notes.append(f"{rows.name}: {count(n, 'row')} without an id: dropped")
+        notes.append(Counted(f"{rows.name}: ", n, "row", " without an id: dropped"))
         frame = frame.filter(~missing)
     if "value" in frame.columns and role == "run":
         n = int(frame["value"].is_nan().sum())
         if n:
-            notes.append(f"{rows.name}: {count(n, 'score')} not a number: ranked last")
+            fate = " not a number: ranked last"
+            notes.append(Counted(f"{rows.name}: ", n, "score", fate))
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
     if role == "run" and rows.frame.height and not frame.height:
         msg = f"{rows.name}: no rows are left, as none has an id"
@@ -87,10 +88,9 @@ def cleaned(source: Source, role: Role) -> Source:
         kept = _best(frame, pair)
         n = frame.height - kept.height
         which = "largest grade" if role == "qrels" else "best score"
-        notes.append(
-            f"{rows.name}: {count(n, 'row')} repeating an item: dropped, "
-            f"the {which if 'value' in frame.columns else 'first'} is kept"
-        )
+        which = which if "value" in frame.columns else "first"
+        fate = f" repeating an item: dropped, the {which} is kept"
+        notes.append(Counted(f"{rows.name}: ", n, "row", fate))
         frame = kept
     # Neither the lines nor the shape of a matrix fit what is left.
     rows = replace(rows, frame=frame, line=None, lines=None, shape=None)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.text import count
+from rankine._base.text import Counted, count
 from rankine._io import repeats
 from rankine._io.sources import Rows
 from rankine._io.values import ids
@@ -151,6 +151,7 @@ def know(
         n_items,
         repeats=duplicates == "count",
         rank=top.given,
+        item_ids=every if partial else None,
     )
     row_of = np.full(n_users, -1)
     row_of[owners] = np.arange(len(owners))
@@ -207,7 +208,7 @@ def _chosen(
         judged = judged[place[judged] >= 0]
     if missing:
         fate = "left out" if users == "both" else "treated as an empty list"
-        notes.append(f"{count(missing, 'judged query')} without a list: {fate}")
+        notes.append(Counted("", missing, "judged query", f" without a list: {fate}"))
     return judged, place[judged]
 
 
@@ -222,7 +223,7 @@ def _once(lists: Lists, top: Top, duplicates: str, notes: list[str]) -> Top:
     if again is None:
         return top
     n_again, first = int(np.count_nonzero(again)), ~again
-    notes.append(f"{count(n_again, 'row')} of the run repeating an item: left out")
+    notes.append(Counted("", n_again, "row", " of the run repeating an item: left out"))
     length = np.bincount(top.user[first], minlength=len(top.length))
     return replace(top, given=top.rank).take(first, starts_of(length))
 
@@ -254,10 +255,10 @@ def _catalogue(
     if source is None or (source == "items" and len(codes["items"]) == 0):
         return {}
     offered = marked(codes[source], n_items)
-    strange = int(np.count_nonzero(shown & ~offered))
+    strange = table.counted(shown & ~offered)
     if strange:
         where = {"catalog": "the catalogue", "train": "train", "items": "items"}[source]
-        notes.append(f"{count(strange, 'recommended item')} not in {where}")
+        notes.append(Counted("", strange, "recommended item", f" not in {where}"))
     return {"catalog": int(np.count_nonzero(offered)), "offered": offered}
 
 
@@ -365,8 +366,9 @@ def _bare(table: Recommended) -> list[str]:
     """Say how many of the items shown have no features."""
     if table.featured is None:
         return []
-    n = int(np.count_nonzero(table.shown(None) & ~table.featured))
-    return [f"{count(n, 'recommended item')} without features: left out"] if n else []
+    bare = table.counted(table.shown(None) & ~table.featured)
+    fate = " without features: left out"
+    return [Counted("", bare, "recommended item", fate)] if bare else []
 
 
 def _topics(topic: pl.Series, item: Ints, weight: Floats, n_items: int) -> Topics:

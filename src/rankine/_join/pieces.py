@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_blocks
-from rankine._base.text import KEEP_BEST, count
+from rankine._base.text import KEEP_BEST, Counted
 from rankine._io.repeats import first_repeat, marked
 from rankine._io.sources import Rows
 from rankine._join.ids import Index
@@ -193,8 +193,8 @@ def last_of_repeats(
 
 def repeats_left_out(n_rows: int) -> str:
     """Say how many rows were left out, as their items come again."""
-    left_out = count(n_rows, "row")
-    return f"{left_out} of the run left out: the last row of a repeated item counts"
+    fate = " of the run left out: the last row of a repeated item counts"
+    return Counted("", n_rows, "row", fate)
 
 
 def refuse_twice(

@@ -226,6 +226,13 @@ class Recommended:
         found: Bools = self.memo["shown", k]
         return found
 
+    def counted(self, chosen: Bools) -> int | frozenset[str]:
+        """Return how many items are chosen; or which, where their ids are known."""
+        numbers = np.flatnonzero(chosen)
+        if self.item_ids is None:
+            return len(numbers)
+        return frozenset(map(str, self.item_ids.gather(numbers)))
+
     def tally(self, k: int | None, *, once: bool = False) -> Tally:
         """Return how often each item is shown among the first k."""
         once = once and self.repeats

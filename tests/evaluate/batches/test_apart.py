@@ -61,8 +61,8 @@ def test_a_batch_without_a_common_query() -> None:
     assert rk.evaluate(QRELS, RUN, "R@1")["R@1"] == (1 + 0) / 2
     assert found.per_query.rows() == [(0, 1.0), (1, 0.0)]
     assert found.notes == (
-        "batch 2: 1 judged query missing from the run (1): counted as 0",
-        "batch 2: 1 query of the run without judgements (2): not evaluated",
+        "1 judged query missing from the run (1): counted as 0",
+        "1 query of the run without judgements (2): not evaluated",
     )
 
 

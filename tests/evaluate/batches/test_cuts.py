@@ -120,13 +120,6 @@ def test_all_batches_have_judgements_or_none() -> None:
         total.update({"v": ["a"]})
 
 
-def test_notes_say_which_batch() -> None:
-    first = rk.Accumulator("AP").update({"q": {"a": 1}, "p": {"a": 1}}, {"q": ["a"]})
-    other = rk.Accumulator("AP").update({"r": {"a": 1}, "s": {"a": 1}}, {"r": ["a"]})
-    said = first.merge(other).result().notes
-    assert [note.partition(":")[0] for note in said] == ["batch 1", "batch 2"]
-
-
 def test_intervals_do_not_depend_on_the_order() -> None:
     rng = np.random.default_rng(0)
     qrels = {f"q{n}": {"a": 1, "b": 1, "c": 1} for n in range(30)}

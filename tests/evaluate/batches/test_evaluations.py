@@ -181,16 +181,6 @@ def test_they_travel_between_machines() -> None:
     same(total.result(), rk.evaluate(qrels, run, LISTED, **known))
 
 
-def test_notes_of_many_batches_are_counted() -> None:
-    total = rk.Accumulator("RR")
-    for number in range(9):
-        total.update({f"q{number}": {"a"}}, {f"q{number}": ["b"]})
-
-    notes = total.result().notes
-    assert len([note for note in notes if note.startswith("batch")]) == 5
-    assert any("further notes of batches" in note for note in notes)
-
-
 def test_merging_leaves_the_other_as_it_is() -> None:
     first, second = rk.Accumulator("RR"), rk.Accumulator("RR")
     first.update({"q": {"a"}}, {"q": ["a"]})
@@ -284,4 +274,8 @@ def test_intervals_notes_and_outputs() -> None:
     assert ours["n"] == theirs["n"]
     for drawn in (found.to_json(), found.to_markdown(), found.to_latex(), str(found)):
         assert "nDCG@3" in drawn
-    assert any(note.startswith("batch ") for note in found.notes)
+    # Which queries are named depends on the order of batches.
+    ours, theirs = (
+        {note.partition("(u")[0] for note in one.notes} for one in (found, wanted)
+    )
+    assert ours == theirs

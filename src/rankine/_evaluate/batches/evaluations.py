@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
-from rankine._evaluate.batches.seen import Came, Shown, came_in, shown_in
+from rankine._evaluate.batches.seen import Came, Shown, Told, came_in, shown_in
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import undefined, weight_notes, without_effect
+from rankine._evaluate.notes import notes_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._conventions.convention import Convention
+    from rankine._evaluate.notes import Seen
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.summary import Summary
     from rankine._metrics.metric import Metric
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 _OPTIONS = {option.name for option in fields(Options)} - {"keep", "files"}
 _JUDGEMENTS = "qrels"
-_SHOWN = 5
-"""Notes of batches that are repeated."""
 
 
 class Accumulated(Evaluation):
@@ -76,8 +75,8 @@ class _Part:
         came: who and what has come.
         queries: the queries of each group.
         found: the values of each metric, a summary per batch.
-        notes: a few notes, with the numbers of their batches.
-        n_notes: how many notes there are.
+        seen: what was seen of judged queries.
+        told: what was told while batches were read and joined.
         cautions: where numbers may not be those of a tool.
         doubts: what was seen of all data.
         catalogue: whose items are the catalogue, which all batches have in common.
@@ -88,8 +87,8 @@ class _Part:
     came: Came
     queries: list[_Queries]
     found: list[list[Summary]]
-    notes: list[tuple[int, str]] = field(default_factory=list)
-    n_notes: int = 0
+    seen: Seen | None = None
+    told: Told = field(default_factory=Told)
     cautions: tuple[Caution, ...] = ()
     doubts: Doubts = field(default_factory=Doubts)
     catalogue: tuple[str, ...] = ()
@@ -143,9 +142,7 @@ class Evaluations(Total[_Part]):
             if isinstance(table, Listed):
                 own.shown = shown_in(group, table, judged=qrels is not None)
             queries.append(own)
-        # What is undefined is told of all queries in the end, and so are the grades.
-        open_ = {*undefined(result.summaries), *result._overall}  # noqa: SLF001
-        notes = [(1, note) for note in result.notes if note not in open_]
+        told = result._told  # noqa: SLF001 - of our own making
         return _Part(
             came,
             queries,
@@ -154,8 +151,8 @@ class Evaluations(Total[_Part]):
                 [replace(summary, table=None, known_empty=summary.empty)]
                 for summary in result.summaries.values()
             ],
-            notes,
-            len(notes),
+            result._seen,  # noqa: SLF001
+            Told({getattr(note, "key", note): (note, 1) for note in told}),
             result._cautions,  # noqa: SLF001
             result._doubted,  # noqa: SLF001
             result._catalogue,  # noqa: SLF001
@@ -174,9 +171,9 @@ class Evaluations(Total[_Part]):
             queries.add(more)
         for summaries, further in zip(own.found, part.found, strict=True):
             summaries.extend(further)
-        notes = [(self.n_batches + number, note) for number, note in part.notes]
-        own.notes += notes[: _SHOWN - len(own.notes)]
-        own.n_notes += part.n_notes
+        if part.seen is not None:
+            own.seen = part.seen if own.seen is None else own.seen + part.seen
+        own.told.add(part.told)
         own.cautions = added((*own.cautions, *part.cautions))
         own.doubts += part.doubts
         own.catalogue = own.catalogue or part.catalogue
@@ -212,15 +209,13 @@ class Evaluations(Total[_Part]):
             tuple(summaries.values()),
             tuple(_Ids(queries.ids) for queries in part.queries),
             name,
-            notes=(
-                *part.doubts.notes(),
-                *without_effect(plan.rel, plan.asked, plan.bound),
-                *part.catalogue,
-                *weight_notes(summaries),
-                *undefined(summaries),
-                *part.came.notes,
-                *(f"batch {number}: {note}" for number, note in part.notes),
-                *_further(part.n_notes - len(part.notes)),
+            notes=notes_of(
+                plan,
+                summaries,
+                part.seen,
+                doubts=part.doubts,
+                catalogue=part.catalogue,
+                told=(*part.told.notes(self.n_batches), *part.came.notes),
             ),
             warnings=(
                 *part.doubts.warnings(),
@@ -255,10 +250,6 @@ class _Ids:
     """The ids of all queries, where the joined table would be."""
 
     ids: list[Any]
-
-
-def _further(n: int) -> list[str]:
-    return [f"{count(n, 'further note')} of batches"] if n > 0 else []
 
 
 def _refuse_again(seen: set[str], more: _Queries) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count
+from rankine._base.text import Counted, count
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists
 from rankine._join.aligned import SHOWN, no_overlap
@@ -19,7 +19,7 @@ from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rankine._tables.tallies import Lengths
 
 _Cut: TypeAlias = tuple[int | None, bool]
+_NOTES = 20
+"""Different notes of batches that are kept."""
 _FRAMES = 5
 """Frames of counts that are kept before they are added up."""
 
@@ -154,6 +156,40 @@ def _texts(source: Source, part: str) -> dict[str, Any]:
         column = as_rows(source, "run", lenient=True).frame[part]
         ids = column.unique(maintain_order=True).drop_nulls()
     return {str(one): one for one in ids.to_list()}
+
+
+@dataclass(eq=False)
+class Told:
+    """What was told while batches were read and joined, each thing once.
+
+    Attributes:
+        by_words: the words without their count -> the note, with the count of all
+            batches, and how many batches had it.
+        further: how many notes came when there were many of them.
+    """
+
+    by_words: dict[Any, tuple[str, int]] = field(default_factory=dict)
+    further: int = 0
+
+    def add(self, other: Told) -> None:
+        """Add what was told of other batches."""
+        for words, (note, n) in other.by_words.items():
+            before, already = self.by_words.get(words, (None, 0))
+            if before is None and len(self.by_words) >= _NOTES:
+                self.further += n
+            elif isinstance(before, Counted) and isinstance(note, Counted):
+                self.by_words[words] = before.plus(note), already + n
+            else:
+                self.by_words[words] = note, already + n
+        self.further += other.further
+
+    def notes(self, n_batches: int) -> Iterator[str]:
+        """Say it of so many batches."""
+        for note, n in self.by_words.values():
+            few = n < n_batches and not isinstance(note, Counted)
+            yield f"{note} ({n:,} of {n_batches:,} batches)" if few else note
+        if self.further:
+            yield f"{count(self.further, 'further note')} of batches"
 
 
 @dataclass(eq=False)
