@@ -82,6 +82,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     [
         ("logs.md", "Off-policy evaluation"),
         ("batches.md", "Batches and accumulators"),
+        ("training.md", "In a training loop"),
         ("metrics/diversity.md", "Diversity"),
         ("metrics/exposure.md", "Coverage"),
         ("metrics/novelty.md", "Novelty and popularity"),

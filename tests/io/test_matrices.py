@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import rankine as rk
+from rankine.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,42 @@ def test_minus_infinity_is_not_retrieved_and_nan_not_judged() -> None:
     ev = rk.evaluate(grades, scores, ["RR", "NumRet", "Unjudged@2", "NumRel"])
 
     assert ev.mean == {"RR": 1 / 2, "NumRet": 2, "Unjudged@2": 1 / 2, "NumRel": 1}
+
+
+def test_padded_cells_change_nothing() -> None:
+    """Two queries with candidates of their own, the second filled up from two."""
+    mask = np.array([[True, True, True], [True, True, False]])
+    grades = np.where(mask, [[0, 2, 1], [1, 0, 9]], np.nan)
+    scores = np.where(mask, [[0.3, 0.2, 0.9], [0.1, 0.4, 9.9]], -np.inf)
+    metrics = ["nDCG", "AP", "RR", "P@3", "NumRet", "NumRel", "Bpref", "AUC"]
+    bare = (
+        [{0: 0, 1: 2, 2: 1}, {0: 1, 1: 0}],
+        [{0: 0.3, 1: 0.2, 2: 0.9}, {0: 0.1, 1: 0.4}],
+    )
+
+    found = rk.evaluate(rk.from_scores(grades), rk.from_scores(scores), metrics)
+
+    wanted = rk.evaluate(*bare, metrics)
+    assert found.mean == wanted.mean
+    assert found.notes == wanted.notes
+    assert found["RR"] == (1 + 1 / 2) / 2
+
+
+def test_a_padded_query_is_one_for_which_nothing_was_found() -> None:
+    grades = rk.from_scores([[1.0, 0.0], [math.nan, math.nan]])
+    scores = rk.from_scores([[0.5, 0.1], [-math.inf, -math.inf]])
+
+    ev = rk.evaluate(grades, scores, ["RR", "NumQ"])
+
+    assert ev.mean == {"RR": (1 + 0) / 2, "NumQ": 2}
+    assert "1 query without a relevant item: counted as 0" in ev.notes
+
+
+def test_a_masked_array_is_refused() -> None:
+    masked = np.ma.MaskedArray([[1.0, 2.0]], mask=[[False, True]])
+    for read in (rk.from_scores, rk.from_ranked):
+        with pytest.raises(FormatError, match=r"is a masked array; fill it"):
+            read(masked)
 
 
 @pytest.mark.parametrize(

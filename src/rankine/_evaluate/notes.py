@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +65,14 @@ class Seen:
     short: int = 0
     tied: tuple[int, ...] = ()
     any_tied: int = 0
+
+    def moved(self, by: int) -> Seen:
+        """Return the same of queries whose numbers are larger."""
+        missing, extra = (
+            tuple(number + by for number in ids)
+            for ids in (self.missing_ids, self.extra_ids)
+        )
+        return replace(self, missing_ids=missing, extra_ids=extra)
 
     def __add__(self, other: Seen) -> Seen:
         """Return what was seen of both parts of the data."""

@@ -265,7 +265,12 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
         series_of("item", items, source.name, lenient=lenient),
         pl.Series("value", checked),
     ]
-    return Rows(pl.DataFrame(columns), source.name, notes=source.notes)
+    return Rows(
+        pl.DataFrame(columns),
+        source.name,
+        notes=source.notes,
+        n_places=source.n_places,
+    )
 
 
 def listed(query: Any, entry: Any) -> list[Any]:

@@ -40,7 +40,8 @@ def from_sparse(data: Any, role: Role) -> Rows:
         }
     )
     empty = data.shape[0] if frame.height == 0 else 0
-    return Rows(frame, role, role=role, shape=data.shape, n_empty=empty)
+    n, _ = data.shape
+    return Rows(frame, role, role=role, shape=data.shape, n_empty=empty, n_places=n)
 
 
 def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:
@@ -48,7 +49,8 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
 
     Args:
         matrix: one row per query, one column per item. In a run, -inf marks an item
-            that is not retrieved; in judgements, nan marks one that is not judged.
+            that is not retrieved, such as a padded one or one seen before; in
+            judgements, nan marks one that is not judged. Leave padded queries out.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
         items: the ids of the columns; 0, 1, 2, ... if not given.
 
@@ -82,6 +84,7 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
         values,
         _axis(queries, values.shape[0], "queries"),
         _axis(items, values.shape[1], "items"),
+        n_places=len(values) if queries is None else None,
     )
 
 
@@ -126,7 +129,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         {"query": axis.gather(row), "item": item, "value": -(place + 1.0)}
     )
     empty = n_queries if frame.height == 0 else 0
-    return Rows(frame, "run", ranked=True, role="run", n_empty=empty)
+    places = n_queries if queries is None else None
+    return Rows(frame, "run", ranked=True, role="run", n_empty=empty, n_places=places)
 
 
 def _check_dimensions(n: int, wanted: str) -> None:
@@ -157,6 +161,13 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
 
 def _off_torch(matrix: Any) -> Any:
     """Take a tensor on the CPU as an array; others are not copied behind your back."""
+    if isinstance(matrix, np.ma.MaskedArray):
+        msg = (
+            "the matrix is a masked array; fill it with what its mask means: "
+            ".filled(-np.inf) for items that are not retrieved, .filled(np.nan) for "
+            "items that are not judged, or the value of pad= for ranks without an item"
+        )
+        raise FormatError(msg)
     if type(matrix).__module__.split(".")[0] != "torch":
         return matrix
     if matrix.device.type != "cpu":

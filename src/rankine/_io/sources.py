@@ -81,6 +81,7 @@ class Rows:
         warnings: what makes doubtful that it is what it was read as.
         column: the name of the column that the value comes from, if it has one.
         n_empty: how many lists have no items, which rows cannot hold.
+        n_places: how many queries there are, if they are the rows of a matrix.
     """
 
     frame: pl.DataFrame
@@ -96,6 +97,7 @@ class Rows:
     warnings: tuple[str, ...] = ()
     column: str = ""
     n_empty: int = 0
+    n_places: int | None = None
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""
@@ -162,6 +164,7 @@ class Dense:
         queries: the id of each row.
         items: the id of each column.
         name: what to call it in messages.
+        n_places: how many queries there are, if their ids are the numbers of rows.
     """
 
     matrix: Floats
@@ -169,6 +172,7 @@ class Dense:
     items: pl.Series
     name: str = "matrix"
     notes: tuple[str, ...] = ()
+    n_places: int | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
 

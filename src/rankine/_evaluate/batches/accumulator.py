@@ -122,7 +122,17 @@ class Accumulator(Generic[R]):
         Args:
             metrics: names or metrics; or `ctr`; or functions of predictions, such as
                 `cross_entropy`, or their names.
-            options: those of `evaluate`, of `ctr`, or of the functions.
+            options: those of `evaluate`, of `ctr`, or of the functions. Metrics have
+                one more, ``renumber=True``: queries that are numbered from 0 in every
+                batch, as the rows of matrices without ids are, are numbered on from
+                batch to batch.
+
+        >>> import rankine as rk
+        >>> total = rk.Accumulator("RR", renumber=True)
+        >>> for scores in ([[0.2, 0.8]], [[0.9, 0.1]]):
+        ...     total = total.update([[1]], rk.from_scores(scores))
+        >>> total.result().per_query.rows()
+        [(0, 1.0), (1, 0.5)]
         """
         self._total = _total(metrics, options)
 
@@ -150,7 +160,11 @@ class Accumulator(Generic[R]):
         return self
 
     def merge(self, other: Accumulator[R]) -> Accumulator[R]:
-        """Add what another accumulator of the same metrics has; it is not changed."""
+        """Add what another accumulator of the same metrics has; it is not changed.
+
+        With `renumber`, its queries are numbered on after those that are here, so that
+        the numbers follow the order in which accumulators are merged.
+        """
         if type(other) is not Accumulator:
             msg = f"merge() takes another Accumulator, got {other!r}"
             raise ParameterError(msg)
@@ -158,6 +172,17 @@ class Accumulator(Generic[R]):
             msg = "an Accumulator cannot be merged with itself"
             raise ParameterError(msg)
         self._total.merge(other._total)
+        return self
+
+    def reset(self) -> Accumulator[R]:
+        """Forget all batches, for the next epoch; metrics and options stay.
+
+        >>> import rankine as rk
+        >>> total = rk.Accumulator("RR").update({"q": {"a"}}, {"q": ["b", "a"]})
+        >>> total.reset().update({"q": {"a"}}, {"q": ["a", "b"]}).result()["RR"]
+        1.0
+        """
+        self._total.reset()
         return self
 
     def result(self) -> R:

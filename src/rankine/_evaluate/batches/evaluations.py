@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from rankine._base.checks import check_flag
 from rankine._base.text import count
-from rankine._evaluate.batches.seen import Came, Shown, Told, came_in, shown_in
+from rankine._evaluate.batches.seen import (
+    Came,
+    Shown,
+    Told,
+    came_in,
+    moved,
+    shown_in,
+)
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.evaluate import Job, prepare
@@ -18,6 +27,7 @@ from rankine._evaluate.warnings import Caution, Doubts, added
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Stream, is_empty, no_judgements, no_rows
 from rankine._join.context import Listed, known_by
+from rankine._join.judgements import Truth
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.judged import Judged
 from rankine.errors import DataError, ParameterError
@@ -34,6 +44,8 @@ if TYPE_CHECKING:
 
 _OPTIONS = {option.name for option in fields(Options)} - {"keep", "files"}
 _JUDGEMENTS = "qrels"
+_RENUMBER = "renumber"
+"""The option of batches alone."""
 
 
 class Accumulated(Evaluation):
@@ -59,6 +71,10 @@ class _Queries:
     seen: set[str] = field(default_factory=set)
     shown: Shown = field(default_factory=Shown)
     tables: list[Judged] = field(default_factory=list)
+
+    def moved(self, by: int) -> _Queries:
+        ids = [number + by for number in self.ids]
+        return replace(self, ids=ids, seen=set(map(str, ids)))
 
     def add(self, other: _Queries) -> None:
         self.ids += other.ids
@@ -95,6 +111,12 @@ class _Part:
     is_empty: bool = True
     name: str | None = None
 
+    def moved(self, by: int) -> _Part:
+        """Return the same of queries whose numbers are larger."""
+        seen = self.seen and self.seen.moved(by)
+        queries = [own.moved(by) for own in self.queries]
+        return replace(self, came=self.came.moved(by), queries=queries, seen=seen)
+
 
 class Evaluations(Total[_Part]):
     """The queries that have come so far: their values, and what their lists show."""
@@ -109,16 +131,23 @@ class Evaluations(Total[_Part]):
                 "does not keep them"
             )
             raise ParameterError(msg)
-        check_options("evaluate", options, _OPTIONS)
-        job = prepare(metrics, Options(**options))
+        check_options("evaluate", options, {*_OPTIONS, _RENUMBER})
+        own = {name: value for name, value in options.items() if name != _RENUMBER}
+        self._renumbers = options.get(_RENUMBER, False)
+        check_flag(_RENUMBER, self._renumbers)
+        job = prepare(metrics, Options(**own))
         job.check()
         self._plan = plan = job.plan
         self._versions = versions(plan.asked)
         self._job = replace(job, plan=_open(plan), partial=True)
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
-        queries = [_Queries() for _ in plan.groups]
-        self.part = _Part(Came(), queries, [[] for _ in plan.asked])
+        self.part = self.nothing()
+
+    def nothing(self) -> _Part:
+        """Return what is kept before a batch has come."""
+        queries = [_Queries() for _ in self._plan.groups]
+        return _Part(Came(), queries, [[] for _ in self._plan.asked])
 
     def read(self, *batch: Any) -> _Part:
         """Evaluate judgements and a run, or a run alone."""
@@ -130,6 +159,10 @@ class Evaluations(Total[_Part]):
         truth, source = self._job.truth(qrels), self._job.source(run)
         if isinstance(source, Stream):
             source = as_rows(source, "run")  # to see also who has come in it
+        if self._renumbers:
+            n_before = self.part.came.n_places
+            source = moved(source, n_before)
+            truth = None if truth is None else Truth(moved(truth.source, n_before))
         came = came_in(truth, source, items=self._n_items is not None)
         self.part.came.check(came, self._n_items)  # before anything is computed
         result = self._job.evaluate(truth, source)
@@ -160,12 +193,31 @@ class Evaluations(Total[_Part]):
             result.name,
         )
 
+    def merge(self, other: Self) -> None:
+        """Add what another one has, with its queries numbered on if that was asked."""
+        n_before = self.part.came.n_places
+        if not (self._renumbers and n_before and other.part.came.n_places):
+            super().merge(other)
+            return
+        by_query = "weights" if self._job.weights is not None else "train"
+        if self._job.weights is not None or self._job.known.train is not None:
+            msg = (
+                f"cannot merge with renumber=True: {by_query}= was looked up by the "
+                "numbers before; give the ids of queries, as in from_scores(x, "
+                "queries=ids)"
+            )
+            raise ParameterError(msg)
+        shifted = copy(other)
+        shifted.part = other.part.moved(n_before)
+        super().merge(shifted)
+
     def add(self, part: _Part) -> None:
         """Add what is kept of other queries."""
         own = self.part
         own.came.check(part.came, self._n_items)
+        by_place = own.came.n_places > 0 and part.came.n_places > 0
         for queries, more in zip(own.queries, part.queries, strict=True):
-            _refuse_again(queries.seen, more)
+            _refuse_again(queries.seen, more, by_place=by_place)
         own.came.add(part.came)
         for queries, more in zip(own.queries, part.queries, strict=True):
             queries.add(more)
@@ -236,7 +288,8 @@ class Evaluations(Total[_Part]):
         weights = None if job.weights is None else job.weights.key
         return (
             self._plan, options.depth, options.order, job.of_qrels, job.of_run,
-            options.of_items, weights, self._versions, *known_by(job.known),
+            options.of_items, weights, self._versions, self._renumbers,
+            *known_by(job.known),
         )  # fmt: skip
 
     @property
@@ -252,12 +305,19 @@ class _Ids:
     ids: list[Any]
 
 
-def _refuse_again(seen: set[str], more: _Queries) -> None:
+def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
     again = [text for text in map(str, more.ids) if text in seen]
     if again:
+        todo = "put the whole list of a query into one batch"
+        if by_place:
+            todo = (
+                "without ids, queries are numbered from 0 in every batch; give their "
+                "ids, as in from_scores(x, queries=ids), or number them on with "
+                "Accumulator(..., renumber=True)"
+            )
         msg = (
             f"{count(len(again), 'query')} already seen in an earlier batch, such as "
-            f"{again[0]!r}; put the whole list of a query into one batch"
+            f"{again[0]!r}; {todo}"
         )
         raise DataError(msg)
 

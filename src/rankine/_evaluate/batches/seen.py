@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 
 from rankine._base.text import Counted, count
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists
+from rankine._io.sources import Dense, Lists, Stream, is_empty
 from rankine._join.aligned import SHOWN, no_overlap
 from rankine._join.context import counted
 from rankine._join.ids import is_plain_int, one_type
@@ -48,6 +48,7 @@ class Came:
         has_judgements: whether there are any, None before a batch has come.
         kinds: whether the ids of queries are text, ints, or both.
         odd: the first text that is not the plain form of an int.
+        n_places: how many queries came without ids, numbered from 0 in their batch.
     """
 
     judged: set[str] = field(default_factory=set)
@@ -59,6 +60,17 @@ class Came:
     has_judgements: bool | None = None
     kinds: set[str] = field(default_factory=set)
     odd: str | None = None
+    n_places: int = 0
+
+    def moved(self, by: int) -> Came:
+        """Return the same of queries whose numbers are larger."""
+        return replace(
+            self,
+            judged={str(int(text) + by) for text in self.judged},
+            alone={str(int(text) + by) for text in self.alone},
+            first_judged=[number + by for number in self.first_judged],
+            first_alone=[number + by for number in self.first_alone],
+        )
 
     def check(self, other: Came, size: int | None) -> None:
         """Refuse a part that cannot be put together with this one.
@@ -118,6 +130,7 @@ class Came:
         self.items |= other.items
         self.kinds |= other.kinds
         self.odd = self.odd or other.odd
+        self.n_places += other.n_places
         if other.has_judgements is not None:
             self.has_judgements = other.has_judgements
 
@@ -143,7 +156,38 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
         has_judgements=truth is not None,
         kinds={"text" if isinstance(one, str) else "ints" for one in ids},
         odd=next((one for one in texts if not is_plain_int(one)), None),
+        n_places=max(
+            _n_places(source), 0 if truth is None else _n_places(truth.source)
+        ),
     )
+
+
+def _n_places(source: Source) -> int:
+    return getattr(source, "n_places", None) or 0
+
+
+_Side = TypeVar("_Side", bound="Source")
+
+
+def moved(source: _Side, by: int) -> _Side:
+    """Return judgements or a run whose queries have larger numbers.
+
+    Refuses ids of queries that are not the places in a batch.
+    """
+    if is_empty(source):
+        return source
+    if isinstance(source, Stream) or source.n_places is None:
+        msg = (
+            "renumber=True is for batches without ids of queries, such as "
+            f"from_scores(x), but {source.name} has ids; leave one of the two out"
+        )
+        raise DataError(msg)
+    if isinstance(source, Lists):
+        data = {number + by: entry for number, entry in source.data.items()}
+        return replace(source, data=data)
+    if isinstance(source, Dense):
+        return replace(source, queries=source.queries + by)
+    return replace(source, frame=source.frame.with_columns(pl.col("query") + by))
 
 
 def _texts(source: Source, part: str) -> dict[str, Any]:

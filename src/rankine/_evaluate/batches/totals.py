@@ -58,6 +58,14 @@ class Total(ABC, Generic[P]):
         self.add(self.read(*batch))
         self.n_batches += 1
 
+    def reset(self) -> None:
+        """Forget all batches."""
+        self.part, self.n_batches = self.nothing(), 0
+
+    def nothing(self) -> P | None:
+        """Return what is kept before a batch has come."""
+        return None
+
     def merge(self, other: Self) -> None:
         """Add what another one has."""
         if type(other) is not type(self) or other.said != self.said:
@@ -108,7 +116,11 @@ class Losses(Total[dict[str, Sums]]):
                         f"{across.parameter}={across.instead!r}"
                     )
                     raise ParameterError(msg)
-        self.part: dict[str, Sums] = dict.fromkeys(names, Sums())
+        self.part: dict[str, Sums] = self.nothing()
+
+    def nothing(self) -> dict[str, Sums]:
+        """Return sums of no rows."""
+        return dict.fromkeys(self.said, Sums())
 
     def read(self, *batch: Any) -> dict[str, Sums]:
         """Add up what happened and what was predicted."""
