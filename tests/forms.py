@@ -399,3 +399,45 @@ def _(qrels: Data, run: Data, folder: Path) -> Pair:
 def _(qrels: Data, run: Data, folder: Path) -> Pair:
     del folder
     return qrels, rk.from_scores(_matrix(run, -np.inf))
+
+
+def _objects(data: Data, value: str) -> dict[str, list[dict[str, Any]]]:
+    """Return lists of objects, which have other keys besides."""
+    return {
+        query: [{"id": i, value: v, "title": f"about {i}"} for i, v in entry.items()]
+        for query, entry in data.items()
+    }
+
+
+def _wrapped(data: Data, value: str, key: str) -> list[dict[str, Any]]:
+    objects = _objects(data, value)
+    return [{"query_id": query, key: entry} for query, entry in objects.items()]
+
+
+@form("lists of objects")
+def _(qrels: Data, run: Data, folder: Path) -> Pair:
+    del folder
+    return _objects(qrels, "grade"), _objects(run, "score")
+
+
+@form("records with objects")
+def _(qrels: Data, run: Data, folder: Path) -> Pair:
+    del folder
+    return _wrapped(qrels, "relevance", "relevant"), _wrapped(run, "score", "items")
+
+
+@form("json, objects")
+def _(qrels: Data, run: Data, folder: Path) -> Pair:
+    (folder / "q").write_text(json.dumps(_objects(qrels, "relevance")))
+    (folder / "r").write_text(json.dumps(_wrapped(run, "score", "results")))
+    return folder / "q", folder / "r"
+
+
+@form("ndjson, objects")
+def _(qrels: Data, run: Data, folder: Path) -> Pair:
+    for name, records in (
+        ("q", _wrapped(qrels, "grade", "docs")),
+        ("r", _wrapped(run, "score", "retrieved")),
+    ):
+        (folder / name).write_text("\n".join(map(json.dumps, records)))
+    return folder / "q", folder / "r"

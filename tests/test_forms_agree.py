@@ -57,6 +57,13 @@ def frame(entries: dict[str, Any], value: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query", "item", value], orient="row")
 
 
+def objects(entries: dict[str, Any], value: str) -> dict[str, Any]:
+    return {
+        query: [{"id": item, value: number} for item, number in entry.items()]
+        for query, entry in entries.items()
+    }
+
+
 def dense(entries: dict[str, Any], missing: float) -> Any:
     matrix = np.full((N_QUERIES, N_ITEMS), missing)
     for query, entry in entries.items():
@@ -93,6 +100,7 @@ def test_a_cutoff_looks_as_deep_as_it_must(
     forms = {
         "frame": (frame(qrels, "grade"), frame(run, "score")),
         "file": (qrels, path),
+        "objects": (objects(qrels, "grade"), objects(run, "score")),
         "dense": (dense(qrels, np.nan), dense(run, -np.inf)),
         "dense run": (qrels, dense(run, -np.inf)),
     }

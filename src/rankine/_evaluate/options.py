@@ -14,6 +14,7 @@ from rankine._conventions.convention import BY_RANK
 from rankine._io.columns import check_parts
 from rankine._io.frames import from_frame, is_frame
 from rankine._io.mappings import as_rows
+from rankine._io.records import hold_objects
 from rankine._io.repeats import cleaned
 from rankine._io.sources import (
     PLAIN,
@@ -24,6 +25,7 @@ from rankine._io.sources import (
     Source,
     Stream,
     is_empty,
+    is_sparse,
     no_judgements,
     refuse_empty,
 )
@@ -199,7 +201,8 @@ def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
 def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     """Read the interactions that users had before; each row is one, and may repeat."""
     how = replace(how, subtopics=False)
-    if isinstance(train, Mapping) and type(train).__module__.split(".")[0] != "scipy":
+    plain = isinstance(train, Mapping) and not is_sparse(train)
+    if plain and not hold_objects(train.values()):
         own = {
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
             for user, had in train.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,16 @@ from rankine._io.columns import (
     check_parts,
     known_columns,
 )
-from rankine._io.frames import frame_part, from_frame, is_frame, rows_of
-from rankine._io.json import records_part
+from rankine._io.frames import frame_part, from_frame, is_frame
 from rankine._io.mappings import graded, turned
 from rankine._io.matrices import from_sparse
+from rankine._io.records import from_objects, from_records, hold_objects
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
     Lists,
     Reading,
+    Rows,
     Source,
     Stream,
     is_sparse,
@@ -107,13 +109,16 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading) -> Source:
         raise FormatError(msg)
     if data and all(_is_record(entry, how) for entry in data):
         need_threads()
-        return rows_of(records_part(list(data), role), role, how)
+        return from_records(list(data), role, how, role)
     return _by_query(dict(enumerate(data)), role, how, n_places=len(data))
 
 
 def _by_query(
     data: Mapping[Any, Any], role: Role, how: Reading, n_places: int | None = None
-) -> Lists:
+) -> Lists | Rows:
+    if hold_objects(data.values()):
+        rows = from_objects(list(data), list(data.values()), role, how, role)
+        return replace(rows, n_places=n_places)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
     return Lists(data, role, n_places=n_places)

@@ -64,6 +64,8 @@ _SCORE = (
     ("rating", "weight"),
 )  # fmt: skip
 _RANK = (("rank", "position", "ordinal"),)
+# What the objects in a list may have besides.
+_IN_OBJECTS = {"item": ("id", "_id"), "score": ("_score",)}
 _RATINGS = {"rating", "ratings", "true_rating", "r_ui", "stars", "star_rating"}
 _OF_BEIR = {"corpus-id", "corpus_id"}
 _SUBTOPIC = (("subtopic", "subtopic_id", "sub_topic", "aspect", "intent"),)
@@ -190,6 +192,47 @@ def resolve(
             raise ColumnNotFoundError(msg)
     if not columns:
         _refuse_swapped(found, chosen, role, name)
+    return chosen
+
+
+def resolve_object(
+    columns: Mapping[str, Sequence[Any]],
+    role: Role,
+    told: Mapping[str, Any],
+    name: str,
+) -> dict[str, str]:
+    """Say which key of the objects in a list is the item, and which its number.
+
+    Args:
+        columns: the values by key.
+        role: what the lists are.
+        told: what the user says of keys.
+        name: what to call the lists in messages.
+    """
+    found = list(columns)
+
+    def by_name(part: str) -> str | None:
+        known = _by_alias(found, part, name, role)
+        also = (key for key in _IN_OBJECTS.get(part, ()) if key in columns)
+        return known or next(also, None)
+
+    value = "grade" if role == "qrels" else "score"
+    parts = ["item", value, *(("rank",) if role == "run" else ())]
+    chosen = _chosen(found, parts, told, name, by_name)
+    if "item" not in chosen:
+        msg = (
+            f"{name} has lists of objects without an id; they have {_listed(found)}, "
+            "and names such as id, item_id, doc_id are recognised; say which one to "
+            "use, e.g. columns={'item': ...} or --col item=NAME"
+        )
+        raise ColumnNotFoundError(msg)
+    if len(chosen) == 1 and value not in told:
+        numeric = [
+            key
+            for key, values in columns.items()
+            if {type(one) for one in values} & {int, float}
+        ]
+        refuse_leftover(chosen, numeric, role, name)
     return chosen
 
 

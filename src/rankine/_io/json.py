@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,14 @@ from rankine._io.bytes import decoded, not_utf8
 from rankine._io.columns import NAMES_OF_TABLES
 from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import as_rows, graded
+from rankine._io.records import (
+    from_objects,
+    from_records,
+    hold_objects,
+    records_part,
+)
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part
-from rankine._io.values import NO_COLUMN
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
@@ -56,20 +60,24 @@ def read_json(
     opened: Opened, role: Role, how: Reading, *, lines: bool
 ) -> Lists | Rows | Stream:
     """Read {query: {item: number}}, {query: [items]}, or records."""
-    text = opened.read()
+    text, name = opened.read(), opened.name
     large = role == "run" and not lines and len(text) > _LARGE
     if large and text.lstrip()[:1] == b"{":
-        return _in_parts(text, opened.name)
-    table = _part(text, opened.name, role, lines=lines)
-    if table.entries is None:
-        return rows_of(table, role, how)
-    for query, entry in table.entries.items():
+        return _in_parts(text, name, how)
+    loaded = _loaded(text, name, role, lines=lines)
+    if not isinstance(loaded, Part):
+        return from_records(loaded[0], role, how, name, loaded[1])
+    if loaded.entries is None:
+        return rows_of(loaded, role, how)
+    data = loaded.entries
+    for query, entry in data.items():
         if not isinstance(entry, (dict, list)):
-            raise _no_entry(query, entry, opened.name)
-    data = table.entries
+            raise _no_entry(query, entry, name)
+    if hold_objects(data.values()):
+        return from_objects(list(data), list(data.values()), role, how, name)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
-    return Lists(data, opened.name)
+    return Lists(data, name)
 
 
 def json_part(opened: Opened, *, lines: bool) -> Part:
@@ -77,10 +85,16 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
 
     An object whose keys are no names of columns is kept as it is.
     """
-    return _part(opened.read(), opened.name, "run", lines=lines)
+    loaded = _loaded(opened.read(), opened.name, "run", lines=lines)
+    if isinstance(loaded, Part):
+        return loaded
+    return records_part(loaded[0], opened.name, loaded[1])
 
 
-def _part(text: bytes, name: str, role: Role, *, lines: bool) -> Part:
+def _loaded(
+    text: bytes, name: str, role: Role, *, lines: bool
+) -> Part | tuple[list[Any], Ints | None]:
+    """Return a table, or records and the lines of each."""
     numbers = None
     if lines:
         frame = alike(text)
@@ -97,13 +111,7 @@ def _part(text: bytes, name: str, role: Role, *, lines: bool) -> Part:
         records = data if isinstance(data, list) else [data]
     if not records:
         raise no_rows(name, role)
-    return records_part(records, name, numbers)
-
-
-def records_part(records: list[Any], name: str, lines: Ints | None = None) -> Part:
-    """Return records, which are dicts by column, as a table."""
-    origin = Rows(pl.DataFrame(), name, lines=lines)
-    return frame_part(_frame(records, name), name, origin)
+    return records, numbers
 
 
 def _entries_part(data: dict[str, Any], name: str) -> Part:
@@ -142,9 +150,15 @@ def _lines_of(text: bytes, name: str) -> tuple[list[Any], Ints]:
     return records, np.array(numbers, dtype=np.int64)
 
 
-def _in_parts(text: bytes, name: str) -> Stream:
+def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
     """Read a large object query by query, so that memory holds a part of it only."""
     whole = decoded(text, name)
+
+    def rows(held: dict[str, Any]) -> Rows:
+        lists: Lists | Rows = Lists(held, name)
+        if hold_objects(held.values()):
+            lists = from_objects(list(held), list(held.values()), "run", how, name)
+        return as_rows(lists, "run")
 
     def parts() -> Generator[Rows, None, None]:
         held: dict[str, Any] = {}
@@ -160,10 +174,10 @@ def _in_parts(text: bytes, name: str) -> Stream:
             held[query] = entry
             n += len(entry)
             if n > _ROWS:
-                yield as_rows(Lists(held, name), "run")
+                yield rows(held)
                 held, n = {}, 0
         if n:
-            yield as_rows(Lists(held, name), "run")
+            yield rows(held)
 
     return Stream(lambda: with_rows(parts(), name), name)
 
@@ -243,10 +257,11 @@ def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
 
 
 def _load(text: bytes, name: str, line: int) -> Any:
+    where = f"{name}:{line}" if line > 1 else name
     try:
-        return json.loads(text, object_pairs_hook=_once(name), parse_constant=float)
+        return json.loads(text, object_pairs_hook=_once(where), parse_constant=float)
     except UnicodeDecodeError as error:
-        raise not_utf8(error, f"{name}:{line}" if line > 1 else name) from None
+        raise not_utf8(error, where) from None
     except json.JSONDecodeError as error:
         msg = f"{name}:{line + error.lineno - 1}: is not JSON ({error.msg})"
         raise FormatError(msg) from None
@@ -258,44 +273,6 @@ def _load(text: bytes, name: str, line: int) -> Any:
             raise
         msg = f"{name}:{line}: is not JSON ({error})"
         raise FormatError(msg) from None
-
-
-def _frame(records: list[Any], name: str) -> pl.DataFrame:
-    """Make a frame of records; what one of them has not is null."""
-    keys: dict[str, None] = {}
-    for number, record in enumerate(records):
-        if not isinstance(record, dict):
-            kind = type(record).__name__
-            msg = f"{name}: record {number} is of type {kind}; expected an object"
-            raise FormatError(msg)
-        keys |= dict.fromkeys(record)
-    columns = {key: [record.get(key) for record in records] for key in keys}
-    return pl.DataFrame([_column(key, columns[key], name) for key in keys])
-
-
-def _column(key: str, values: list[Any], name: str) -> pl.Series:
-    """Make a column; one that mixes types is kept to be refused only if it is used."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int, float}:  # JSON has one type for numbers
-        values = [None if value is None else _float(value) for value in values]
-    if kinds == {list}:
-        inner = {type(one) for value in values for one in value or ()}
-        if inner == {int, float}:
-            values = [value and [_float(one) for one in value] for value in values]
-    try:
-        return pl.Series(key, values, strict=True)
-    except UnicodeEncodeError:
-        msg = f"{name}: {key!r} contains an unpaired surrogate, which is not valid text"
-        raise DataError(msg) from None
-    except NO_COLUMN:
-        return pl.Series(key, values, dtype=pl.Object)
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def alike(data: bytes) -> pl.DataFrame | None:

@@ -1,0 +1,209 @@
+"""Records: dicts by column, and lists of objects such as {"id": ..., "score": ...}."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.forks import need_threads
+from rankine._base.text import Counted
+from rankine._io.columns import NO_COLUMN as NO_PART
+from rankine._io.columns import resolve, resolve_object
+from rankine._io.frames import frame_part, rows_of
+from rankine._io.sources import Lists, Rows
+from rankine._io.values import NO_COLUMN, kind_of
+from rankine.errors import DataError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankine._base.arrays import Ints
+    from rankine._io.columns import Role
+    from rankine._io.sources import Reading
+    from rankine._io.tables import Part
+
+
+def from_records(
+    records: list[Any], role: Role, how: Reading, name: str, lines: Ints | None = None
+) -> Lists | Rows:
+    """Read judgements or a run from records, one per item or one per query.
+
+    Args:
+        records: dicts by column.
+        role: what they hold.
+        how: what the user says of them.
+        name: what to call them in messages.
+        lines: the line of each, if they come from a file.
+    """
+    first = records[0] if isinstance(records[0], dict) else {}
+    listed = [key for key, value in first.items() if isinstance(value, list)]
+    if not any(hold_objects(_under(key, records)) for key in listed):
+        return rows_of(records_part(records, name, lines), role, how)
+    keys, told = list(_columns(records, name)), how.columns or {}
+    outside = {part: key for part, key in told.items() if key in (*keys, NO_PART)}
+    part = resolve(keys, role, outside, name)
+    entries = _under(part["item"], records)
+    if not hold_objects(entries):
+        return rows_of(records_part(records, name, lines), role, how)
+    for value in ("score", "rank", "grade"):
+        if value in part:
+            msg = (
+                f"{name}: {part[value]!r} stands beside the objects in "
+                f"{part['item']!r}; put the number of each item into its object, or "
+                f"say that it is none, columns={{{value!r}: '-'}} or --col {value}=-"
+            )
+            raise DataError(msg)
+    inside = {key: own for key, own in told.items() if key not in outside}
+    how = replace(how, columns=inside)
+    return from_objects(_under(part["query"], records), entries, role, how, name, lines)
+
+
+def hold_objects(entries: Iterable[Any]) -> bool:
+    """Say whether lists hold objects, by the first of them that is not empty."""
+    for entry in entries:
+        if not isinstance(entry, (list, tuple)):
+            return False
+        if entry:
+            return isinstance(entry[0], dict)
+    return False
+
+
+def from_objects(
+    queries: Sequence[Any],
+    entries: Sequence[Any],
+    role: Role,
+    how: Reading,
+    name: str,
+    lines: Ints | None = None,
+) -> Lists | Rows:
+    """Read lists of objects, each of which has the id of an item and its number.
+
+    Args:
+        queries: the ids of the queries.
+        entries: the list of each.
+        role: what they are.
+        how: what the user says of them.
+        name: what to call them in messages.
+        lines: the line of each list, if they come from a file.
+    """
+    need_threads()
+
+    def where(number: int) -> str:
+        line = "" if lines is None else f":{int(lines[number])}"
+        return f"{name}{line}: the list of query {queries[number]!r}"
+
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, (list, tuple)):
+            msg = f"{where(number)} is {kind_of(entry)}; expected {_OBJECTS}"
+            raise FormatError(msg)
+        for place, one in enumerate(entry):
+            if not isinstance(one, dict):
+                what = f"has {kind_of(one)} at place {place}"
+                msg = f"{where(number)} {what}; expected {_OBJECTS}"
+                raise FormatError(msg)
+    columns = _columns([one for entry in entries for one in entry], name)
+    part = resolve_object(columns, role, how.columns or {}, name)
+    counts = [len(entry) for entry in entries]
+    owner = np.repeat(np.arange(len(counts)), counts)
+    for key in () if how.lenient else part.values():
+        row = next((row for row, one in enumerate(columns[key]) if one is None), None)
+        if row is not None:
+            number = int(owner[row])
+            place = row - sum(counts[:number])
+            msg = f"{where(number)} has an object without {key!r} at place {place}"
+            raise DataError(msg)
+    query = _column("query", list(queries), name)
+    frame = pl.DataFrame(
+        [
+            query.gather(owner),
+            *(_column(key, columns[key], name) for key in part.values()),
+        ]
+    )
+    origin = Rows(frame, name, lines=None if lines is None else lines[owner])
+    made = rows_of(
+        frame_part(frame, name, origin), role, how, {"query": "query", **part}
+    )
+    return made if all(counts) else _with_empty(made, queries, counts, how)
+
+
+def _with_empty(
+    rows: Rows, queries: Sequence[Any], counts: list[int], how: Reading
+) -> Lists | Rows:
+    """Return lists of which some are empty as a mapping, as rows cannot hold them.
+
+    Where ranks, repeated items or a lenient reader need rows, they are counted.
+    """
+    empty = counts.count(0)
+    notes = *rows.notes, Counted(f"{rows.name}: ", empty, "empty list", "")
+    counted = replace(rows, n_empty=empty, notes=notes)
+    if how.lenient or rows.ranked or len(set(queries)) < len(queries):
+        return counted
+    items = rows.frame["item"].to_list()
+    values = rows.frame["value"].to_list() if "value" in rows.frame.columns else None
+    data: dict[Any, Any] = {}
+    begin = 0
+    for query, n in zip(queries, counts, strict=True):
+        own = slice(begin, begin + n)
+        data[query] = items[own]
+        if values is not None:
+            data[query] = dict(zip(items[own], values[own], strict=True))
+        if len(data[query]) < n:
+            return counted  # which the join refuses
+        begin += n
+    return Lists(data, rows.name, notes=rows.notes)
+
+
+_OBJECTS = 'a list of objects such as {"id": ..., "score": ...}'
+
+
+def records_part(records: list[Any], name: str, lines: Ints | None = None) -> Part:
+    """Return records, which are dicts by column, as a table."""
+    origin = Rows(pl.DataFrame(), name, lines=lines)
+    columns = _columns(records, name)
+    frame = pl.DataFrame([_column(key, columns[key], name) for key in columns])
+    return frame_part(frame, name, origin)
+
+
+def _columns(records: Sequence[Any], name: str) -> dict[str, list[Any]]:
+    """Return the values of records by key; what one of them has not is None."""
+    keys: dict[str, None] = {}
+    for number, record in enumerate(records):
+        if not isinstance(record, dict):
+            kind = type(record).__name__
+            msg = f"{name}: record {number} is of type {kind}; expected an object"
+            raise FormatError(msg)
+        keys |= dict.fromkeys(record)
+    return {key: [record.get(key) for record in records] for key in keys}
+
+
+def _under(key: str, records: list[Any]) -> list[Any]:
+    return [record.get(key) for record in records if isinstance(record, dict)]
+
+
+def _column(key: str, values: list[Any], name: str) -> pl.Series:
+    """Make a column; one that mixes types is kept to be refused only if it is used."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, float}:  # JSON has one type for numbers
+        values = [None if value is None else _float(value) for value in values]
+    if kinds == {list}:
+        inner = {type(one) for value in values for one in value or ()}
+        if inner == {int, float}:
+            values = [value and [_float(one) for one in value] for value in values]
+    try:
+        return pl.Series(key, values, strict=True)
+    except UnicodeEncodeError:
+        msg = f"{name}: {key!r} contains an unpaired surrogate, which is not valid text"
+        raise DataError(msg) from None
+    except NO_COLUMN:
+        return pl.Series(key, values, dtype=pl.Object)
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
