@@ -45,6 +45,7 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("dict_rankine", "1", "10", "5"),
     ("small_frame", "polars"),
     ("dense_rankine",),
+    ("dense_rankine", "10000", "10"),
     ("command",),
     ("start",),
 )

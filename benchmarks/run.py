@@ -167,9 +167,15 @@ def _in_memory(recommenders: str) -> None:
     row("rankine, pandas", times["seconds"])
     print("  (at most 0.001 s)")
     print("\nDense scores, 2,000 x 1,000, nDCG@10")
-    ours = run_case("dense_rankine")["seconds"]
+    found = run_case("dense_rankine")
+    ours = found["seconds"]
     row("rankine", ours)
     row("scikit-learn", run_case("dense_sklearn")["seconds"], ours, "(15)")
+    row("rankine, from_ranked", found["ranked"], ours, "(at most 1)")
+    print("\nDense scores, 10,000 x 10, nDCG@10")
+    found = run_case("dense_rankine", "10000", "10")
+    row("rankine", found["seconds"])
+    row("rankine, from_ranked", found["ranked"], found["seconds"], "(at most 1)")
 
 
 def _command() -> None:

@@ -117,20 +117,36 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")
     flat = values.ravel()
-    row, place = np.divmod(np.arange(len(flat), dtype=np.int64), max(width, 1))
-    if pad is not None:
-        kept = np.flatnonzero(~_is_pad(flat, pad))
-        flat, row, place = flat[kept], row[kept], place[kept]
+    if axis.dtype == pl.Int64:
+        query = pl.Series("query", axis.to_numpy().repeat(width))
+    else:
+        query = axis.gather(np.arange(n_queries).repeat(width)).alias("query")
+    grid = rank = None
+    padded = np.zeros(0, dtype=np.bool_) if pad is None else _is_pad(flat, pad)
+    if padded.any():
+        kept = np.flatnonzero(~padded)
+        flat, query = flat[kept], query.gather(kept)
+        rank = pl.Series("value", -(kept % width + 1.0))
     if flat.dtype.kind in "iu":
         item, _ = ids(pl.Series("item", flat), "item", Rows(pl.DataFrame(), "run"))
+        if item.dtype == pl.Int64 and len(item) == values.size > 0:
+            grid = item.to_numpy().reshape(values.shape)
     else:
         item = series_of("item", flat.tolist(), "run")
-    frame = pl.DataFrame(
-        {"query": axis.gather(row), "item": item, "value": -(place + 1.0)}
-    )
+    # Where no rank is left out, the order of rows says them all.
+    columns = [query, item] if rank is None else [query, item, rank]
+    frame = pl.DataFrame(columns)
     empty = n_queries if frame.height == 0 else 0
-    places = n_queries if queries is None else None
-    return Rows(frame, "run", ranked=True, role="run", n_empty=empty, n_places=places)
+    return Rows(
+        frame,
+        "run",
+        ranked=True,
+        role="run",
+        n_empty=empty,
+        n_places=n_queries if queries is None else None,
+        grid=grid,
+        grid_queries=None if grid is None else axis,
+    )
 
 
 def _check_dimensions(n: int, wanted: str) -> None:

@@ -82,6 +82,8 @@ class Rows:
         column: the name of the column that the value comes from, if it has one.
         n_empty: how many lists have no items, which rows cannot hold.
         n_places: how many queries there are, if they are the rows of a matrix.
+        grid: the same as a matrix of ints, a row per query and a column per rank.
+        grid_queries: the ids of its rows.
     """
 
     frame: pl.DataFrame
@@ -98,6 +100,8 @@ class Rows:
     column: str = ""
     n_empty: int = 0
     n_places: int | None = None
+    grid: Ints | None = None
+    grid_queries: pl.Series | None = None
 
     def where(self, row: int) -> str:
         """Say where a row stands, as ``file:line`` or as a row number from 0."""

@@ -56,6 +56,8 @@ def match(
         }
     else:
         aligned = _looked_up(truth, run, orders)
+        if isinstance(run, Rows) and run.grid is not None:
+            aligned = dense.match_ranked(truth, run, orders, depth)
         others = {order: keep for order, keep in orders.items() if order not in aligned}
         if others:
             aligned |= _from_rows(truth, run, others, depth)

@@ -5,28 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
 from rankine._io.sources import Dense
 from rankine._join.aligned import joined
-from rankine._join.ids import Index
+from rankine._join.ids import SPARSE, Index
 from rankine._join.ranks import tie_keys
 from rankine._tables.judged import Judged
-from rankine._tables.segments import position, rounded, runs, starts_of
+from rankine._tables.keys import may_repeat
+from rankine._tables.segments import bounds, position, rounded, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping
 
     from rankine._base.arrays import Floats, Ints
     from rankine._conventions.convention import Convention
+    from rankine._io.sources import Rows
     from rankine._join.aligned import Aligned
     from rankine._join.judgements import Judgements, Truth
     from rankine._join.ranks import Order
 
 _CHUNK = 1 << 22
 """Cells that are worked on at once."""
+_SEEN = 1 << 18
+"""Items of rows that are marked at once, so that they stay in the cache."""
 
 
 class Cells(NamedTuple):
@@ -94,6 +99,65 @@ def match(
     ids, named = judgements.queries, judgements.named
     lengths, notes = [0] * len(extra), run.notes + notes
     return joined(table, ids, extra, lengths, notes, named=named)
+
+
+def match_ranked(
+    truth: Truth, run: Rows, orders: Mapping[Order, bool], depth: int | None
+) -> dict[Order, Aligned]:
+    """Find the graded cells of a matrix of ranked items; none in orders that need more.
+
+    Those are orders in which scores matter or an item may come again, of queries or
+    items that are not numbered as those of the grades are.
+    """
+    source, grid = truth.source, run.grid
+    if not isinstance(source, Dense) or grid is None or run.grid_queries is None:
+        return {}
+    n_queries, width = grid.shape
+    same = source.queries.equals(run.grid_queries) and source.items.dtype == pl.Int64
+    if not same or any(orders.values()) or _may_repeat(grid):
+        return {}
+    shown = grid[:, :depth]
+    column = Index(source.items).find(pl.Series(np.ascontiguousarray(shown).ravel()))
+    row, place = np.divmod(np.arange(len(column)), shown.shape[1])
+    grade = np.where(column < 0, np.nan, source.matrix[row, column])
+    judged = ~np.isnan(grade)
+    if not judged.all():
+        row, place, column, grade = (one[judged] for one in (row, place, column, grade))
+    table = Judged(
+        query=row,
+        rank=place + 1,
+        grade=grade,
+        above=place,
+        tied=np.ones(len(row), dtype=np.int64),
+        score=-(place + 1.0),
+        n_retrieved=np.full(n_queries, width),
+        in_run=np.ones(n_queries, dtype=np.bool_),
+        pool=truth.pool,
+        pair=row * source.matrix.shape[1] + column,
+    )
+    one = joined(
+        table, source.queries, [], [], run.notes,
+        scored=False, named=truth.named, deepest=depth,
+    )  # fmt: skip
+    return dict.fromkeys(orders, one)
+
+
+def _may_repeat(grid: Ints) -> bool:
+    """Say whether a row may have an item twice; False is certain."""
+    n_rows, width = grid.shape
+    least, most = bounds(grid.ravel())
+    room = most - least + 1
+    if room > SPARSE * width:
+        starts = np.arange(n_rows + 1) * width
+        return may_repeat(grid.ravel().view(np.uint64), starts)
+    step = max(1, _SEEN // room)
+    for begin in range(0, n_rows, step):
+        rows = grid[begin : begin + step]
+        seen = np.zeros(len(rows) * room, dtype=np.bool_)
+        seen[(rows + (np.arange(len(rows)) * room - least)[:, None]).ravel()] = True
+        if np.count_nonzero(seen) < rows.size:
+            return True
+    return False
 
 
 def _lists(

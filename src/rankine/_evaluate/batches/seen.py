@@ -187,13 +187,20 @@ def moved(source: _Side, by: int) -> _Side:
         return replace(source, data=data)
     if isinstance(source, Dense):
         return replace(source, queries=source.queries + by)
-    return replace(source, frame=source.frame.with_columns(pl.col("query") + by))
+    rows = source.grid_queries
+    return replace(
+        source,
+        frame=source.frame.with_columns(pl.col("query") + by),
+        grid_queries=None if rows is None else rows + by,
+    )
 
 
 def _texts(source: Source, part: str) -> dict[str, Any]:
     """Return the ids of queries or items by their texts, in the order given."""
     if isinstance(source, Dense):
         ids = source.queries if part == "query" else source.items
+    elif part == "query" and getattr(source, "grid_queries", None) is not None:
+        ids = source.grid_queries  # type: ignore[union-attr,assignment]
     elif isinstance(source, Lists) and part == "query":
         return {str(one): one for one in source.data}
     else:
