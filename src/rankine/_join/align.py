@@ -180,4 +180,4 @@ def _same_types(truth: Judgements, run: Rows) -> tuple[Rows, tuple[str, ...]]:
     if queries.dtype == frame["query"].dtype and items.dtype == frame["item"].dtype:
         return run, ()
     frame = frame.with_columns(queries.alias("query"), items.alias("item"))
-    return Rows(frame, run.name, run.line, run.lines, run.notes), notes + more
+    return replace(run, frame=frame, grid=None), notes + more
