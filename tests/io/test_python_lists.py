@@ -73,6 +73,15 @@ def test_lists_of_other_lengths_are_refused() -> None:
         rk.similarity(RUN, RUN[:1], "RBO")
 
 
+@pytest.mark.parametrize("read", [rk.from_scores, rk.from_ranked])
+def test_a_matrix_without_ids_is_paired_by_place_too(read: Any) -> None:
+    assert rk.evaluate([[1], [0]], read([[0, 1], [1, 0]]), "R")["R"] == 1
+    with pytest.raises(DataError, match="for 3 queries and run for 2 queries"):
+        rk.evaluate([[1], [0], [1]], read([[0, 1], [1, 0]]), "R")
+    with_ids = read([[0, 1], [1, 0]], queries=[0, 2])
+    assert rk.evaluate([[1], [0], [1]], with_ids, "R").notes[0].startswith("1 judged")
+
+
 def test_records_with_columns_of_other_names() -> None:
     columns = {"query": "u", "item": "i", "score": "s", "grade": "g"}
     qrels, run = [{"u": "q", "i": "a", "g": 1}], [{"u": "q", "i": "a", "s": 1.0}]
