@@ -113,7 +113,7 @@ def draw(rng: np.random.Generator) -> World:
     )
 
 
-def rectools(w: World, _: np.random.Generator) -> Iterator[Pair]:
+def rectools(w: World, rng: np.random.Generator) -> Iterator[Pair]:
     import pandas as pd
     from rectools import metrics
     from rectools.metrics.distances import PairwiseHammingDistanceCalculator
@@ -159,6 +159,11 @@ def rectools(w: World, _: np.random.Generator) -> Iterator[Pair]:
         metrics.CoveredUsers(k).calc(w.lists, w.truth),
         w.ours(f"UserCoverage@{k}", "rectools", qrels=w.truth),
     )
+    repeated = w.lists.assign(item_id=rng.integers(0, 4, len(w.lists)))
+    for name, lists in (("SufficientReco", w.lists), ("UnrepeatedReco", repeated)):
+        for label, deep in ((name, False), (f"{name}(deep=True)", True)):
+            theirs = getattr(metrics, name)(k, deep=deep).calc(lists)
+            yield label, theirs, w.ours(f"{label}@{k}", "rectools", lists=lists)
 
 
 def recommenders(w: World, _: np.random.Generator) -> Iterator[Pair]:

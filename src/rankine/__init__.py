@@ -50,8 +50,8 @@ _HOMES = {
     "_metrics.lists": (
         "AP_IA AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson "
         "ILD InterListDiversity LongTail NRBP Novelty P_IA Popularity Serendipity "
-        "SubtopicRecall Unexpectedness UserCoverage alpha_DCG alpha_nDCG nERR_IA "
-        "nNRBP"
+        "SubtopicRecall SufficientReco Unexpectedness UnrepeatedReco UserCoverage "
+        "alpha_DCG alpha_nDCG nERR_IA nNRBP"
     ),
     "_metrics.metric": "Metric",
     "_metrics.names": "metrics parse",

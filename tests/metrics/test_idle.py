@@ -135,6 +135,8 @@ def numbers(metric: Metric) -> list[Any]:
             calls = [(*searched(seed), {"catalog": CATALOG})]
             if metric.name in LISTED:
                 qrels, lists, *more = recommended(seed)
+                if metric.fact.rule.get("duplicates") == "count":
+                    lists = {user: [*own[:2], *own] for user, own in lists.items()}
                 calls = [(qrels, lists, own) for own in more]
             for qrels, run, own in calls:
                 found += _said(cut, qrels, run, own)

@@ -226,6 +226,8 @@ TOOLS: dict[str, Tool] = {
             "PAP": "PAP",
             "Coverage": "CatalogCoverage",
             "UserCoverage": "CoveredUsers",
+            "SufficientReco": "SufficientReco",
+            "UnrepeatedReco": "UnrepeatedReco",
             "ILD": "IntraListDiversity",
             "Novelty": "MeanInvUserFreq",
             "Popularity": "AvgRecPopularity",

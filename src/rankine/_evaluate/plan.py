@@ -165,9 +165,9 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
 
 def rule_for(metric: Metric, rule: Convention) -> Convention:
     """Return a convention as it holds for one metric: its overrides applied."""
-    if not rule.overrides:
+    if not rule.overrides and not metric.fact.rule:
         return rule
-    own = rule.own(metric.name, cut=metric.depth is not None)
+    own = {**metric.fact.rule, **rule.own(metric.name, cut=metric.depth is not None)}
     return rule.replace(**{key: own[key] for key in own if metric.fact.is_field(key)})
 
 

@@ -98,6 +98,8 @@ class Fact:
             how many lists there are of each length.
         follows: parameter -> the field of a convention that decides it where it is not
             given.
+        rule: field of a convention -> what holds for this metric, unless the convention
+            says otherwise of the metric itself.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Fact:
     matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
+    rule: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def of_all(self) -> bool:

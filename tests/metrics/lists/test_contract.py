@@ -50,7 +50,10 @@ def evaluate(metric: Metric, w: World, **more: Any) -> Evaluation:
     items = w.vectors if "vectors" in metric.needs else w.topics
     given = {"train": w.train, "items": items, "catalog": CATALOG} | more
     truth = {user: own for user, own in w.truth.items() if user in w.lists}
-    return rk.evaluate(truth, w.lists, metric, **given)
+    lists = w.lists
+    if metric.fact.rule.get("duplicates") == "count":
+        lists = {user: [*own[:2], *own] for user, own in lists.items()}
+    return rk.evaluate(truth, lists, metric, **given)
 
 
 def choices(name: str) -> list[Metric]:

@@ -103,7 +103,7 @@ EVERY = [
     "Gini@5", "Entropy@5", "GiniSimpson@5", "Novelty@5", "EPC@5", "EFD@5",
     "Popularity@5", "LongTail@5", "Serendipity@5", "Calibration@5", "SubtopicRecall@5",
     "alpha_nDCG@5", "ERR_IA@5", "AWRF@5", "EE@5", "alpha_DCG@5", "nERR_IA@5",
-    "NRBP@5", "nNRBP@5", "AP_IA@5", "P_IA@5",
+    "NRBP@5", "nNRBP@5", "AP_IA@5", "P_IA@5", "SufficientReco@5", "UnrepeatedReco@5",
 ]  # fmt: skip
 
 

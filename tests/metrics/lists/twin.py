@@ -310,6 +310,14 @@ def exposure(w: World, user: str, shown: list[str]) -> float:
     return sum(value * value for value in loss.values())
 
 
+def full(_: World, __: str, shown: list[str]) -> float:
+    return float(len(shown) >= 5)
+
+
+def filled(_: World, __: str, shown: list[str]) -> float:
+    return len(shown) / 5
+
+
 TWINS: dict[str, tuple[Twin, str]] = {
     "ILD@5": (ild, "vectors"),
     "ILD(distance='cityblock')@5": (manhattan, "vectors"),
@@ -334,6 +342,8 @@ TWINS: dict[str, tuple[Twin, str]] = {
     "P_IA@5": (p_ia, "topics"),
     "AWRF@5": (awrf, "topics"),
     "EE@5": (exposure, "topics"),
+    "SufficientReco@5": (full, "topics"),
+    "SufficientReco(deep=True)@5": (filled, "topics"),
 }
 
 

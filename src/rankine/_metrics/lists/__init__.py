@@ -15,6 +15,7 @@ from rankine._metrics.lists._intents import AP_IA, NRBP, P_IA, alpha_DCG, nERR_I
 from rankine._metrics.lists._novelty import EFD, EPC, Novelty
 from rankine._metrics.lists._popularity import LongTail, Popularity
 from rankine._metrics.lists._profile import Calibration, Serendipity
+from rankine._metrics.lists._quality import SufficientReco, UnrepeatedReco
 from rankine._metrics.lists._topics import ERR_IA, SubtopicRecall, alpha_nDCG
 
 __all__ = [
@@ -38,7 +39,9 @@ __all__ = [
     "Popularity",
     "Serendipity",
     "SubtopicRecall",
+    "SufficientReco",
     "Unexpectedness",
+    "UnrepeatedReco",
     "UserCoverage",
     "alpha_DCG",
     "alpha_nDCG",
