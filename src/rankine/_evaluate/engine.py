@@ -18,7 +18,8 @@ from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream, refuse_unpaired
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
-from rankine._join.context import Known, Listed, know
+from rankine._join.context import Listed, know
+from rankine._join.known import Known
 from rankine._join.lists import first_of, lists_of
 from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric

@@ -18,7 +18,7 @@ from rankine._io import open_table
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
 from rankine._io.sources import PLAIN
-from rankine._join.context import Known, catalog_of
+from rankine._join.known import Known, catalog_of
 from rankine._join.weights import Weights, read_weights
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
     from rankine._io.sources import Source
-    from rankine._join.context import Known, Listed
+    from rankine._join.context import Listed
     from rankine._join.judgements import Truth
+    from rankine._join.known import Known
     from rankine._tables.tallies import Lengths
 
 _Cut: TypeAlias = tuple[int | None, bool]

@@ -1,0 +1,119 @@
+"""What is known besides the lists of a run, as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.forks import need_threads
+from rankine._io.sources import Rows
+from rankine._io.values import ids
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from rankine._io.items import Features
+    from rankine._join.judgements import Judgements
+
+_ROOM = 1 << 32
+"""How many hashes can be added up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known besides the lists.
+
+    Attributes:
+        train: the interactions that users had before, as rows of query and item.
+        features: of items.
+        catalog: how many items there are, or which.
+        judgements: of items for users.
+        subtopics: judgements of subtopics: query, item, subtopic and value.
+    """
+
+    train: Rows | None = None
+    features: Features | None = None
+    catalog: int | pl.Series | None = None
+    judgements: Judgements | None = None
+    subtopics: pl.DataFrame | None = None
+
+    @property
+    def items(self) -> dict[str, pl.Series | None]:
+        """The ids of items, by where they come from."""
+        train, features, catalog = self.train, self.features, self.catalog
+        return {
+            "train": None if train is None else train.frame["item"],
+            "items": None if features is None else features.items,
+            "catalog": catalog if isinstance(catalog, pl.Series) else None,
+            "qrels": None if self.judgements is None else self.judgements.items,
+        }
+
+
+def known_by(known: Known) -> tuple[Any, ...]:
+    """Return something that is the same for the same data, and small."""
+    train, features, catalog = known.train, known.features, known.catalog
+    plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
+    frames = [catalog.to_frame()] if isinstance(catalog, pl.Series) else []
+    if train is not None:
+        frames.append(train.frame.select("query", "item"))
+    if features is not None:
+        plain.append(features.distance)
+        frames += _frames_of(features)
+    if frames:
+        need_threads()
+    hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
+    return (*plain, *hashes)
+
+
+def _frames_of(features: Features) -> list[pl.DataFrame]:
+    """Return what is known of items as rows, of which each says whose it is."""
+    items, vectors = features.items, features.vectors
+    frames = [items.to_frame()]
+    if features.topic is not None and features.topic_item is not None:
+        whose = items.gather(features.topic_item)
+        weight = pl.Series("weight", features.weight)
+        frames.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
+    if isinstance(vectors, np.ndarray):
+        numbered = {f"{at}": column for at, column in enumerate(vectors.T)}
+        frames.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
+    elif vectors is not None:
+        cells = vectors.tocoo()
+        whose = items.gather(cells.row)
+        frames.append(
+            pl.DataFrame({"item": whose, "column": cells.col, "value": cells.data})
+        )
+    return frames
+
+
+def catalog_of(catalog: Any) -> int | pl.Series:
+    """Read a catalogue: a number, or the ids of its items."""
+    if isinstance(catalog, (int, np.integer)) and not isinstance(catalog, bool):
+        return int(catalog)
+    origin = Rows(pl.DataFrame(), "catalog")
+    if isinstance(catalog, np.ndarray):
+        catalog = catalog.tolist()
+    if hasattr(catalog, "to_pylist"):
+        catalog = catalog.to_pylist()
+    plain = isinstance(catalog, (Collection, pl.Series)) or hasattr(catalog, "to_list")
+    frame = hasattr(catalog, "columns")
+    if not plain or frame or isinstance(catalog, (str, bytes, Mapping)):
+        msg = (
+            f"catalog must be a number of items or the items, got a "
+            f"{type(catalog).__name__}{'; give its column of items' if frame else ''}"
+        )
+        raise ParameterError(msg)
+    if not isinstance(catalog, pl.Series):
+        listed = catalog.to_list() if hasattr(catalog, "to_list") else list(catalog)
+        try:
+            catalog = pl.Series("item", listed)
+        except (TypeError, pl.exceptions.PolarsError):
+            msg = "catalog must hold ids, text or ints"
+            raise DataError(msg) from None
+    if len(catalog) == 0:
+        msg = "the catalogue is empty"
+        raise DataError(msg)
+    need_threads()
+    return ids(catalog, "item", origin)[0].unique()
