@@ -154,11 +154,16 @@ def rectools(w: World, rng: np.random.Generator) -> Iterator[Pair]:
     )
     # It counts the features that differ; a Hamming distance is their share.
     yield "ILD", hamming.calc(w.lists) / w.features.shape[1], own
+    covered = metrics.CoveredUsers(k)
     yield (
         "UserCoverage",
-        metrics.CoveredUsers(k).calc(w.lists, w.truth),
+        covered.calc(w.lists, w.truth),
         w.ours(f"UserCoverage@{k}", "rectools", qrels=w.truth),
     )
+    each = rk.evaluate(w.truth, w.lists, f"UserCoverage@{k}", convention="rectools")
+    ours = dict(each.per_query.iter_rows())
+    theirs = covered.calc_per_user(w.lists, w.truth).to_dict()
+    yield "UserCoverage per user", theirs == ours, lambda: 1.0
     repeated = w.lists.assign(item_id=rng.integers(0, 4, len(w.lists)))
     for name, lists in (("SufficientReco", w.lists), ("UnrepeatedReco", repeated)):
         for label, deep in ((name, False), (f"{name}(deep=True)", True)):

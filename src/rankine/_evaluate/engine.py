@@ -11,6 +11,7 @@ from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.options import is_ranked
+from rankine._evaluate.plan import users_of
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted
@@ -199,7 +200,7 @@ def _listed_for(
         _needed(known, set(needs)),
         min(depths, default=None),
         rule.duplicates,
-        users=rule.queries if "judgements" in needs else None,
+        users=users_of(needs.keys(), rule),
         partial=partial,
     )
     _refuse_items(listed.table, needs)

@@ -131,8 +131,8 @@ def plan_of(
         own = rule_for(metric, rule)
         key = tuple(getattr(own, field) for field in _OF_TABLE)
         if isinstance(metric, ListMetric):
-            judged = own.queries if "judgements" in metric.needs else None
-            key = ("lists", judged, *(getattr(own, field) for field in _OF_LISTS))
+            users = users_of(metric.needs, own)
+            key = ("lists", users, *(getattr(own, field) for field in _OF_LISTS))
         groups.setdefault(key, []).append((number, metric, own))
     return Plan(
         tuple(metrics),
@@ -145,6 +145,17 @@ def plan_of(
         convention if isinstance(convention, str) else None,
         rel,
     )
+
+
+def users_of(needs: AbstractSet[str], rule: Convention) -> str | None:
+    """Return whose lists metrics look at, by what they need: None for all there are.
+
+    Otherwise it is a choice of a convention, or ``awaited``, the users with judgements,
+    if there are any, whether they have a list or not.
+    """
+    if "judgements" in needs:
+        return rule.queries
+    return "awaited" if "users" in needs else None
 
 
 def check_needs(plan: Plan, given: AbstractSet[str]) -> None:

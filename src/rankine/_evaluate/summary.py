@@ -104,7 +104,8 @@ def summarize(
     """
     fact = metric.fact
     if fact.summary == "run":
-        return of_all(metric, table, rule)  # type: ignore[arg-type]
+        each = fact.each and fact.each(table, **dict(metric.params))
+        return of_all(metric, table, rule, each)  # type: ignore[arg-type]
     values = metric.values(table)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
@@ -214,8 +215,13 @@ def _told(value: float, rule: Convention) -> float:
     return value
 
 
-def of_all(metric: Metric, shown: Exposure, rule: Convention) -> Summary:
-    """Return a number that all lists have together, from what they show."""
+def of_all(
+    metric: Metric, shown: Exposure, rule: Convention, each: Floats | None = None
+) -> Summary:
+    """Return a number that all lists have together, from what they show.
+
+    Each of them may have a value, too.
+    """
     pairs = metric.fact.pairs
     if pairs is None:
         value = float(metric.values(shown)[0])
@@ -223,8 +229,8 @@ def of_all(metric: Metric, shown: Exposure, rule: Convention) -> Summary:
         value = pairs(shown, **dict(metric.params))
         value = _nothing(metric, rule) if math.isnan(value) else value
     n = shown.n_queries
-    none = np.full(n, np.nan)
-    return Summary(_told(value, rule), none, n, 0, None, None, metric, None)
+    values = np.full(n, np.nan) if each is None else each
+    return Summary(_told(value, rule), values, n, 0, None, None, metric, None)
 
 
 def finite(value: float | None) -> float | None:

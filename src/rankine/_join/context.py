@@ -79,7 +79,8 @@ def know(
             ``count``, or only its first place counts (``set``). Where the last one
             does, the lists have no others.
         users: whose lists: all, or as in a convention those of judged users, who have
-            an empty one if they have none (``qrels``), or not (``both``).
+            an empty one if they have none (``qrels``), or not (``both``); as for
+            ``qrels``, where it is asked who has one at all (``awaited``).
         partial: whether these are not all data, so that nobody need have both a list
             and judgements.
     """
@@ -102,7 +103,7 @@ def know(
     whole = np.diff(lists.starts)
     if chosen is not None:
         apart = len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
-        if apart and not partial:
+        if apart and not partial and users != "awaited":
             few = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
             raise no_overlap(len(user["qrels"]), *few)
         # -1 stands for no list, which has no items.
@@ -171,7 +172,7 @@ def _chosen(
     missing = int(np.count_nonzero(place[judged] < 0))
     if users == "both":
         judged = judged[place[judged] >= 0]
-    if missing:
+    if missing and users != "awaited":
         fate = "left out" if users == "both" else "treated as an empty list"
         notes.append(Counted("", missing, "judged query", f" without a list: {fate}"))
     return judged, place[judged]

@@ -76,6 +76,8 @@ class Fact:
         parts: numerator and denominator per query, for metrics that can be pooled.
         pairs: the number itself, from what all lists show, where it is a mean over
             pairs of queries, and the kernel gives each query's part in it.
+        each: what every query has of a number of all of them, for values per query;
+            None where no query has a share in it.
         empty: what a query without relevant items is worth to the summary: what the
             convention says; the same only where the metric has no value (``gaps``);
             nothing, where there is no value (``skip``); or its own value, which does
@@ -111,6 +113,7 @@ class Fact:
     summary: Summary = "mean"
     parts: Parts | None = None
     pairs: Callable[..., float] | None = None
+    each: Kernel | None = None
     empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
     lacks: str = "a relevant item"
     needs: frozenset[str] = frozenset()

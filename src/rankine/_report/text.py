@@ -185,7 +185,8 @@ def _on_intervals(evaluation: Evaluation) -> str:
     if len(evaluation.table.ids) < 2:  # noqa: PLR2004 - one query
         return "A single query has no interval."
     said = "Below each number is its 95 % interval, by bootstrap over queries."
-    whole = [metric.fact.summary == "run" for metric in evaluation.metrics]
+    facts = [metric.fact for metric in evaluation.metrics]
+    whole = [fact.summary == "run" and fact.each is None for fact in facts]
     if not any(whole):
         return said
     if all(whole):

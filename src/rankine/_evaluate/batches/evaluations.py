@@ -6,6 +6,8 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from rankine._base.checks import check_flag
 from rankine._base.text import count
 from rankine._evaluate.batches.seen import (
@@ -36,6 +38,7 @@ from rankine.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.notes import Seen
     from rankine._evaluate.plan import Group, Plan
@@ -244,7 +247,8 @@ class Evaluations(Total[_Part]):
             for number, metric, rule in group.members:
                 if metric.fact.of_all:
                     tallies = queries.shown.tallies(self._job.known)
-                    found[number] = _whole(metric, rule, tallies)
+                    each = [one.values for one in part.found[number]]
+                    found[number] = _whole(metric, rule, tallies, each)
                 elif queries.tables and metric.across:
                     table = Judged.concatenated(queries.tables)
                     counts = None if weights is None else weights.of(queries.ids)
@@ -346,13 +350,16 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     raise ParameterError(msg)
 
 
-def _whole(metric: Metric, rule: Convention, tallies: Tallies) -> Summary:
+def _whole(
+    metric: Metric, rule: Convention, tallies: Tallies, each: Sequence[Floats]
+) -> Summary:
     """Return a number of all lists together, from their tallies."""
     sample = metric.get("sample")
     if sample is not None and tallies.n_queries > sample:
         msg = f"{metric} draws from all lists, which batches do not keep"
         raise ParameterError(msg)
-    return of_all(metric, tallies, rule)
+    values = np.concatenate(each) if metric.fact.each and each else None
+    return of_all(metric, tallies, rule, values)
 
 
 def _open(plan: Plan) -> Plan:

@@ -23,7 +23,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
-    from rankine._tables.lists import Exposure
+    from rankine._tables.lists import Exposure, Recommended
 
 Outside = Literal["left_out", "counted"]
 Divisor = Literal["n-1", "n"]
@@ -144,7 +144,8 @@ def user_coverage(
 
     Returns:
         One value for all lists, 0 to 1 as a share; nan without users. The users are
-        those with judgements; without judgements those of the training data.
+        those with judgements, who have a value each, 1 or 0; without judgements those
+        of the training data.
 
     References:
         As RecTools' CoveredUsers without a cutoff, which requires only one item with a
@@ -175,9 +176,23 @@ def user_coverage(
     return one(reached / table.awaited if table.awaited else math.nan)
 
 
+def _is_covered(
+    table: Recommended,
+    *,
+    k: int | None = None,
+    least: int | None = None,
+    share: bool = True,
+) -> Floats:
+    """Say for each user whether the list has enough items."""
+    if not share or table.judged is None:
+        return np.full(table.n_queries, np.nan)
+    return (table.top(k).length >= (least or k or 1)).astype(np.float64)
+
+
 UserCoverage = listed(
     "UserCoverage",
     user_coverage,
+    each=_is_covered,
     aliases=("CoveredUsers", "user_coverage"),
     bounds=(0, math.inf),
     summary="run",
