@@ -54,7 +54,6 @@ OTHERS: dict[str, dict[str, str]] = {
         _HELP: "merge_rating_true_pred merge_ranking_true_pred get_top_k_items",
     },
     "rectools": {
-        _LATER: "Intersection",
         _HELP: "calc_metrics PairwiseDistanceCalculator "
         "PairwiseHammingDistanceCalculator SparsePairwiseHammingDistanceCalculator "
         "DebiasConfig debias_interactions",

@@ -42,6 +42,7 @@ class World:
         features: a row of numbers for each item.
         described: the items whose features are known, for tools that can do without.
         k: a cutoff.
+        reference: rows like those of the lists, of another recommender.
     """
 
     lists: Any
@@ -50,6 +51,7 @@ class World:
     features: Any
     described: list[int]
     k: int
+    reference: Any
 
     @property
     def n_items(self) -> int:
@@ -88,28 +90,36 @@ def draw(rng: np.random.Generator) -> World:
         return some(n_users, 1, n_users + 1) if lonely else list(range(n_users))
 
     lonely, gaps = rng.random(2) < _CHANCE
-    lists = []
-    for user in users():
-        items = some(n_items, 1, min(n_items, 6) + 1)
-        ranks = np.arange(len(items)) + 1
-        if gaps:
-            ranks = np.sort(rng.permutation(len(items) + _LEFT_OUT)[: len(items)]) + 1
-        lists += [
-            (user, item, int(rank), 1 / (place + 1))
-            for place, (item, rank) in enumerate(zip(items, ranks, strict=True))
-        ]
+
+    def recommendations() -> list[tuple[int, int, int, float]]:
+        rows = []
+        for user in users():
+            items = some(n_items, 1, min(n_items, 6) + 1)
+            ranks = np.arange(len(items)) + 1
+            if gaps:
+                n = len(items) + _LEFT_OUT
+                ranks = np.sort(rng.permutation(n)[: len(items)]) + 1
+            rows += [
+                (user, item, int(rank), 1 / (place + 1))
+                for place, (item, rank) in enumerate(zip(items, ranks, strict=True))
+            ]
+        return rows
+
+    lists = recommendations()
     train = [(u, i) for u in users() for i in some(n_known, 1, n_known + 1)]
     truth = [(u, i) for u in users() for i in some(n_items, 1, 4)]
     features = rng.integers(0, 2, (n_items, 4)).astype(float)
     features[:, 0] += 1  # none is all 0, which some tools fail on
     pair = ["user_id", "item_id"]
+    ranked = [*pair, "rank", "score"]
     return World(
-        pd.DataFrame(lists, columns=[*pair, "rank", "score"]),
+        pd.DataFrame(lists, columns=ranked),
         pd.DataFrame(train, columns=pair),
         pd.DataFrame(truth, columns=pair),
         features,
         some(n_items, n_items // 2, n_items + 1),
         int(rng.integers(1, 6)),
+        pd.DataFrame(recommendations(), columns=ranked),
     )
 
 
@@ -169,6 +179,11 @@ def rectools(w: World, rng: np.random.Generator) -> Iterator[Pair]:
         for label, deep in ((name, False), (f"{name}(deep=True)", True)):
             theirs = getattr(metrics, name)(k, deep=deep).calc(lists)
             yield label, theirs, w.ours(f"{label}@{k}", "rectools", lists=lists)
+    for ref_k, label in ((None, "Intersection"), (2, "Intersection(ref_k=2)")):
+        for name, lists in (("", w.lists), (" of repeats", repeated)):
+            own = w.ours(f"{label}@{k}", "rectools", lists=lists, reference=w.reference)
+            theirs = metrics.Intersection(k, ref_k).calc(lists, w.reference)
+            yield f"{label}{name}", theirs, own
 
 
 def recommenders(w: World, _: np.random.Generator) -> Iterator[Pair]:
@@ -256,8 +271,8 @@ def recmetrics(w: World, _: np.random.Generator) -> Iterator[Pair]:
         yield "Novelty", value, w.ours(f"Novelty@{w.k}", "recmetrics", train=w.train)
 
 
-def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
-    from replay.metrics import Coverage, Novelty, Surprisal
+def replay(w: World, rng: np.random.Generator) -> Iterator[Pair]:
+    from replay.metrics import Coverage, Novelty, Surprisal, Unexpectedness
 
     names = {
         "query_column": "user_id",
@@ -277,6 +292,22 @@ def replay(w: World, _: np.random.Generator) -> Iterator[Pair]:
     for metric, label in calls:
         (value,) = metric(w.k, **names)(w.lists.drop(columns="rank"), train).values()
         yield label, value, w.ours(f"{label}@{w.k}", "replay", train=w.train)
+    other = w.reference.drop(columns="rank")
+    repeated = w.lists.assign(item_id=rng.integers(0, 4, len(w.lists)))
+    for name, lists in (("", w.lists), (" of repeats", repeated)):
+        shown = lists.drop(columns="rank")
+        (value,) = Unexpectedness(w.k, **names)(shown, other).values()
+        own = w.ours(f"Unexpectedness@{w.k}", "replay", lists=shown, reference=other)
+        yield f"Unexpectedness{name}", value, own
+    # Lists without items come in dicts.
+    empty = {"x": [], "y": [(1, 1.0)], "z": [(1, 1.0)]}
+    base = {"x": [(1, 1.0)], "y": [], "z": [(2, 1.0)]}
+    (value,) = Unexpectedness(w.k)(empty, base).values()
+    run, theirs = (
+        {user: dict(own) for user, own in one.items()} for one in (empty, base)
+    )
+    own = w.ours(f"Unexpectedness@{w.k}", "replay", lists=run, reference=theirs)
+    yield "Unexpectedness without items", value, own
 
 
 def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:

@@ -49,9 +49,9 @@ _HOMES = {
     "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
         "AP_IA AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson "
-        "ILD InterListDiversity LongTail NRBP Novelty P_IA Popularity Serendipity "
-        "SubtopicRecall SufficientReco Unexpectedness UnrepeatedReco UserCoverage "
-        "alpha_DCG alpha_nDCG nERR_IA nNRBP"
+        "ILD InterListDiversity Intersection LongTail NRBP Novelty P_IA Popularity "
+        "Serendipity SubtopicRecall SufficientReco Unexpectedness UnrepeatedReco "
+        "UserCoverage alpha_DCG alpha_nDCG nERR_IA nNRBP"
     ),
     "_metrics.metric": "Metric",
     "_metrics.names": "metrics parse",

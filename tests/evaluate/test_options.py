@@ -74,9 +74,10 @@ def test_each_role_is_read_by_what_concerns_it() -> None:
         lenient=True,
     )
     shared = {"item": "doc"}
-    assert options.reading("run", by_rank=True) == Reading(
-        columns=shared, lower_is_better=True, lenient=True, by_rank=True
-    )
+    for role in ("run", "reference"):
+        assert options.reading(role, by_rank=True) == Reading(
+            columns=shared, lower_is_better=True, lenient=True, by_rank=True
+        )
     assert options.reading("qrels") == Reading(
         columns=shared, grades={"good": 1}, lenient=True
     )
@@ -103,6 +104,7 @@ def test_columns_can_be_said_of_one_kind_of_data() -> None:
     options.check()
     every = {"item": "doc"}
     assert options.reading("run").columns == {"item": "hit"}
+    assert options.reading("reference").columns == {"item": "hit"}
     assert options.reading("qrels").columns == every | {"query": "topic"}
     assert options.reading("train").columns == every | {"query": "topic"}
     assert options.reading("items").columns == {"item": "id"}

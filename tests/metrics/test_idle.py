@@ -114,11 +114,13 @@ def recommended(seed: int) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
         item: rng.sample(["war", "love", "crime", "sea"], rng.randrange(1, 4))
         for item in items[:-1]
     }
+    other = {user: rng.sample(items, 6) for user in users[3:]}
+    known = {"train": train, "reference": other}
     return (
         qrels,
         lists,
-        {"train": train, "items": vectors, "catalog": 20},
-        {"train": train, "items": topics, "catalog": items[:9]},
+        {**known, "items": vectors, "catalog": 20},
+        {**known, "items": topics, "catalog": items[:9]},
     )
 
 

@@ -157,6 +157,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("by", "records"): "counts the records of an item",
     ("by", "features"): "compares the features of items",
     ("by", "own"): "counts items that the user did not have",
+    ("by", "reference"): "counts items that another recommender does not have",
     ("scale", "none"): "does not scale",
     ("scale", "items"): "divides by the number of items shown",
     ("scale", "perfect"): (

@@ -183,6 +183,7 @@ PRESETS: dict[str, Convention] = {
             "Success": {"duplicates": "set"},
             "AUC": {"tied": "order", "single": "by_kind"},
             "Novelty": {"by": "own"},
+            "Unexpectedness": {"by": "reference"},
         },
     ),
     "lenskit": Convention(

@@ -225,6 +225,7 @@ TOOLS: dict[str, Tool] = {
             "Accuracy": "Accuracy", "MCC": "MCC", "PartialAUC": "PartialAUC",
             "PAP": "PAP",
             "Coverage": "CatalogCoverage",
+            "Intersection": "Intersection",
             "UserCoverage": "CoveredUsers",
             "SufficientReco": "SufficientReco",
             "UnrepeatedReco": "UnrepeatedReco",
@@ -246,11 +247,9 @@ TOOLS: dict[str, Tool] = {
             "Success": "HitRate", "AUC": "RocAuc",
             "Coverage": "Coverage",
             "Novelty": "Novelty, Surprisal",
-        },
-        unlike={
-            "SubtopicRecall": "CategoricalDiversity",
             "Unexpectedness": "Unexpectedness",
         },
+        unlike={"SubtopicRecall": "CategoricalDiversity"},
         over_train=frozenset({"Novelty"}),
     ),
     "lenskit": Tool(

@@ -195,6 +195,11 @@ def _listed_for(
         if isinstance(metric, ListMetric)
         for need in metric.needs
     }
+    if "reference" in needs and known.reference is not None:
+        reference = known.reference
+        refuse_unpaired(source, reference, ("run", "reference"))
+        others = lists_of(reference, _ranked(group.rule, reference))
+        known = replace(known, others=others)
     listed = know(
         lists,
         _needed(known, set(needs)),

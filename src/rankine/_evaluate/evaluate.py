@@ -12,7 +12,13 @@ from rankine._base.checks import check_count
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.engine import evaluate_source
-from rankine._evaluate.options import Options, source_of, train_of, truth_of
+from rankine._evaluate.options import (
+    Options,
+    reference_of,
+    source_of,
+    train_of,
+    truth_of,
+)
 from rankine._evaluate.plan import check_needs, plan_of
 from rankine._io import open_table
 from rankine._io.frames import is_frame
@@ -48,6 +54,7 @@ def evaluate(
     catalog: Any = None,
     items: Any = None,
     train: Any = None,
+    reference: Any = None,
     weights: Any = None,
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
@@ -79,13 +86,15 @@ def evaluate(
             {item: topics}, a frame or a file with a column of items, a matrix whose row
             i is item i, or a function that returns the distance between two items.
         train: the interactions that users had before, in any form of judgements.
+        reference: the lists of another recommender, for the metrics that compare with
+            them, in any form of a run.
         weights: how much each query counts in means and intervals, such as its traffic:
             {query: weight}, or a frame or file with a column of queries and one of
             weights. Every query needs one; 0 leaves it out.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
             "score": ...}; recognised by their names if not given. "run.item" is said of
-            the run alone, and so are "qrels.", "train.", "items." and "weights.";
-            "features" selects columns of items=, if not all are to be used.
+            the run alone, and so are "qrels.", "train.", "reference.", "items." and
+            "weights."; "features" selects columns of items=, if not all are to be used.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
         depth: use only the first items of each list, as trec_eval's ``-M`` does.
         name: what to call the run.
@@ -118,6 +127,7 @@ def evaluate(
         catalog=catalog,
         items=items,
         train=train,
+        reference=reference,
         weights=weights,
         columns=columns,
         grades=grades,
@@ -167,7 +177,11 @@ class Job:
             columns, lenient = options.of_items, options.lenient
             features = read_features(items, columns, lenient=lenient)
         rows = None if train is None else train_of(train, options.reading("train"))
-        return Known(rows, features, self.catalog)
+        other = options.reference
+        if other is not None:
+            how = options.reading("reference", by_rank=self.of_run.by_rank)
+            other = reference_of(other, how, options.order)
+        return Known(rows, features, self.catalog, reference=other)
 
     @cached_property
     def weights(self) -> Weights | None:

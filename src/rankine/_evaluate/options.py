@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
 
 _FLAGS = ("lower_is_better", "lenient")
-_ROLES = ("qrels", "run", "train", "items", "weights")
+_ROLES = ("qrels", "run", "train", "reference", "items", "weights")
+_RUNS = frozenset({"run", "reference"})
+"""Data that are lists of retrieved items."""
 _APART = {"items": ("item",), "weights": ("query", "weight")}
 """Data whose columns are given apart, and which parts they have."""
 
@@ -46,10 +48,10 @@ class Options:
     """The options of `evaluate`, which explains them; the command has them too.
 
     Attributes:
-        convention, ties, rel, catalog, items, train, weights, columns, grades, depth,
-            name, order, lower_is_better, lenient, keep: see `evaluate`.
+        convention, ties, rel, catalog, items, train, reference, weights, columns,
+            grades, depth, name, order, lower_is_better, lenient, keep: see `evaluate`.
         files: how the files of a command are to be read, by their role: qrels, run,
-            train, items or weights.
+            train, reference, items or weights.
     """
 
     convention: str | Convention = "rankine"
@@ -58,6 +60,7 @@ class Options:
     catalog: Any = None
     items: Any = None
     train: Any = None
+    reference: Any = None
     weights: Any = None
     columns: Mapping[str, Any] | None = None
     grades: Mapping[Any, float] | None = None
@@ -132,14 +135,19 @@ class Options:
         """The names of the arguments, besides judgements and a run, that were given."""
         # A function of two items says nothing of how many there are.
         of_items = "distance" if callable(self.items) else "items"
-        more = {"train": self.train, of_items: self.items, "catalog": self.catalog}
+        more = {
+            "train": self.train,
+            "reference": self.reference,
+            of_items: self.items,
+            "catalog": self.catalog,
+        }
         return frozenset(name for name, data in more.items() if data is not None)
 
     def reading(self, role: str, **more: Any) -> Reading:
-        """Return how the judgements, the run or the training data are to be read.
+        """Return how the judgements, the run or other data are to be read.
 
         Args:
-            role: qrels, run, train, items or weights.
+            role: qrels, run, train, reference, items or weights.
             more: further fields of `Reading`, which follow from the metrics.
         """
         how = self.files.get(role, PLAIN)
@@ -147,9 +155,9 @@ class Options:
             more["columns"] = self._columns(role)
         if self.lenient:
             more["lenient"] = True
-        if self.lower_is_better and role == "run":
+        if self.lower_is_better and role in _RUNS:
             more["lower_is_better"] = True
-        if self.grades is not None and role != "run":
+        if self.grades is not None and role not in _RUNS:
             more["grades"] = self.grades
         # By identity, as there are values that cannot be compared, such as pd.NA.
         said = {
@@ -162,8 +170,9 @@ class Options:
     def _columns(self, role: str) -> Mapping[str, Any] | None:
         """Return the columns that are said of one kind of data, or of all.
 
-        Training data have those of judgements. Those of items and weights have to be
-        given apart, as few of their tables have the same ones.
+        Training data have those of judgements, and the reference has those of the run.
+        Those of items and weights have to be given apart, as few of their tables have
+        the same ones.
         """
         columns = self.columns
         if not isinstance(columns, Mapping):
@@ -178,8 +187,8 @@ class Options:
                 shared[name] = column
         if role in _APART:
             return own[role] or None
-        more = own["qrels"] if role == "train" else {}
-        return (shared | more | own[role]) or None
+        like = {"train": "qrels", "reference": "run"}.get(role, role)
+        return (shared | own[like] | own[role]) or None
 
 
 def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
@@ -226,19 +235,36 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
 
 
 def source_of(
-    run: Any, how: Reading = PLAIN, order: str | None = None, *, part: bool = False
+    run: Any,
+    how: Reading = PLAIN,
+    order: str | None = None,
+    *,
+    part: bool = False,
+    name: str = "run",
 ) -> Source:
     """Read a run; refuse one without the rank column if that was asked for.
 
-    One without rows is refused too, unless it is a part of a run.
+    One without rows is refused too, unless it is a part of a run. A run that is not a
+    file is called by a name.
     """
     source = io.read(run, "run", how)
+    if source.name == "run" != name:
+        source = replace(source, name=name)
     if not part:
         refuse_empty(source)
     if order in BY_RANK and not is_ranked(source):
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
     return cleaned(source, "run") if how.lenient else source
+
+
+def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
+    """Read the lists of another recommender, to be looked at any number of times."""
+    name = "reference"
+    if is_frame(reference):
+        reference = from_frame(reference, "run", how, name=name)
+    source = source_of(reference, how, order, name=name)
+    return as_rows(source, "run") if isinstance(source, Stream) else source
 
 
 def is_ranked(source: Source) -> bool:

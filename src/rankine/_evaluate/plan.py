@@ -31,6 +31,7 @@ _OF_TABLE = (
 _GIVEN_BY = {
     "judgements": ("qrels",),
     "train": ("train",),
+    "reference": ("reference",),
     "catalog": ("catalog", "train", "items"),
     "users": ("qrels", "train"),
     "vectors": ("items", "distance"),

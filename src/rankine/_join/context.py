@@ -91,11 +91,7 @@ def know(
     train, features, judged = known.train, known.features, known.judgements
     notes += () if features is None else features.notes
     codes, n_items, every = numbered({"run": shown} | known.items, "item", notes)
-    of_users = {
-        "run": lists.queries,
-        "train": None if train is None else train.frame["query"],
-        "qrels": None if judged is None else judged.queries,
-    }
+    of_users = {"run": lists.queries} | known.users
     user, n_users, named = numbered(of_users, "query", notes)
     top = _once(lists, Top(starts, codes["run"], rank), duplicates, notes)
     top = top.cut(depth if whole_lists else None)
@@ -129,6 +125,7 @@ def know(
             table,
             train=Train(*records, n_items, row_of, len(owners), _sorted),
         )
+    table = _with_reference(table, known, codes, user, row_of, duplicates, notes)
     if judged is not None:
         groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
         largest = float(judged.pool.grade.max(initial=0)) or 1.0
@@ -178,7 +175,40 @@ def _chosen(
     return judged, place[judged]
 
 
-def _once(lists: Lists, top: Top, duplicates: str, notes: list[str]) -> Top:
+def _with_reference(
+    table: Recommended,
+    known: Known,
+    codes: Mapping[str, Ints],
+    user: Mapping[str, Ints],
+    row_of: Ints,
+    duplicates: str,
+    notes: list[str],
+) -> Recommended:
+    """Add the lists of another recommender, by the numbers of items."""
+    others = known.others
+    if others is None:
+        return table
+    notes += others.notes
+    top = Top(others.starts, codes["reference"], others.ranks)
+    seen: list[str] = []
+    top = _once(others, top, duplicates, seen, others.name)
+    notes += map(str, seen)  # of all its lists, in every batch: not to be added up
+    owner = row_of[user["reference"]][top.user]
+    kept = np.flatnonzero(owner >= 0)
+    kept = kept[np.argsort(owner[kept], kind="stable")]
+    length = np.bincount(owner[kept], minlength=table.n_queries)
+    missing = int(np.count_nonzero((length == 0) & (table.length > 0)))
+    if missing:
+        fate = f" without a list in {others.name} to compare with"
+        notes.append(Counted("", missing, "query", fate))
+    rank = top.rank[kept].astype(np.float64)
+    groups = Groups(starts_of(length), top.item[kept], rank)
+    return replace(table, reference=groups)
+
+
+def _once(
+    lists: Lists, top: Top, duplicates: str, notes: list[str], name: str = "the run"
+) -> Top:
     """Take care of repeated items: those that are left keep their ranks."""
     if duplicates == "count" or not may_repeat(top.item.view(np.uint64), top.starts):
         return top
@@ -189,7 +219,8 @@ def _once(lists: Lists, top: Top, duplicates: str, notes: list[str]) -> Top:
     if again is None:
         return top
     n_again, first = int(np.count_nonzero(again)), ~again
-    notes.append(Counted("", n_again, "row", " of the run repeating an item: left out"))
+    fate = f" of {name} repeating an item: left out"
+    notes.append(Counted("", n_again, "row", fate))
     length = np.bincount(top.user[first], minlength=len(top.length))
     return replace(top, given=top.rank).take(first, starts_of(length))
 

@@ -10,13 +10,16 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
+from rankine._io.mappings import as_rows
 from rankine._io.sources import Rows
 from rankine._io.values import ids
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._io.items import Features
+    from rankine._io.sources import Source
     from rankine._join.judgements import Judgements
+    from rankine._join.lists import Lists
 
 _ROOM = 1 << 32
 """How many hashes can be added up."""
@@ -32,6 +35,8 @@ class Known:
         catalog: how many items there are, or which.
         judgements: of items for users.
         subtopics: judgements of subtopics: query, item, subtopic and value.
+        reference: the lists of another recommender.
+        others: the same in the order of their ranks, which the convention decides.
     """
 
     train: Rows | None = None
@@ -39,6 +44,8 @@ class Known:
     catalog: int | pl.Series | None = None
     judgements: Judgements | None = None
     subtopics: pl.DataFrame | None = None
+    reference: Source | None = None
+    others: Lists | None = None
 
     @property
     def items(self) -> dict[str, pl.Series | None]:
@@ -49,6 +56,16 @@ class Known:
             "items": None if features is None else features.items,
             "catalog": catalog if isinstance(catalog, pl.Series) else None,
             "qrels": None if self.judgements is None else self.judgements.items,
+            "reference": None if self.others is None else self.others.items,
+        }
+
+    @property
+    def users(self) -> dict[str, pl.Series | None]:
+        """The ids of users, by where they come from."""
+        return {
+            "train": None if self.train is None else self.train.frame["query"],
+            "qrels": None if self.judgements is None else self.judgements.queries,
+            "reference": None if self.others is None else self.others.queries,
         }
 
 
@@ -62,6 +79,11 @@ def known_by(known: Known) -> tuple[Any, ...]:
     if features is not None:
         plain.append(features.distance)
         frames += _frames_of(features)
+    if known.reference is not None:
+        # Which row of a list comes first can matter, with scores as well.
+        rows = as_rows(known.reference, "run").frame
+        place = pl.int_range(pl.len()).over("query")
+        frames.append(rows.with_columns(place.alias("place")))
     if frames:
         need_threads()
     hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)

@@ -85,9 +85,9 @@ class Fact:
         lacks: what queries do not have on which the convention decides, in words.
         needs: what must be known besides judged items and their ranks: "scores" of all
             retrieved items, the size of the "catalog"; for lists, "judgements",
-            "train", "users", "vectors", "topics" or "subtopics". A need such as
-            ``vectors:method=distance`` holds for that value of a parameter, one such as
-            ``judgements:rel`` if the parameter has any.
+            "train", "reference", "users", "vectors", "topics" or "subtopics". A need
+            such as ``vectors:method=distance`` holds for that value of a parameter, one
+            such as ``judgements:rel`` if the parameter has any.
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
         by_set: whether it does not matter where above the cutoff an item stands.

@@ -132,6 +132,7 @@ class Recommended:
         awaited: how many users should have a list, None if nobody said.
         covered: which of the lists are of such users.
         train: what users did before.
+        reference: the items that another recommender shows to each user, with ranks.
         vectors: a row of features per item, in an array or a sparse matrix.
         featured: which items have features.
         topics: the topics or groups of items.
@@ -153,6 +154,7 @@ class Recommended:
     awaited: int | None = None
     covered: Bools | None = None
     train: Train | None = None
+    reference: Groups | None = None
     vectors: Any = None
     featured: Bools | None = None
     topics: Topics | None = None
@@ -268,6 +270,7 @@ class Recommended:
         for begin in range(0, self.n_queries, n_users):
             end = min(begin + n_users, self.n_queries)
             judged, train, aspects = self.judged, self.train, self.aspects
+            other = self.reference
             if judged is not None and aspects is not None:
                 own = judged.starts[[begin, end]].tolist()
                 aspects = aspects.part(*own)
@@ -285,6 +288,7 @@ class Recommended:
                 judged=None if judged is None else judged.part(begin, end),
                 aspects=aspects,
                 train=train,
+                reference=None if other is None else other.part(begin, end),
                 memo={},
             )
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _KEEP = 10
 """How many first items of each list are shown with the worst queries."""
+_OTHERS = ("train", "reference", "items", "weights")
+"""The files besides judgements and runs."""
 
 
 @click.command()
@@ -71,6 +73,11 @@ _KEEP = 10
     "--train", type=click.Path(path_type=Path), metavar="FILE",
     help="Interactions that users had before, for novelty and the like; also --format "
     "train=NAME and --col train.item=COLUMN.",
+)  # fmt: skip
+@click.option(
+    "--reference", type=click.Path(path_type=Path), metavar="FILE",
+    help="Lists of another recommender, for Intersection and the like; also --format "
+    "reference=NAME and --col reference.item=COLUMN.",
 )  # fmt: skip
 @click.option(
     "--items", type=click.Path(path_type=Path), metavar="FILE",
@@ -139,7 +146,7 @@ def command(
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
-    others = given["train"], given["items"], given["weights"]
+    others = (given[role] for role in _OTHERS)
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
@@ -159,7 +166,7 @@ def command(
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     options = said(
-        roles=("qrels", "run", "train", "items", "weights"),
+        roles=("qrels", "run", *_OTHERS),
         convention=chosen(convention),
         keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",

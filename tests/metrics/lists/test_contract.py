@@ -48,7 +48,8 @@ every_metric = pytest.mark.parametrize("name", NAMES)
 
 def evaluate(metric: Metric, w: World, **more: Any) -> Evaluation:
     items = w.vectors if "vectors" in metric.needs else w.topics
-    given = {"train": w.train, "items": items, "catalog": CATALOG} | more
+    known = {"train": w.train, "reference": w.other}
+    given = {**known, "items": items, "catalog": CATALOG, **more}
     truth = {user: own for user, own in w.truth.items() if user in w.lists}
     lists = w.lists
     if metric.fact.rule.get("duplicates") == "count":
@@ -269,6 +270,7 @@ def renamed(w: World) -> World:
         ),
         {item(one): own for one, own in w.vectors.items()},
         {item(one): own for one, own in w.topics.items()},
+        users({user: [item(one) for one in own] for user, own in w.other.items()}),
     )
 
 

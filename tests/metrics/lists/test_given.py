@@ -48,6 +48,13 @@ TOPICS = {"a": ["war"], "b": ["love"], "c": ["war", "love"]}
         ("Serendipity", {"train": TRAIN}, "Serendipity needs judgements"),
         ("EPC(judged=True)", {"train": TRAIN}, "needs judgements"),
         ("AWRF", {}, "needs topics"),
+        ("Intersection@5", {}, "needs the lists of another .* give reference= or"),
+        ("Unexpectedness(by='reference')", {}, "needs the lists of another recom"),
+        (
+            "Unexpectedness",
+            {"convention": "replay", "train": TRAIN, "items": VECTORS},
+            "Unexpectedness needs the lists of another recommender",
+        ),
     ],
 )
 def test_what_is_missing_is_told_before_data_is_read(

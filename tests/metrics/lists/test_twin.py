@@ -21,7 +21,13 @@ def test_values_per_user(metric: str, seed: int) -> None:
     twin, items = TWINS[metric]
 
     ev = rk.evaluate(
-        w.truth, w.lists, metric, train=w.train, items=getattr(w, items), catalog=20
+        w.truth,
+        w.lists,
+        metric,
+        train=w.train,
+        items=getattr(w, items),
+        reference=w.other,
+        catalog=20,
     )
 
     found = dict(ev.per_query.iter_rows())
@@ -93,9 +99,9 @@ def test_numbers_of_all_lists_together(seed: int) -> None:
 
 
 def together(lists: Any, metrics: list[str], w: World, **more: Any) -> dict[str, float]:
-    return rk.evaluate(
-        w.truth, lists, metrics, train=w.train, items=w.topics, catalog=20, **more
-    ).mean
+    known: dict[str, Any] = {"train": w.train, "items": w.topics}
+    more = {**known, "reference": w.other, "catalog": 20, **more}
+    return rk.evaluate(w.truth, lists, metrics, **more).mean
 
 
 EVERY = [
@@ -104,6 +110,7 @@ EVERY = [
     "Popularity@5", "LongTail@5", "Serendipity@5", "Calibration@5", "SubtopicRecall@5",
     "alpha_nDCG@5", "ERR_IA@5", "AWRF@5", "EE@5", "alpha_DCG@5", "nERR_IA@5",
     "NRBP@5", "nNRBP@5", "AP_IA@5", "P_IA@5", "SufficientReco@5", "UnrepeatedReco@5",
+    "Intersection@5",
 ]  # fmt: skip
 
 
@@ -137,6 +144,7 @@ def test_names_of_items_do_not_matter(seed: int) -> None:
         {u: {other(i): g for i, g in one.items()} for u, one in w.truth.items()},
         {},
         {other(item): own for item, own in w.topics.items()},
+        {user: list(map(other, shown)) for user, shown in w.other.items()},
     )
 
     ours, theirs = together(w.lists, EVERY, w), together(renamed.lists, EVERY, renamed)
@@ -151,9 +159,8 @@ def test_values_are_within_their_bounds(metric: str, seed: int) -> None:
     w = world(seed)
     low, high = rk.parse(metric).fact.bounds
 
-    ev = rk.evaluate(
-        w.truth, w.lists, metric, train=w.train, items=w.topics, catalog=20
-    )
+    known: dict[str, Any] = {"train": w.train, "items": w.topics}
+    ev = rk.evaluate(w.truth, w.lists, metric, **known, reference=w.other, catalog=20)
 
     values = [one for one in ev.per_query[metric] if one is not None]
     for value in [ev[metric], *values]:

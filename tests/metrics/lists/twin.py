@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
@@ -22,6 +22,7 @@ class World:
     truth: dict[str, dict[str, int]]
     vectors: dict[str, list[float]]
     topics: dict[str, list[str]]
+    other: Lists = field(default_factory=dict)
 
     @property
     def users_of(self) -> Counter[str]:
@@ -55,7 +56,11 @@ def world(seed: int) -> World:
         item: rng.sample(["war", "love", "crime", "sea"], rng.randrange(1, 4))
         for item in items[:-1]
     }
-    return World(lists, train, truth, vectors, topics)
+    other = {
+        user: rng.sample(items, rng.choice([0, 2, 5, 7]))
+        for user in [*reversed(users[2:]), "else"]
+    }
+    return World(lists, train, truth, vectors, topics, other)
 
 
 def cosine(x: list[float], y: list[float]) -> float:
@@ -318,6 +323,15 @@ def filled(_: World, __: str, shown: list[str]) -> float:
     return len(shown) / 5
 
 
+def in_other(w: World, user: str, shown: list[str]) -> float:
+    return mean([float(item in w.other.get(user, [])[:3]) for item in shown])
+
+
+def not_in_other(w: World, user: str, shown: list[str]) -> float:
+    other = w.other.get(user, [])[:5]
+    return 1 - len({*shown} & {*other}) / 5 if shown and other else 0.0
+
+
 TWINS: dict[str, tuple[Twin, str]] = {
     "ILD@5": (ild, "vectors"),
     "ILD(distance='cityblock')@5": (manhattan, "vectors"),
@@ -342,6 +356,8 @@ TWINS: dict[str, tuple[Twin, str]] = {
     "P_IA@5": (p_ia, "topics"),
     "AWRF@5": (awrf, "topics"),
     "EE@5": (exposure, "topics"),
+    "Intersection(ref_k=3)@5": (in_other, "topics"),
+    "Unexpectedness(by='reference')@5": (not_in_other, "topics"),
     "SufficientReco@5": (full, "topics"),
     "SufficientReco(deep=True)@5": (filled, "topics"),
 }

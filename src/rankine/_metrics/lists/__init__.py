@@ -16,6 +16,7 @@ from rankine._metrics.lists._novelty import EFD, EPC, Novelty
 from rankine._metrics.lists._popularity import LongTail, Popularity
 from rankine._metrics.lists._profile import Calibration, Serendipity
 from rankine._metrics.lists._quality import SufficientReco, UnrepeatedReco
+from rankine._metrics.lists._reference import Intersection
 from rankine._metrics.lists._topics import ERR_IA, SubtopicRecall, alpha_nDCG
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Gini",
     "GiniSimpson",
     "InterListDiversity",
+    "Intersection",
     "LongTail",
     "Novelty",
     "Popularity",

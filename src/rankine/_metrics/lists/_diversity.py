@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from rankine._base.checks import check_choice, check_count, check_k
+from rankine._metrics.lists._reference import shared_items
 from rankine._metrics.lists.directions import dense, directions, dots, features
 from rankine._metrics.lists.kind import listed
 from rankine._tables.segments import expand, starts_of
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankine._base.arrays import Floats, Ints
     from rankine._tables.lists import Recommended
@@ -27,6 +28,7 @@ Distance = Literal[
 ]  # fmt: skip
 Short = Literal["undefined", "zero", "one_known", "one_shown"]
 By = Literal["features", "users"]
+ByAll = Literal["features", "users", "reference"]
 _NAMED = (
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",
     "canberra", "braycurtis", "hamming", "jaccard", "dice",
@@ -161,7 +163,9 @@ InterListDiversity = listed(
 )
 
 
-def _check_distance(distance: object, by: object, short: object) -> None:
+def _check_distance(
+    distance: object, by: object, short: object, ways: Sequence[str] = get_args(By)
+) -> None:
     if callable(distance):
         if type(distance).__hash__ is None:
             msg = f"the function given as distance cannot be hashed: {distance!r}"
@@ -171,9 +175,9 @@ def _check_distance(distance: object, by: object, short: object) -> None:
             msg = f"distance must be a name or a function, got {distance!r}"
             raise ParameterError(msg)
         check_choice("distance", distance, _NAMED)
-    check_choice("by", by, ("features", "users"))
-    if by == "users" and distance != "cosine":
-        msg = "by='users' needs distance='cosine'"
+    check_choice("by", by, ways)
+    if by != "features" and distance != "cosine":
+        msg = f"by={by!r} needs distance='cosine'"
         raise ParameterError(msg)
     check_choice("short", short, get_args(Short))
 
@@ -327,30 +331,32 @@ def unexpectedness(
     *,
     k: int | None = None,
     distance: Distance | Callable[[Any, Any], float] = "cosine",
-    by: By = "features",
+    by: ByAll = "features",
 ) -> Floats:
     """How different the items of a list are from what the user had before.
 
     Formula:
         Unexpectedness@k = mean of d(i, j) over items i of the list and items j that
-        the user had
+        the user had; by reference, 1 - |R_u@k and S_u@k| / k, where S is the reference
 
     Args:
         table: the lists.
         k: cutoff.
         distance: as in ILD.
-        by: as in ILD.
+        by: compare features, or who had the items, as in ILD; or by ``reference``, what
+            another recommender did not have is unexpected, and k is the length of the
+            list without a cutoff.
 
     Returns:
         One value per user, from 0; nan for users without a list, or who had no items
-        with features before.
+        with features before. By reference, 0 for users without either list.
 
     References:
         S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for
         recommender systems. RecSys 2011, where it is expected profile distance (EPD);
         https://doi.org/10.1145/2043932.2043955. As RankSys, and by users as
-        serendipity in recommenders where all items are relevant. RePlay calls something
-        else unexpectedness: the share of items that another recommender did not have.
+        serendipity in recommenders where all items are relevant. By reference as in
+        RePlay.
 
     Examples:
         The user had a; of b and c the first is like it, the second is not.
@@ -367,7 +373,9 @@ def unexpectedness(
         Evaluation(Unexpectedness=0.5000)
     """
     check_k(k)
-    _check_distance(distance, by, "zero")
+    _check_distance(distance, by, "zero", get_args(ByAll))
+    if by == "reference":
+        return _not_in_reference(table, k)
     values = np.full(table.n_queries, np.nan)
     if table.train is None:
         return values
@@ -387,11 +395,24 @@ def unexpectedness(
     return values
 
 
+def _not_in_reference(table: Recommended, k: int | None) -> Floats:
+    """Return the share of k places without an item that the reference has."""
+    length = table.top(k).length
+    if table.reference is None:
+        return np.zeros(len(length))
+    places = np.maximum(length if k is None else k, 1)
+    either = (length > 0) & (np.diff(table.reference.starts) > 0)
+    return np.where(either, 1 - shared_items(table, table.once(k), k) / places, 0.0)
+
+
 Unexpectedness = listed(
     "Unexpectedness",
     unexpectedness,
     aliases=("EPD", "ProfileDistance"),
     bounds=(0, math.inf),
-    needs=("vectors:by=features", "train"),
+    needs=(
+        "vectors:by=features", "train:by=features", "train:by=users",
+        "reference:by=reference",
+    ),
     ordered=False,
-)
+)  # fmt: skip
