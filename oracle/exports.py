@@ -55,8 +55,8 @@ OTHERS: dict[str, dict[str, str]] = {
     },
     "rectools": {
         _HELP: "calc_metrics PairwiseDistanceCalculator "
-        "PairwiseHammingDistanceCalculator SparsePairwiseHammingDistanceCalculator "
-        "DebiasConfig debias_interactions",
+        "PairwiseHammingDistanceCalculator SparsePairwiseHammingDistanceCalculator",
+        "rankine.debias": "DebiasConfig debias_interactions",
     },
     "cornac": {_LOSSES: "MAE MSE RMSE"},
     "surprise": {_LOSSES: "mae mse rmse"},

@@ -184,6 +184,37 @@ def rectools(w: World, rng: np.random.Generator) -> Iterator[Pair]:
             own = w.ours(f"{label}@{k}", "rectools", lists=lists, reference=w.reference)
             theirs = metrics.Intersection(k, ref_k).calc(lists, w.reference)
             yield f"{label}{name}", theirs, own
+    yield from _debiased(w, rng)
+
+
+def _debiased(w: World, rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare judgements of items that some have many times more often than others."""
+    import pandas as pd
+    from rectools import metrics
+
+    weight = rng.pareto(1, w.n_items) + 0.1
+    users, n_had = range(20), int(rng.integers(1, min(w.n_items, 4)))
+    had = [
+        (user, int(item))
+        for user in users
+        for item in rng.choice(w.n_items, n_had, replace=False, p=weight / weight.sum())
+    ]
+    truth = pd.DataFrame(had, columns=["user_id", "item_id"])
+    config = metrics.DebiasConfig(
+        float(rng.choice([0, 0.5, 1.5])), int(rng.integers(9))
+    )
+    left = metrics.debias_interactions(truth, config)
+    ours = rk.debias(truth, coefficient=config.iqr_coef, seed=config.random_state)
+    counts = dict(ours.frame["item"].value_counts().iter_rows())
+    yield "debias", counts == left["item_id"].value_counts().to_dict(), lambda: 1.0
+    dropped = ours.n_dropped == len(truth) - len(left)
+    yield "debias, dropped", dropped, lambda: 1.0
+    for label, kind in (("R", "Recall"), ("AP", "MAP"), ("nDCG", "NDCG")):
+        theirs = getattr(metrics, kind)(w.k, debias_config=config).calc(w.lists, truth)
+        if set(left["user_id"]).isdisjoint(w.lists["user_id"]):
+            continue  # nobody has both a list and judgements
+        own = w.ours(f"{label}@{w.k}", "rectools", qrels=left)
+        yield f"debias, {label}", theirs, own
 
 
 def recommenders(w: World, _: np.random.Generator) -> Iterator[Pair]:

@@ -25,6 +25,7 @@ _HOMES = {
     "_evaluate.batches.evaluations": "Accumulated",
     "_evaluate.check": "Check check",
     "_evaluate.custom": "metric",
+    "_evaluate.debias": "Debiased debias",
     "_evaluate.evaluate": "evaluate",
     "_evaluate.logs.ctr": "ctr",
     "_evaluate.logs.estimate": "Estimate Estimates",

@@ -7,6 +7,7 @@ from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
 from rankine._evaluate.custom import metric
+from rankine._evaluate.debias import Debiased, debias
 from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.logs.ctr import ctr
@@ -195,6 +196,7 @@ __all__ = [
     "Compat",
     "Convention",
     "Coverage",
+    "Debiased",
     "ElevenPoint",
     "Entropy",
     "Estimate",
@@ -261,6 +263,7 @@ __all__ = [
     "conventions",
     "cross_entropy",
     "ctr",
+    "debias",
     "evaluate",
     "expected_calibration_error",
     "explained_variance",
