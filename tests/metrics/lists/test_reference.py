@@ -150,6 +150,9 @@ def test_numbers_of_a_rank_column_are_the_ranks() -> None:
 
     assert values(convention="rectools") == [1 / 2, 1 / 2, 1]
     assert values(order="rank") == [1, 1, 1]
+    # Scores that say otherwise do not count where ranks do.
+    other = other.with_columns(score=pl.col("rank").cast(float))
+    assert values(convention="rectools") == [1 / 2, 1 / 2, 1]
 
 
 def test_ids_of_two_types() -> None:
@@ -268,9 +271,31 @@ def test_batches_give_what_one_call_gives(
     assert parts.mean == pytest.approx(once.mean, rel=0, abs=0, nan_ok=True)
 
 
-def test_accumulators_with_other_references_are_not_merged() -> None:
-    total = rk.Accumulator("Intersection@1", reference={"u": ["a", "b"]})
-    other = rk.Accumulator("Intersection@1", reference={"u": ["b", "a"]})
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["a", "b"], ["b", "a"]),
+        ({"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 0.0}),
+        ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0}),
+    ],
+)
+def test_accumulators_with_other_references_are_not_merged(
+    first: Any, second: Any
+) -> None:
+    total, same, other = (
+        rk.Accumulator("Intersection@1", reference={"u": own}, convention="rectools")
+        for own in (first, first, second)
+    )
 
+    total.merge(same)
     with pytest.raises(ParameterError):
         total.merge(other)
+
+
+def test_parts_of_a_table_have_their_own_reference() -> None:
+    lists, other = {"u": ["a"], "v": ["b"], "w": ["a"]}, {"u": ["a"], "w": ["b"]}
+    table = rk.evaluate(None, lists, "Intersection", reference=other).table.table
+
+    parts = [rk.Intersection.values(part).tolist() for part in table.parts(2)]
+
+    assert parts == [[1, 0], [0]]
