@@ -65,8 +65,7 @@ OTHERS: dict[str, dict[str, str]] = {
     },
     "lenskit": {
         _LOSSES: "RMSE MAE",
-        _LATER: "ListLength TestItemCount MeanPopRank ExposureGini entropy "
-        "rank_biased_entropy least_item_promoted",
+        _LATER: "ListLength TestItemCount MeanPopRank ExposureGini least_item_promoted",
         "rankine.rbo, with a convention": "rank_biased_overlap",
         _SAME: "rank_biased_precision",
         _HELP: "Metric MetricFunction MeasurementCollector ListMetric GlobalMetric "

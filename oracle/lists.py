@@ -303,7 +303,13 @@ def recmetrics(w: World, _: np.random.Generator) -> Iterator[Pair]:
 
 
 def replay(w: World, rng: np.random.Generator) -> Iterator[Pair]:
-    from replay.metrics import Coverage, Novelty, Surprisal, Unexpectedness
+    from replay.metrics import (
+        CategoricalDiversity,
+        Coverage,
+        Novelty,
+        Surprisal,
+        Unexpectedness,
+    )
 
     names = {
         "query_column": "user_id",
@@ -339,6 +345,16 @@ def replay(w: World, rng: np.random.Generator) -> Iterator[Pair]:
     )
     own = w.ours(f"Unexpectedness@{w.k}", "replay", lists=run, reference=theirs)
     yield "Unexpectedness without items", value, own
+    kinds = w.features.argmax(axis=1).tolist()
+    about = w.lists.assign(category_id=[kinds[item] for item in w.lists["item_id"]])
+    varied = CategoricalDiversity(w.k, query_column="user_id", rating_column="score")
+    (value,) = varied(about.drop(columns=["item_id", "rank"])).values()
+    topics = {item: f"kind {kind}" for item, kind in enumerate(kinds)}
+    yield (
+        "TopicDiversity",
+        value,
+        w.ours(f"TopicDiversity@{w.k}", "replay", items=topics),
+    )
 
 
 def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
@@ -399,9 +415,9 @@ def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
         yield label, theirs[call], partial(float, ours[label.format(k=k)])
 
 
-def lenskit(w: World, _: np.random.Generator) -> Iterator[Pair]:
+def lenskit(w: World, rng: np.random.Generator) -> Iterator[Pair]:
     from lenskit.data import ItemList, ItemListCollection
-    from lenskit.metrics import ListGini, RunAnalysis
+    from lenskit.metrics import ListGini, RunAnalysis, entropy, rank_biased_entropy
 
     lists = w.lists.groupby("user_id")["item_id"].apply(list).to_dict()
     outputs = ItemListCollection.from_dict(
@@ -413,6 +429,24 @@ def lenskit(w: World, _: np.random.Generator) -> Iterator[Pair]:
     found = RunAnalysis(metric).measure(outputs, outputs)
     theirs = float(found.global_metrics()[metric.label])
     yield "Gini", theirs, w.ours(f"Gini@{w.k}", "lenskit", catalog=w.n_items)
+    # Some items are about nothing, most about several topics.
+    matrix = (rng.random((w.n_items, 5)) < _CHANCE).astype(float)
+    matrix[0] = 1  # so that all topics are about something
+    topics = {
+        item: [f"topic {topic}" for topic in np.flatnonzero(row)]
+        for item, row in enumerate(matrix)
+        if row.any()
+    }
+    for name, peer in (
+        ("TopicEntropy", entropy),
+        ("RankBiasedEntropy", rank_biased_entropy),
+    ):
+        each = [
+            peer(ItemList(item_ids=shown, ordered=True), matrix[shown], n=w.k)
+            for shown in lists.values()
+        ]
+        own = w.ours(f"{name}@{w.k}", "lenskit", items=topics)
+        yield name, float(np.mean(each)), own
 
 
 TOOLS = {

@@ -51,8 +51,9 @@ _HOMES = {
     "_metrics.lists": (
         "AP_IA AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson "
         "ILD InterListDiversity Intersection LongTail NRBP Novelty P_IA Popularity "
-        "Serendipity SubtopicRecall SufficientReco Unexpectedness UnrepeatedReco "
-        "UserCoverage alpha_DCG alpha_nDCG nERR_IA nNRBP"
+        "Serendipity SubtopicRecall SufficientReco TopicDiversity TopicEntropy "
+        "Unexpectedness UnrepeatedReco UserCoverage alpha_DCG alpha_nDCG nERR_IA "
+        "nNRBP"
     ),
     "_metrics.metric": "Metric",
     "_metrics.names": "metrics parse",

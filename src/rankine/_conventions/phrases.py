@@ -163,6 +163,8 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("scale", "perfect"): (
         "divides by the value of a list that is perfect for every topic"
     ),
+    ("several", "split"): "splits an item with several topics among them",
+    ("several", "whole"): "counts an item once for each of its topics",
     ("method", "popularity"): "expects popular items",
     ("method", "users"): "expects items that had the same users",
     ("least", 1): "requires one item in a list",
@@ -175,6 +177,7 @@ _NUMBERS = {
     "longest": "stops after {} ranks",
     "scale": "multiplies by {:g}",
     "padding": "assumes that the catalogue is larger by {}",
+    "smoothing": "adds {:g} to the amount of every topic",
     "base": "takes logarithms to the base {:.4g}",
     "tail": "uses {:g} for the tail",
     "sample": "samples {} users if there are more",

@@ -205,6 +205,7 @@ PRESETS: dict[str, Convention] = {
             "Coverage": _ALL_SHOWN,
             "Gini": {"divisor": "n", "outside": "counted"},
             "ILD": {"short": "one_known"},
+            "TopicEntropy": {"several": "whole", "smoothing": 1e-6},
         },
     ),
     "torchmetrics": Convention(

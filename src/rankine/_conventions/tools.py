@@ -248,8 +248,8 @@ TOOLS: dict[str, Tool] = {
             "Coverage": "Coverage",
             "Novelty": "Novelty, Surprisal",
             "Unexpectedness": "Unexpectedness",
+            "TopicDiversity": "CategoricalDiversity",
         },
-        unlike={"SubtopicRecall": "CategoricalDiversity"},
         over_train=frozenset({"Novelty"}),
     ),
     "lenskit": Tool(
@@ -264,6 +264,7 @@ TOOLS: dict[str, Tool] = {
             "ILD": "ILS",
             "Gini": "ListGini",
             "Coverage": "UniqueItemCount",
+            "TopicEntropy": "entropy, rank_biased_entropy",
         },
     ),
     "torchmetrics": Tool(

@@ -41,6 +41,8 @@ _OTHER_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "gauc": ("AUC", {"scope": "weighted"}),
     "grouped_auc": ("AUC", {"scope": "weighted"}),
     "ncrr": ("nDCG", {"gain": "binary", "discount": "reciprocal"}),
+    "rankbiasedentropy": ("TopicEntropy", {"p": 0.85}),
+    "rank_biased_entropy": ("TopicEntropy", {"p": 0.85}),
 }
 
 
@@ -302,5 +304,6 @@ def _ranx(text: str) -> Metric | None:
     if name.casefold() not in _OTHER_NAMES:
         return None
     canonical, params = _OTHER_NAMES[name.casefold()]
-    metric = Metric(canonical)(**params)
+    kind = ListMetric if canonical in LISTED else Metric
+    metric = kind(canonical)(**params)
     return metric @ _number(cut, text) if cut else metric

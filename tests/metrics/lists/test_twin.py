@@ -111,6 +111,7 @@ EVERY = [
     "alpha_nDCG@5", "ERR_IA@5", "AWRF@5", "EE@5", "alpha_DCG@5", "nERR_IA@5",
     "NRBP@5", "nNRBP@5", "AP_IA@5", "P_IA@5", "SufficientReco@5", "UnrepeatedReco@5",
     "Intersection@5",
+    "NRBP@5", "nNRBP@5", "AP_IA@5", "P_IA@5", "TopicEntropy@5", "TopicDiversity@5",
 ]  # fmt: skip
 
 

@@ -277,6 +277,24 @@ def err_ia(w: World, user: str, shown: list[str]) -> float:
     return total / len(wanted)
 
 
+def topic_entropy(
+    w: World, shown: list[str], p: float, *, whole: bool, smoothing: float
+) -> float:
+    amount = {topic: smoothing for own in w.topics.values() for topic in own}
+    for place, item in enumerate(shown):
+        for topic in w.topics.get(item, []):
+            amount[topic] += p**place / (1 if whole else len(w.topics[item]))
+    total = sum(amount.values())
+    if not shown or not total:
+        return NAN
+    return -sum(m / total * math.log2(m / total) for m in amount.values() if m)
+
+
+def topic_diversity(w: World, _: str, shown: list[str]) -> float:
+    topics = {topic for item in shown for topic in w.topics.get(item, [])}
+    return len(topics) / 5 if shown else NAN
+
+
 def awrf(w: World, _: str, shown: list[str]) -> float:
     got: Counter[str] = Counter()
     for place, item in enumerate(shown):
@@ -354,6 +372,15 @@ TWINS: dict[str, tuple[Twin, str]] = {
     "nNRBP(alpha=0.3,beta=0.8)@5": (nnrbp, "topics"),
     "AP_IA@5": (ap_ia, "topics"),
     "P_IA@5": (p_ia, "topics"),
+    "TopicEntropy@5": (
+        lambda w, _, shown: topic_entropy(w, shown, 1, whole=False, smoothing=0),
+        "topics",
+    ),
+    "TopicEntropy(p=0.7,several='whole',smoothing=0.1)@5": (
+        lambda w, _, shown: topic_entropy(w, shown, 0.7, whole=True, smoothing=0.1),
+        "topics",
+    ),
+    "TopicDiversity@5": (topic_diversity, "topics"),
     "AWRF@5": (awrf, "topics"),
     "EE@5": (exposure, "topics"),
     "Intersection(ref_k=3)@5": (in_other, "topics"),

@@ -18,6 +18,7 @@ from rankine._metrics.lists._profile import Calibration, Serendipity
 from rankine._metrics.lists._quality import SufficientReco, UnrepeatedReco
 from rankine._metrics.lists._reference import Intersection
 from rankine._metrics.lists._topics import ERR_IA, SubtopicRecall, alpha_nDCG
+from rankine._metrics.lists._variety import TopicDiversity, TopicEntropy
 
 __all__ = [
     "AP_IA",
@@ -42,6 +43,8 @@ __all__ = [
     "Serendipity",
     "SubtopicRecall",
     "SufficientReco",
+    "TopicDiversity",
+    "TopicEntropy",
     "Unexpectedness",
     "UnrepeatedReco",
     "UserCoverage",
