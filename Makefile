@@ -141,7 +141,7 @@ oracle-search: LISTS = ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
-oracle-torch: LISTS = replay lenskit
+oracle-torch: LISTS = torchmetrics replay lenskit
 oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
 

@@ -61,7 +61,8 @@ OTHERS: dict[str, dict[str, str]] = {
     "cornac": {_LOSSES: "MAE MSE RMSE"},
     "surprise": {_LOSSES: "mae mse rmse"},
     "torchmetrics": {
-        _LATER: "RetrievalPrecisionRecallCurve RetrievalRecallAtFixedPrecision"
+        "Evaluation.curve": "RetrievalPrecisionRecallCurve",
+        "Evaluation.recall_at_precision": "RetrievalRecallAtFixedPrecision",
     },
     "lenskit": {
         _LOSSES: "RMSE MAE",

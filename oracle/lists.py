@@ -449,7 +449,38 @@ def lenskit(w: World, rng: np.random.Generator) -> Iterator[Pair]:
         yield name, float(np.mean(each)), own
 
 
+def torchmetrics(w: World, rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare recall where precision is enough; scores may be below 0."""
+    import torch
+    from torchmetrics.retrieval import RetrievalRecallAtFixedPrecision
+
+    if set(w.truth["user_id"]).isdisjoint(w.lists["user_id"]):
+        return
+    liked = set(zip(w.truth["user_id"], w.truth["item_id"], strict=True))
+    lists = w.lists.drop(columns="rank")
+    lists["score"] = rng.permutation(len(lists)) / 4.0 - 1
+    pairs = list(zip(lists["user_id"], lists["item_id"], strict=True))
+    scores = torch.tensor(lists["score"].tolist())
+    target = torch.tensor([int(pair in liked) for pair in pairs])
+    users = torch.tensor(lists["user_id"].tolist())
+    rule = rk.conventions()["torchmetrics"].replace(score_floor=None)
+    ev = rk.evaluate(w.truth, lists, "AP", convention=rule)
+    max_k = int(rng.integers(1, 9)) if rng.random() < 1 / 2 else None
+    # Not at a precision that queries have, where what is rounded decides.
+    least = float(rng.choice([0, rng.random(), rng.random()]))
+    for adaptive in (False, True):
+        peer = RetrievalRecallAtFixedPrecision(least, max_k, adaptive_k=adaptive)
+        recall, k = peer(scores, target, indexes=users)
+        precision = "P(divisor='list')" if adaptive else "P"
+        ours = ev.recall_at_precision(least, max_k, precision=precision)
+        label = f"recall where {precision} is enough"
+        # It computes in float32.
+        yield label, round(float(recall), 5), partial(round, ours.recall, 5)
+        yield f"cutoff of {label}", k, partial(float, ours.k)
+
+
 TOOLS = {
+    "torchmetrics": torchmetrics,
     "rectools": rectools,
     "lenskit": lenskit,
     "recommenders": recommenders,

@@ -24,6 +24,7 @@ _HOMES = {
     "_evaluate.batches.accumulator": "Accumulator",
     "_evaluate.batches.evaluations": "Accumulated",
     "_evaluate.check": "Check check",
+    "_evaluate.curve": "RecallAtPrecision",
     "_evaluate.custom": "metric",
     "_evaluate.debias": "Debiased debias",
     "_evaluate.evaluate": "evaluate",

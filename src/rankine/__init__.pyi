@@ -6,6 +6,7 @@ from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
+from rankine._evaluate.curve import RecallAtPrecision
 from rankine._evaluate.custom import metric
 from rankine._evaluate.debias import Debiased, debias
 from rankine._evaluate.evaluate import evaluate
@@ -232,6 +233,7 @@ __all__ = [
     "R",
     "RBPResidual",
     "RScore",
+    "RecallAtPrecision",
     "Reconciliation",
     "RelP",
     "Rndcg",

@@ -3,52 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.checks import check_k
+from rankine._base.checks import check_k, check_number
 from rankine._evaluate.plan import plan_of
 from rankine._evaluate.summary import summarize
 from rankine._join.aligned import Aligned
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
-from rankine._stats.intervals import Sample, intervals
+from rankine._stats.intervals import intervals
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.result import Evaluation
+    from rankine._evaluate.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAtPrecision:
+    """The largest recall at a cutoff whose precision is enough.
+
+    Attributes:
+        recall: the mean recall there.
+        precision: the mean precision there.
+        k: the cutoff.
+    """
+
+    recall: float
+    precision: float
+    k: int
 
 
 def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame:
     """Return a metric at many cutoffs; see `Evaluation.curve`."""
-    wanted: object = parse(metric) if isinstance(metric, str) else metric
-    if not isinstance(wanted, Metric):
-        msg = f"a metric is a name or a Metric, got {metric!r}"
-        raise ParameterError(msg)
     cutoffs = _cutoffs(ks)
-    if isinstance(wanted, ListMetric) or wanted.fact.at != "k":
-        why = "is a metric of lists" if isinstance(wanted, ListMetric) else "has no k"
-        msg = f"a curve is of a metric of judged items with a cutoff; {wanted} {why}"
-        raise ParameterError(msg)
-    own = evaluation._plan  # noqa: SLF001 - a part of the result
-    asked = tuple(wanted @ k for k in cutoffs)
-    plan = plan_of(asked, own.rule, None, None, own.catalog)
-    (group,) = plan.groups
-    table, weights = _table(evaluation, plan, max(cutoffs), wanted)
-    summaries = [
-        summarize(bound, table.table, choice, table.ids, weights)
-        for _, bound, choice in group.members
-    ]
-    bounds = intervals(
-        [
-            Sample(one.values, one.metric.summary, one.parts, one.uneven)
-            for one in summaries
-        ]
-    )
+    summaries = _summaries(evaluation, _with_cutoff(metric), cutoffs)
+    bounds = intervals([one.sample for one in summaries])
     return pl.DataFrame(
         {
             "k": cutoffs,
@@ -57,6 +53,64 @@ def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame
             "high": [pair.high for pair in bounds],
         }
     )
+
+
+def recall_at_precision(
+    evaluation: Evaluation,
+    min_precision: float,
+    max_k: int | None,
+    precision: str | Metric,
+    recall: str | Metric,
+) -> RecallAtPrecision:
+    """Return the largest recall; see `Evaluation.recall_at_precision`."""
+    check_number("min_precision", min_precision, least=0, most=1)
+    check_k(max_k, "max_k")
+    metrics = [_with_cutoff(precision), _with_cutoff(recall)]
+    if max_k is None:
+        _, table, _ = _joined(evaluation, metrics[0], [1])
+        max_k = max(int(table.table.n_retrieved.max(initial=0)), 1)
+    cutoffs = list(range(1, max_k + 1))
+    precisions, recalls = (
+        [one.value for one in _summaries(evaluation, metric, cutoffs)]
+        for metric in metrics
+    )
+    points = zip(recalls, cutoffs, precisions, strict=True)
+    enough = [one for one in points if one[0] > 0 and one[2] >= min_precision]
+    found, k, reached = max(enough, default=(0.0, max_k, precisions[-1]))
+    return RecallAtPrecision(found, reached, k)
+
+
+def _with_cutoff(metric: str | Metric) -> Metric:
+    wanted: object = parse(metric) if isinstance(metric, str) else metric
+    if not isinstance(wanted, Metric):
+        msg = f"a metric is a name or a Metric, got {metric!r}"
+        raise ParameterError(msg)
+    if isinstance(wanted, ListMetric) or wanted.fact.at != "k":
+        why = "is a metric of lists" if isinstance(wanted, ListMetric) else "has no k"
+        msg = f"a curve is of a metric of judged items with a cutoff; {wanted} {why}"
+        raise ParameterError(msg)
+    return wanted
+
+
+def _joined(
+    evaluation: Evaluation, metric: Metric, cutoffs: list[int]
+) -> tuple[Group, Aligned, Floats | None]:
+    """Return the metric at its cutoffs, the table that it reads, and the weights."""
+    own = evaluation._plan  # noqa: SLF001 - a part of the result
+    asked = tuple(metric @ k for k in cutoffs)
+    plan = plan_of(asked, own.rule, None, None, own.catalog)
+    (group,) = plan.groups
+    return group, *_table(evaluation, plan, max(cutoffs), metric)
+
+
+def _summaries(
+    evaluation: Evaluation, metric: Metric, cutoffs: list[int]
+) -> list[Summary]:
+    group, table, weights = _joined(evaluation, metric, cutoffs)
+    return [
+        summarize(bound, table.table, choice, table.ids, weights)
+        for _, bound, choice in group.members
+    ]
 
 
 def _cutoffs(ks: Any) -> list[int]:

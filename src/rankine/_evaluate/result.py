@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import polars as pl
 
 from rankine._base.cached import cached_property
@@ -17,13 +16,14 @@ from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
 from rankine._metrics.names import parse
-from rankine._stats.intervals import Interval, Sample, check_interval, intervals
+from rankine._stats.intervals import Interval, check_interval, intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from rankine._conventions.convention import Convention
+    from rankine._evaluate.curve import RecallAtPrecision
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
@@ -206,37 +206,19 @@ class Evaluation:
         check_interval(confidence, method, n_resamples, seed)
         options = (confidence, method, n_resamples, seed)
         if options not in self._intervals:
-            self._intervals[options] = self._all_intervals(*options)
-        return self._intervals[options][label]
-
-    def _all_intervals(
-        self, confidence: float, method: str, n_resamples: int, seed: int
-    ) -> dict[str, Interval]:
-        """Return the intervals of all metrics, so that queries are drawn once."""
-        bounds = intervals(
-            [
-                _sample(metric, summary)
-                for metric, summary in zip(
-                    self._plan.bound, self.summaries.values(), strict=True
-                )
-            ],
-            confidence=confidence,
-            method=method,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
-        labelled = {}
-        for metric, label, pair in zip(
-            self._plan.asked, self._plan.labels, bounds, strict=True
-        ):
-            least, most = metric.fact.bounds
-            clipped = metric.fact.pairs is not None
-            labelled[label] = (
-                Interval(*(min(max(bound, least), most) for bound in pair))
-                if clipped
-                else pair
+            # Of all metrics, so that queries are drawn once.
+            found = intervals(
+                [one.sample for one in self.summaries.values()],
+                confidence=confidence,
+                method=method,
+                n_resamples=n_resamples,
+                seed=seed,
             )
-        return labelled
+            each = zip(self.summaries.items(), found, strict=True)
+            self._intervals[options] = {
+                name: summary.inside(pair) for (name, summary), pair in each
+            }
+        return self._intervals[options][label]
 
     def curve(self, metric: str | Metric, ks: Iterable[int]) -> pl.DataFrame:
         """Return a metric at many cutoffs, with what was evaluated, and intervals.
@@ -266,6 +248,43 @@ class Evaluation:
         from rankine._evaluate.curve import curve  # noqa: PLC0415
 
         return curve(self, metric, ks)
+
+    def recall_at_precision(
+        self,
+        min_precision: float,
+        max_k: int | None = None,
+        *,
+        precision: str | Metric = "P",
+        recall: str | Metric = "R",
+    ) -> RecallAtPrecision:
+        """Return the largest mean recall at a cutoff whose mean precision is enough.
+
+        Of cutoffs with the same recall it is the last. If no cutoff up to `max_k` has
+        enough precision and a recall above 0, the recall is 0, at `max_k`.
+
+        Args:
+            min_precision: the smallest precision that is enough, 0 to 1.
+            max_k: the last cutoff that is looked at; the length of the longest list if
+                not given.
+            precision: what is to reach the minimum, such as ``P(divisor='list')``,
+                which does not count against short lists what they do not have.
+            recall: what is to be as large as possible.
+
+        Returns:
+            The recall, the precision and the cutoff.
+
+        Raises:
+            ParameterError: as `curve`.
+
+        >>> import rankine as rk
+        >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+        >>> run = {"q1": ["a", "x", "b"], "q2": ["c", "y", "z"]}
+        >>> rk.evaluate(qrels, run, "AP").recall_at_precision(0.5)
+        RecallAtPrecision(recall=1.0, precision=0.5, k=3)
+        """
+        from rankine._evaluate.curve import recall_at_precision  # noqa: PLC0415
+
+        return recall_at_precision(self, min_precision, max_k, precision, recall)
 
     def worst(self, metric: str | Metric, n: int = 10) -> Worst:
         """Return the queries on which a metric is worst, and what they missed.
@@ -421,17 +440,6 @@ class Evaluation:
         from rankine._report.export import to_html  # noqa: PLC0415
 
         return to_html(self)
-
-
-def _sample(metric: Metric, summary: Summary) -> Sample:
-    """Return what the interval of a metric is taken of."""
-    fact, values = metric.fact, summary.values
-    if fact.pairs is not None:
-        # A query has a part in the pairs of all others too, which makes its own
-        # deviation count twice (Hoeffding 1948).
-        mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
-        values = mean + 2 * (values - mean)
-    return Sample(values, metric.summary, summary.parts, summary.uneven)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

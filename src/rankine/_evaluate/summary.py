@@ -11,7 +11,7 @@ import numpy as np
 from rankine._base.cached import cached_property
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
-from rankine._stats.intervals import FLOOR
+from rankine._stats.intervals import FLOOR, Interval, Sample
 from rankine.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -81,6 +81,24 @@ class Summary:
         entered = self.weights[~np.isnan(self.values)]
         same = len(entered) == 0 or bool((entered == entered[0]).all())
         return None if same else self.weights
+
+    @property
+    def sample(self) -> Sample:
+        """What an interval of the number is taken of."""
+        values = self.values
+        if self.metric.fact.pairs is not None:
+            # A query has a part in the pairs of all others too, which makes its own
+            # deviation count twice (Hoeffding 1948).
+            mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
+            values = mean + 2 * (values - mean)
+        return Sample(values, self.metric.summary, self.parts, self.uneven)
+
+    def inside(self, interval: Interval) -> Interval:
+        """Cut an interval of a mean over pairs to what the metric can be."""
+        if self.metric.fact.pairs is None:
+            return interval
+        least, most = self.metric.fact.bounds
+        return Interval(*(min(max(bound, least), most) for bound in interval))
 
     @property
     def fate_of_empty(self) -> str:
