@@ -141,6 +141,40 @@ def test_it_can_be_defined_again() -> None:
     assert rk.evaluate(QRELS, RUN, "Again")["Again"] == 3
 
 
+def test_a_metric_keeps_its_function_when_another_has_its_name() -> None:
+    first = rk.metric(lambda ranking, judged, k=None, by=1: 1.0 * by, name="Again")
+    old = rk.evaluate(QRELS, RUN, first(by=2))
+    told = str(old)
+    second = rk.metric(
+        lambda table: np.full(table.n_queries, 3.0), name="Again", bounds=(0, 9)
+    )
+
+    assert first != second
+    assert rk.evaluate(QRELS, RUN, first(by=2) @ 2).mean == {"Again(by=2)@2": 2}
+    assert rk.evaluate(QRELS, RUN, second).mean == {"Again": 3}
+    assert rk.evaluate(QRELS, RUN, first).mean == {"Again": 1}
+    assert (first.fact.bounds, second.fact.bounds) == ((-math.inf, math.inf), (0, 9))
+    assert str(old) == told
+    assert old.interval(first(by=2)) == (2, 2)
+    with pytest.raises(ParameterError, match="two metrics are called Again"):
+        rk.evaluate(QRELS, RUN, [first, second])
+
+
+def test_no_cutoff_where_the_function_has_one_of_its_own() -> None:
+    made = rk.metric(lambda ranking, judged, k=1: len(ranking), name="Shown")
+    metrics = [made, made(k=None), made @ 2, (made @ 2)(k=None)]
+
+    assert [str(one) for one in metrics] == [
+        "Shown", "Shown(k=None)", "Shown@2", "Shown(k=None)",
+    ]  # fmt: skip
+    assert [rk.parse(str(one)) for one in metrics] == metrics
+    assert rk.evaluate(QRELS, RUN, metrics[:3]).mean == {
+        "Shown": (1 + 1 + 0) / 3,
+        "Shown(k=None)": (3 + 2 + 0) / 3,
+        "Shown@2": (2 + 2 + 0) / 3,
+    }
+
+
 def test_batches_of_two_definitions_are_not_mixed() -> None:
     totals = []
     for number in (1.0, 2.0):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -167,7 +168,7 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
-            steps=no_steps if frame.ranked else lambda: steps,
+            steps=no_steps if frame.ranked else partial(tuple, steps),
         )
     return aligned
 

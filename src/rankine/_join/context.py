@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from rankine._base.text import Counted, count
 from rankine._io import repeats
 from rankine._join.aligned import SHOWN, no_overlap, no_steps
 from rankine._join.ids import Index, numbered
-from rankine._tables.groups import Groups, Topics, Train, marked
+from rankine._tables.groups import Distance, Groups, Topics, Train, marked
 from rankine._tables.keys import may_repeat
 from rankine._tables.lists import Recommended, Top
 from rankine._tables.segments import expand, starts_of
@@ -139,7 +138,7 @@ def know(
         there = marked(awaited, n_users)
         n_awaited = int(np.count_nonzero(there))
         table = replace(table, awaited=n_awaited, covered=there[owners])
-    queries, steps = lists.queries, lists.steps
+    queries = lists.queries
     if users is not None and judged is not None:
         queries = named.gather(owners).cast(judged.queries.dtype).alias("query")
     return Listed(
@@ -149,7 +148,7 @@ def know(
         tuple(strange),
         tuple(_bare(table)),
         items=every,
-        steps=lambda: (steps.rises, steps.falls > 0),
+        steps=lists.steps.seen,
     )
 
 
@@ -311,7 +310,7 @@ def _with_features(
 ) -> Recommended:
     """Add features, topics or a distance, by the numbers of items."""
     if features.distance is not None:
-        return replace(table, distance=_distance(features.distance, every.to_list()))
+        return replace(table, distance=Distance(features.distance, every.to_list()))
     n = table.n_items
     topic, owner, weight = features.topic, features.topic_item, features.weight
     if topic is not None and owner is not None and weight is not None:
@@ -332,26 +331,6 @@ def _with_features(
     places = codes[cells.row], cells.col
     sparse = csr_array((cells.data, places), shape=(n, vectors.shape[1]))
     return replace(table, vectors=sparse)
-
-
-def _distance(
-    between: Callable[[Any, Any], float], named: list[Any]
-) -> Callable[[int, int], float]:
-    """Return a distance of items by their numbers, which is asked once for a pair."""
-
-    @lru_cache(maxsize=1 << 20)
-    def distance(first: int, second: int) -> float:
-        value = between(named[first], named[second])
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            msg = (
-                f"the distance between items {named[first]!r} and {named[second]!r} is "
-                f"{value!r}, not a number"
-            )
-            raise DataError(msg) from None
-
-    return distance
 
 
 def _sorted(numbers: Ints) -> Ints:

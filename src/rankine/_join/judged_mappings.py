@@ -154,7 +154,7 @@ class Probed:
 
     def steps(self) -> tuple[int, bool]:
         """Return how often a score is above the one before, and whether one falls."""
-        return self._steps.rises, self._steps.falls > 0
+        return self._steps.seen()
 
     def _by_falling_scores(self) -> Found | None:
         """Rank by scores that fall along every list; None if they do not.

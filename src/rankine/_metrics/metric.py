@@ -19,7 +19,7 @@ from rankine._base.frozen import freeze
 from rankine._conventions.convention import FIELDS
 from rankine._conventions.spellings import canonical
 from rankine._tables.judged import Judged
-from rankine.errors import ParameterError, nearest
+from rankine.errors import ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
@@ -59,7 +59,7 @@ HIGHEST_GRADE = Across(
 """Without a scale, it is that of the highest grade of all judgements."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fact:
     """What is declared about a metric, once, for all who need to know.
 
@@ -171,7 +171,8 @@ class Metric:
 
     ``nDCG @ 10`` binds the cutoff, ``nDCG(gain="exponential")`` any parameter; the
     text of a metric is the expression that makes it. Metrics are equal when name and
-    parameters are, and are checked when they are made.
+    parameters are, and are checked when they are made. One of a user's own keeps its
+    function when another one is defined under its name.
 
     >>> from rankine._metrics.ranking import nDCG
     >>> nDCG(gain="exponential") @ 10
@@ -183,6 +184,7 @@ class Metric:
 
     name: str
     params: tuple[tuple[str, Any], ...] = ()
+    fact: Fact = field(default=None, repr=False)  # type: ignore[assignment]
     _bound: Mapping[str, Any] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -192,6 +194,12 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Check the parameters by running the kernel on an empty table."""
+        given: object = self.fact
+        if given is None:
+            if self.name not in self.facts:
+                msg = f"unknown metric {self.name!r}{nearest(self.name, self.facts)}"
+                raise UnknownMetricError(msg)
+            object.__setattr__(self, "fact", self.facts[self.name])
         known = self.fact.parameters
         bound = {key: canonical(key, value) for key, value in self.params}
         for key in bound:
@@ -217,10 +225,9 @@ class Metric:
         object.__setattr__(self, "_bound", dict(ordered))
         object.__setattr__(self, "_chosen", {**known, **self._bound})
 
-    @property
-    def fact(self) -> Fact:
-        """What is declared about this metric."""
-        return self.facts[self.name]
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by the name: the function itself is found where it is."""
+        return type(self), (self.name, self.params)
 
     def get(self, parameter: str) -> Any:
         """Return the value of a parameter: the bound one, or the default."""
@@ -300,10 +307,10 @@ class Metric:
 
     def __call__(self, /, **params: Any) -> Self:
         """Bind parameters."""
-        bound = {**self._bound, **params}
-        if bound.get(self.fact.at or "", 0) is None:
-            del bound[self.fact.at or ""]  # no cutoff is what there is without one
-        return type(self)(self.name, (*bound.items(),))
+        bound, cutoff = {**self._bound, **params}, self.fact.at
+        if cutoff in bound and bound[cutoff] is self.fact.parameters[cutoff] is None:
+            del bound[cutoff]  # no cutoff is what there is without one
+        return type(self)(self.name, (*bound.items(),), self.fact)
 
     def __matmul__(self, value: Any) -> Self:
         """Bind the parameter that ``@`` stands for, the cutoff for most metrics."""
@@ -316,11 +323,13 @@ class Metric:
     def __str__(self) -> str:
         """Return the expression that makes this metric, like ``P(rel=2)@5``."""
         cutoff = self.fact.at
+        cut = self._bound.get(cutoff) if cutoff else None
         inside = ",".join(
-            f"{key}={_shown(value)}" for key, value in self.params if key != cutoff
+            f"{key}={_shown(value)}"
+            for key, value in self.params
+            if key != cutoff or cut is None
         )
         text = f"{self.name}({inside})" if inside else self.name
-        cut = self._bound.get(cutoff) if cutoff else None
         return text if cut is None else f"{text}@{_plain(cut)}"
 
     __repr__ = __str__

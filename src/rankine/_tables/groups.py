@@ -1,14 +1,16 @@
-"""What is known of users and items besides lists: groups, topics, training data."""
+"""What is known besides lists: groups, topics, distances, training data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.cached import cached_property
 from rankine._tables.segments import expand, starts_of
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,6 +147,35 @@ class Topics:
     def n(self) -> int:
         """The number of topics."""
         return len(self.names)
+
+
+class Distance:
+    """A distance of items by their numbers, which is asked once for a pair."""
+
+    def __init__(self, between: Callable[[Any, Any], float], ids: list[Any]) -> None:
+        self._given = between, ids
+        self._known = lru_cache(maxsize=1 << 20)(self._asked)
+
+    def __call__(self, first: int, second: int) -> float:
+        """Return the distance of two items."""
+        return self._known(first, second)
+
+    def _asked(self, *pair: int) -> float:
+        between, ids = self._given
+        first, second = (ids[number] for number in pair)
+        value = between(first, second)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            msg = (
+                f"the distance between items {first!r} and {second!r} is {value!r}, "
+                "not a number"
+            )
+            raise DataError(msg) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle without what was asked so far."""
+        return type(self), self._given
 
 
 def marked(item: Ints, n_items: int) -> Bools:

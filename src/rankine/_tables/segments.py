@@ -35,6 +35,10 @@ class Steps(NamedTuple):
         """Whether values fall from each to the next."""
         return self.rises == self.ties == 0
 
+    def seen(self) -> tuple[int, bool]:
+        """Return how often a value is above the one before, and whether one falls."""
+        return self.rises, self.falls > 0
+
 
 NO_STEPS = Steps(0, 0, 0)
 
