@@ -263,10 +263,29 @@ def jurity(w: World, rng: np.random.Generator) -> Iterator[Pair]:
     between = InterListDiversity(**names).get_score(lists, lists)
     own = w.ours(f"InterListDiversity@{w.k}", "jurity")
     yield "InterListDiversity", between, own
+    seed, runs = int(rng.integers(9)), 3
+    drawn = {"user_sample_size": int(rng.integers(2, 9)), "seed": seed}
+    how = f"sample={drawn['user_sample_size']},runs={runs},seed={seed}"
+    # Of other distances it has those that take sparse vectors.
+    for distance in ("cosine", "cityblock", "manhattan", "euclidean"):
+        for sampled in (False, True):
+            more: dict[str, Any] = drawn | {"num_runs": runs} if sampled else {}
+            peer = InterListDiversity(metric=distance, **names, **more)
+            chosen = f"distance='{distance}'" + (f",{how}" if sampled else "")
+            own = w.ours(f"InterListDiversity({chosen})@{w.k}", "jurity")
+            label = f"InterListDiversity({distance}{', sampled' * sampled})"
+            yield label, peer.get_score(lists, lists), own
     if w.k > 1:
         table = pd.DataFrame(w.features).rename_axis("item_id").reset_index()
         within = IntraListDiversity(table, **names).get_score(lists, lists)
         yield "ILD", within, w.ours(f"ILD@{w.k}", "jurity", items=w.features)
+        for distance in ("cosine", "cityblock"):
+            peer = IntraListDiversity(
+                table, metric=distance, **names, **drawn, num_runs=runs
+            )
+            metric = f"ILD(distance='{distance}',{how})@{w.k}"
+            own = w.ours(metric, "jurity", items=w.features)
+            yield f"ILD({distance}, sampled)", peer.get_score(lists, lists), own
     logged = w.train.assign(
         click=rng.integers(0, 2, len(w.train)),
         propensity=rng.uniform(0.1, 1, len(w.train)),

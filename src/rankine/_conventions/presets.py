@@ -33,6 +33,7 @@ _OF_RANKSYS: dict[str, Any] = {
     "ERR_IA": {"wants": "profile", "max_grade": None, "without": "zero"},
 }
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
+_TEN_SAMPLES = {"sample": 10_000, "runs": 10, "seed": 1}
 _RANKSYS = Convention(
     **_BY_ORDER,
     gain="exponential_rel",
@@ -121,7 +122,8 @@ PRESETS: dict[str, Convention] = {
             "R": {"duplicates": "set"},
             "AP": {"queries": "both"},
             "AUC": _POOLED_AUC,
-            "InterListDiversity": {"sample": 10_000, "runs": 10, "seed": 1},
+            "InterListDiversity": _TEN_SAMPLES,
+            "ILD": _TEN_SAMPLES,
         },
     ),
     "ranksys": _RANKSYS,

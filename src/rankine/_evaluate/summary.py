@@ -97,7 +97,7 @@ class Summary:
         """Cut an interval of a mean over pairs to what the metric can be."""
         if self.metric.fact.pairs is None:
             return interval
-        least, most = self.metric.fact.bounds
+        least, most = self.metric.bounds
         return Interval(*(min(max(bound, least), most) for bound in interval))
 
     @property
@@ -149,6 +149,12 @@ def summarize(
         value = fact.pairs(table, **dict(metric.params))
     if n and fact.parts is not None and _is_pooled(metric, rule):
         parts = _parts(fact.parts, metric, table, values)
+        value = _ratio(*parts)
+    times = None if fact.times is None else fact.times(table, **dict(metric.params))
+    if times is not None:
+        entered = ~np.isnan(values)
+        n_undefined -= int(np.count_nonzero(times == 0))
+        parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
     if weights is not None:
         plain = Summary(value, values, n, n_undefined, gaps, parts, metric, table)

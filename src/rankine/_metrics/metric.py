@@ -8,6 +8,7 @@ gives the function a name and declares facts that the rest reads.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
@@ -69,6 +70,7 @@ class Fact:
         aliases: other names, read without regard to case.
         at: the parameter that ``@`` sets, if any.
         bounds: the smallest and the largest value.
+        endless: parameter -> its values with which there is no largest value.
         higher_is_better: the direction, None where there is none.
         summary: how the values of the queries become one: their mean, their sum,
             their geometric mean, or pooled numerators over pooled denominators; or
@@ -78,6 +80,8 @@ class Fact:
             pairs of queries, and the kernel gives each query's part in it.
         each: what every query has of a number of all of them, for values per query;
             None where no query has a share in it.
+        times: how often each query counts, where they are drawn at random; None if all
+            count once.
         empty: what a query without relevant items is worth to the summary: what the
             convention says; the same only where the metric has no value (``gaps``);
             nothing, where there is no value (``skip``); or its own value, which does
@@ -109,11 +113,13 @@ class Fact:
     aliases: tuple[str, ...] = ()
     at: str | None = None
     bounds: tuple[float, float] = (0, 1)
+    endless: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     higher_is_better: bool | None = True
     summary: Summary = "mean"
     parts: Parts | None = None
     pairs: Callable[..., float] | None = None
     each: Kernel | None = None
+    times: Callable[..., Floats | None] | None = None
     empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
     lacks: str = "a relevant item"
     needs: frozenset[str] = frozenset()
@@ -262,6 +268,14 @@ class Metric:
             if str(chosen) == value if value else not condition or chosen is not None:
                 asked.add(what)
         return frozenset(asked)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest value, by the parameters."""
+        endless = self.fact.endless.items()
+        low, high = self.fact.bounds
+        without_end = any(self.get(key) in values for key, values in endless)
+        return (low, math.inf) if without_end else (low, high)
 
     @property
     def is_symmetric(self) -> bool:

@@ -15,7 +15,7 @@ from rankine._base.blocks import by_blocks, by_halves
 from rankine._base.limits import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rankine._base.arrays import AnyArray, Bools, Floats, Ints
 
@@ -168,6 +168,21 @@ def runs(*columns: AnyArray) -> tuple[Ints, Ints]:
     for column in columns:
         new[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(new), np.cumsum(new) - 1
+
+
+def cut_evenly(cost: Floats, most: float) -> Iterator[slice]:
+    """Cut lists into parts that cost no more than this, unless one alone does.
+
+    >>> list(cut_evenly(np.array([2.0, 1.0, 9.0, 1.0]), 3))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    upto = np.concatenate(([0.0], np.cumsum(cost)))
+    begin, n = 0, len(cost)
+    while begin < n:
+        end = int(np.searchsorted(upto, upto[begin] + most, side="right")) - 1
+        end = min(max(end, begin + 1), n)
+        yield slice(begin, end)
+        begin = end
 
 
 def cut_lists(starts: Ints, rank: Ints | None, depth: int) -> tuple[Ints, Ints]:

@@ -208,8 +208,8 @@ def test_every_word_is_documented(name: str) -> None:
 
 @every_metric
 def test_values_are_within_bounds(name: str) -> None:
-    low, high = LISTED[name].bounds
     for metric in choices(name):
+        low, high = metric.bounds
         for w in WORLDS:
             found = np.array(numbers(metric, w))
             inside = (found >= low) & (found <= high)

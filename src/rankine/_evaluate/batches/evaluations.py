@@ -245,6 +245,7 @@ class Evaluations(Total[_Part]):
         found: dict[int, Summary] = {}
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for number, metric, rule in group.members:
+                _refuse_sample(metric, len(queries.ids))
                 if metric.fact.of_all:
                     tallies = queries.shown.tallies(self._job.known)
                     each = [one.values for one in part.found[number]]
@@ -350,14 +351,18 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     raise ParameterError(msg)
 
 
+def _refuse_sample(metric: Metric, n_queries: int) -> None:
+    """Refuse to draw from lists that are not kept."""
+    sample = metric.get("sample")
+    if sample is not None and n_queries > sample:
+        msg = f"{metric} draws from all lists, which batches do not keep"
+        raise ParameterError(msg)
+
+
 def _whole(
     metric: Metric, rule: Convention, tallies: Tallies, each: Sequence[Floats]
 ) -> Summary:
     """Return a number of all lists together, from their tallies."""
-    sample = metric.get("sample")
-    if sample is not None and tallies.n_queries > sample:
-        msg = f"{metric} draws from all lists, which batches do not keep"
-        raise ParameterError(msg)
     values = np.concatenate(each) if metric.fact.each and each else None
     return of_all(metric, tallies, rule, values)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rankine._metrics.lists._diversity import ILD, InterListDiversity, Unexpectedness
+from rankine._metrics.lists._between import InterListDiversity
+from rankine._metrics.lists._diversity import ILD, Unexpectedness
 from rankine._metrics.lists._exposure import (
     Coverage,
     Entropy,

@@ -1,26 +1,25 @@
-"""How different lists are from each other, items within a list, and from before."""
+"""How different the items of a list are from each other, and from before."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from rankine._base.checks import check_choice, check_count, check_k
+from rankine._base.checks import check_choice, check_k
 from rankine._metrics.lists._reference import shared_items
 from rankine._metrics.lists.directions import dense, directions, dots, features
+from rankine._metrics.lists.draws import check_draws, times_drawn
 from rankine._metrics.lists.kind import listed
-from rankine._tables.segments import expand, starts_of
+from rankine._tables.segments import starts_of
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._tables.lists import Recommended
-    from rankine._tables.tallies import Tally
+    from rankine._tables.lists import Recommended, Top
 
 Distance = Literal[
     "cosine", "euclidean", "sqeuclidean", "cityblock", "chebyshev", "correlation",
@@ -34,133 +33,6 @@ _NAMED = (
     "canberra", "braycurtis", "hamming", "jaccard", "dice",
 )  # fmt: skip
 _BINARY = frozenset({"jaccard", "dice"})
-
-
-def _mean_of_pairs(tally: Tally) -> float:
-    """Return the mean cosine distance of all pairs of lists."""
-    n = tally.n_lists
-    if n < 2:  # noqa: PLR2004 - a pair
-        return math.nan
-    if len(tally.by_length) == 1:
-        (length,) = tally.by_length
-        squared = float((tally.rows * tally.rows).sum()) / length
-    else:
-        total = tally.weighed(lambda length: 1 / math.sqrt(length))
-        squared = math.fsum((total * total).tolist())
-    value = 1 - (squared - n) / (n * (n - 1))
-    return min(max(value, 0.0), 1.0)  # beyond which only rounding leads
-
-
-def _between(
-    table: Recommended, *, k: int | None, sample: int | None, runs: int, seed: int
-) -> float:
-    """Return the mean over all pairs of users, or of samples of them."""
-    if sample is None or sample >= table.n_queries:
-        return _mean_of_pairs(table.tally(k, once=True))
-    top = table.once(k)
-    means = []
-    # A seed for each sample, drawn as Jurity draws them.
-    for draw in np.random.default_rng(seed).integers(0, runs * 10, runs):
-        rng = np.random.default_rng(draw)
-        kept = np.sort(rng.choice(table.n_queries, sample, replace=False))
-        length = top.length[kept]
-        rows, _ = expand(top.starts[kept], length)
-        some = replace(
-            table, starts=starts_of(length), item=top.item[rows], length=length, memo={}
-        )
-        means.append(_mean_of_pairs(some.tally(None)))
-    return float(np.mean(means))
-
-
-def inter_list_diversity(
-    table: Recommended,
-    *,
-    k: int | None = None,
-    sample: int | None = None,
-    runs: int = 10,
-    seed: int = 0,
-) -> Floats:
-    """How different the lists of two users are: 0 all alike, 1 nothing in common.
-
-    The mean cosine distance between the lists of two users, as vectors of what is
-    shown, over all pairs of users. It is exact, in one pass and for lists of any
-    lengths: the cosines of all pairs add up to the square of the sum of all vectors,
-    less their own.
-
-    Formula:
-        1 - (|| sum_u r_u / ||r_u|| ||^2 - N) / (N (N - 1)), where r_u has 1 for each
-        of the k items of user u, and N users have a list
-
-    Args:
-        table: the lists.
-        k: cutoff.
-        sample: how many users to draw at random, instead of taking all.
-        runs: how many samples are drawn; the result is their mean.
-        seed: the seed of the random numbers.
-
-    Returns:
-        Per user, the mean distance to the others, 0 to 1; nan without a list. The
-        number for all is their mean, or that of the samples; nan with fewer than two
-        lists. An item that repeats in a list counts once.
-
-    References:
-        Jurity calls it Inter-List Diversity, and samples 10,000 users ten times; others
-        call it personalization. T. Zhou et al.: Solving the apparent
-        diversity-accuracy dilemma of recommender systems. PNAS 2010.
-        https://doi.org/10.1073/pnas.1000488107
-
-    Examples:
-        The first and the second list have nothing in common, the third shares one of
-        two items with each: (1 + 1/2 + 1/2) / 3.
-
-        >>> import rankine as rk
-        >>> lists = {"u1": ["a", "b"], "u2": ["c", "d"], "u3": ["a", "c"]}
-        >>> ev = rk.evaluate(None, lists, "InterListDiversity@2")
-        >>> round(ev["InterListDiversity@2"], 4)
-        0.6667
-        >>> [round(value, 2) for value in ev.per_query["InterListDiversity@2"]]
-        [0.75, 0.75, 0.5]
-    """
-    _check_sample(k, sample, runs, seed)
-    top, tally = table.once(k), table.tally(k, once=True)
-    used, n = top.length > 0, tally.n_lists
-    values = np.full(table.n_queries, np.nan)
-    if n < 2:  # noqa: PLR2004 - a pair
-        return values
-    total = tally.weighed(lambda length: 1 / math.sqrt(length))
-    shared = top.totals(total)[used]
-    cosines = shared / np.sqrt(top.length[used]) - 1
-    values[used] = np.clip(1 - cosines / (n - 1), 0, 1)
-    return values
-
-
-def _check_sample(k: object, sample: object, runs: object, seed: object) -> None:
-    check_k(k)
-    if sample is not None:
-        check_count("sample", sample, least=2)
-    check_count("runs", runs, least=1)
-    check_count("seed", seed, least=0)
-
-
-def _inter_list(
-    table: Recommended,
-    *,
-    k: int | None = None,
-    sample: int | None = None,
-    runs: int = 10,
-    seed: int = 0,
-) -> float:
-    return _between(table, k=k, sample=sample, runs=runs, seed=seed)
-
-
-InterListDiversity = listed(
-    "InterListDiversity",
-    inter_list_diversity,
-    aliases=("Personalization", "personalisation", "inter_list_diversity"),
-    pairs=_inter_list,
-    ordered=False,
-    matters={"runs": ("sample", ()), "seed": ("sample", ())},
-)
 
 
 def _check_distance(
@@ -245,6 +117,9 @@ def intra_list_diversity(
     distance: Distance | Callable[[Any, Any], float] = "cosine",
     by: By = "features",
     short: Short = "undefined",
+    sample: int | None = None,
+    runs: int = 10,
+    seed: int = 0,
 ) -> Floats:
     """How different the items of a list are from each other.
 
@@ -268,17 +143,21 @@ def intra_list_diversity(
             no value, or counts as 0 (``zero``); or it counts as 0 only if exactly one
             item has features (``one_known``, LensKit), or only if exactly one item is
             shown (``one_shown``, RecTools), and has no value otherwise.
+        sample: how many users to draw at random, instead of taking all.
+        runs: how many samples are drawn; a user counts as often as it is drawn.
+        seed: the seed of the random numbers.
 
     Returns:
-        One value per user, from 0; nan with fewer than two items that have features.
+        One value per user, from 0; nan with fewer than two items that have features,
+        and for users who are not drawn.
         Pairs whose distance is nan are left out, and so are repeats of an item.
 
     References:
         C.-N. Ziegler et al.: Improving recommendation lists through topic
         diversification. WWW 2005. https://doi.org/10.1145/1060745.1060754
-        As Jurity's IntraListDiversity without its sampling. RecTools counts lists of
-        one item as 0; recommenders compares who had the items, by the cosine, instead
-        of their features; LensKit's ILS is 1 - ILD.
+        As Jurity's IntraListDiversity, which samples 10,000 users ten times. RecTools
+        counts lists of one item as 0; recommenders compares who had the items, by the
+        cosine, instead of their features; LensKit's ILS is 1 - ILD.
 
     Examples:
         Two films alike and one apart: cosines 1, 0 and 0.
@@ -290,7 +169,8 @@ def intra_list_diversity(
     """
     check_k(k)
     _check_distance(distance, by, short)
-    top = table.once(k)
+    check_draws(sample, runs, seed, least=1)
+    top = _drawn(table.once(k), _times(table, sample=sample, runs=runs, seed=seed))
     item, starts = _with_features(table, top.item, top.user, by)
     length = np.diff(starts)
     values = np.full(table.n_queries, np.nan)
@@ -316,6 +196,25 @@ def intra_list_diversity(
     return values
 
 
+def _drawn(top: Top, times: Floats | None) -> Top:
+    """Leave the lists empty that are not drawn."""
+    if times is None:
+        return top
+    length = np.where(times > 0, top.length, 0)
+    return top.take(times[top.user] > 0, starts_of(length))
+
+
+def _times(
+    table: Recommended,
+    *,
+    sample: int | None = None,
+    runs: int = 10,
+    seed: int = 0,
+    **_: Any,
+) -> Floats | None:
+    return times_drawn(table.n_queries, sample, runs, seed)
+
+
 ILD = listed(
     "ILD",
     intra_list_diversity,
@@ -323,6 +222,8 @@ ILD = listed(
     bounds=(0, math.inf),
     needs=("vectors:by=features", "train:by=users"),
     ordered=False,
+    times=_times,
+    matters={"runs": ("sample", ()), "seed": ("sample", ())},
 )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankine._tables.segments import cut_evenly
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -84,17 +86,11 @@ class Directions(NamedTuple):
 
     def _parts(self, *lists: Ints) -> Iterator[slice]:
         """Cut lists into parts whose vectors are not too many numbers."""
-        n = len(lists[1]) - 1
-        upto = np.zeros(n + 1)
+        upto = np.zeros(len(lists[1]))
         for item, starts in zip(lists[::2], lists[1::2], strict=True):
             size = np.concatenate(([0], np.cumsum(self.size[item])))
             upto += size[starts]
-        begin = 0
-        while begin < n:
-            end = int(np.searchsorted(upto, upto[begin] + _CELLS, side="right")) - 1
-            end = min(max(end, begin + 1), n)
-            yield slice(begin, end)
-            begin = end
+        return cut_evenly(np.diff(upto), _CELLS)
 
 
 def dots(first: Any, second: Any) -> Floats:
