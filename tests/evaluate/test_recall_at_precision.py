@@ -69,6 +69,13 @@ def test_recall_of_nothing_is_at_the_last_cutoff() -> None:
     assert found == rk.RecallAtPrecision(0.0, 0.0, 2)
 
 
+def test_precision_alone_is_not_enough() -> None:
+    ev = rk.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "x"]}, "AP")
+    found = ev.recall_at_precision(0.9, recall="R(rel=2)")
+
+    assert found == rk.RecallAtPrecision(0.0, 1 / 2, 2)
+
+
 def test_it_is_frozen() -> None:
     found = rk.evaluate(QRELS, RUN, "AP").recall_at_precision(0.5)
 

@@ -41,6 +41,7 @@ def bits(*amounts: float) -> float:
         ("rank_biased_entropy@2", "acb", bits(1, 0.85)),
         ("TopicEntropy(smoothing=0.5)", "ab", bits(2.5, 0.5)),
         ("TopicEntropy(smoothing=0.5)", "x", 1),
+        ("TopicEntropy(p=0.5,smoothing=0.5)", "ac", bits(1 + 0.5, 0.5 + 0.5)),
         (SPREAD, "ad", bits(2.5, 1.5)),
         ("TopicDiversity@2", "ac", 2 / 2),
         ("TopicDiversity@2", "abc", 1 / 2),
