@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from inspect import Parameter, Signature, signature
-from itertools import count
+from itertools import count, islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
@@ -19,7 +20,9 @@ from rankine.errors import DataError, ParameterError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rankine._base.arrays import Floats
+    import polars as pl
+
+    from rankine._base.arrays import Floats, Ints
     from rankine._tables.judged import Judged
     from rankine._tables.lists import Recommended
 
@@ -227,25 +230,31 @@ def _of_queries(function: Callable[..., Any], name: str) -> Callable[..., Floats
         if table.n_queries == 0 or judged is None:
             return np.full(table.n_queries, np.nan)
         top = table.top(parameters.get("k", default))
-        shown = table.item_ids.gather(top.item).to_list()
-        known = table.item_ids.gather(judged.member).to_list()
-        grades = judged.value.tolist()
-        rows, groups = top.starts.tolist(), judged.starts.tolist()
+        shown, known = _named(table.item_ids, top.item, judged.member)
+        call = partial(function, **parameters) if parameters else function
+        grades = zip(known, judged.value.tolist(), strict=True)
+        rows, n_judged = top.starts.tolist(), np.diff(judged.starts).tolist()
         values: list[float] = []
-        bounds = zip(rows, rows[1:], groups, groups[1:], strict=False)
-        for begin, end, first, last in bounds:
-            value = function(
-                shown[begin:end],
-                dict(zip(known[first:last], grades[first:last], strict=True)),
-                **parameters,
-            )
-            if type(value) is not float and not isinstance(value, _NUMBERS):
-                msg = (
-                    f"{name} returned {value!r} for query "
-                    f"{table.user_ids[len(values)]!r}; expected a number"
-                )
-                raise DataError(msg)
-            values.append(float(value))
+        for begin, end, n in zip(rows, rows[1:], n_judged, strict=False):
+            value = call(shown[begin:end], dict(islice(grades, n)))
+            if type(value) is not float:
+                if not isinstance(value, _NUMBERS):
+                    msg = (
+                        f"{name} returned {value!r} for query "
+                        f"{table.user_ids[len(values)]!r}; expected a number"
+                    )
+                    raise DataError(msg)
+                value = float(value)
+            values.append(value)
         return np.array(values, dtype=np.float64)
 
     return kernel
+
+
+def _named(ids: pl.Series, *numbers: Ints) -> list[list[Any]]:
+    """Return the ids of items by their numbers, each made once if they are few."""
+    if len(ids) > sum(map(len, numbers)):
+        return [ids.gather(some).to_list() for some in numbers]
+    every = np.empty(len(ids), dtype=object)
+    every[:] = ids.to_list()
+    return [every[some].tolist() for some in numbers]
