@@ -16,11 +16,15 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks.cases import BEYOND, OF_RECTOOLS
+from benchmarks.cases import RECENT
+from benchmarks.lists import BEYOND, OF_FRAMES, OF_RECTOOLS, TOPICS
 from benchmarks.run import run_case
 
 ROOT = Path(__file__).parent.parent
-OF_RECOMMENDERS = ("lists_rankine", "beyond_rankine", "few_rankine", "frames_rankine")
+OF_RECOMMENDERS = (
+    "lists_rankine", "beyond_rankine", "few_rankine", "frames_rankine",
+    "topics_rankine", "partial_rankine",
+)  # fmt: skip
 """Cases that run in the environment of the recommenders' tools, which has pandas."""
 RUNS: tuple[tuple[str, ...], ...] = (
     ("file_rankine",),
@@ -36,6 +40,10 @@ RUNS: tuple[tuple[str, ...], ...] = (
     ("beyond_rankine", *BEYOND),
     ("beyond_rankine", *OF_RECTOOLS),
     ("few_rankine",),
+    ("recent_rankine", *RECENT),
+    ("topics_rankine", *TOPICS),
+    *(("partial_rankine", metric) for metric in OF_FRAMES),
+    ("own_function",),
     ("frames_rankine",),
     ("frames_rankine_pandas",),
     ("dict_rankine", "1000", "1000", "50"),

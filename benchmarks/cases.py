@@ -1,7 +1,8 @@
 """What is measured: each function runs one tool on one kind of work.
 
 ``python benchmarks/cases.py NAME [ARGUMENT ...]`` runs one of them and prints its times
-as JSON. Times are the best of several, in seconds.
+as JSON. Times are the best of several, in seconds. Here are the cases of rankings and
+judgements; those of recommendation lists are in `lists.py`.
 """
 
 from __future__ import annotations
@@ -18,34 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks import work
+from benchmarks import lists, work
+from benchmarks.timing import best, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def best(function: Callable[[], Any], times: int = 3, repeat: int = 1) -> float:
-    """Return the least time of one call."""
-    least = float("inf")
-    for _ in range(times):
-        begin = time.perf_counter()
-        for _ in range(repeat):
-            function()
-        least = min(least, (time.perf_counter() - begin) / repeat)
-    return least
-
-
-def _evaluate(*arguments: Any) -> Callable[[], Any]:
-    import rankine as rk
-
-    return lambda: rk.evaluate(*arguments)
 
 
 def file_rankine(name: str = "") -> dict[str, float]:
     qrels, run = work.trec_files()
     if name:
         run = getattr(work, name)(run)
-    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 5)}
+    return {"seconds": best(evaluate(qrels, run, work.METRICS), 5)}
 
 
 def file_polars() -> dict[str, float]:
@@ -115,7 +100,7 @@ def memory(form: str = "") -> dict[str, float]:
     size = run.stat().st_size
     if form:
         run = work.in_form(run, form)
-    _evaluate(qrels, run, work.METRICS)()
+    evaluate(qrels, run, work.METRICS)()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"peak": peak, "file": size}
 
@@ -123,7 +108,7 @@ def memory(form: str = "") -> dict[str, float]:
 def form_rankine(form: str) -> dict[str, float]:
     qrels, run = work.trec_files()
     path = work.in_form(run, form)
-    return {"seconds": best(_evaluate(qrels, path, work.METRICS), 3)}
+    return {"seconds": best(evaluate(qrels, path, work.METRICS), 3)}
 
 
 def form_read(form: str) -> dict[str, float]:
@@ -175,55 +160,13 @@ def conventions() -> dict[str, float]:
 
 def growth(n_queries: str) -> dict[str, float]:
     qrels, run = work.trec_files(int(n_queries))
-    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 3)}
-
-
-def frames_rankine() -> dict[str, float]:
-    interactions, recommended = work.frames()
-    return {"seconds": best(_evaluate(interactions, recommended, work.AT_TEN), 5)}
-
-
-def frames_rankine_pandas() -> dict[str, float]:
-    interactions, recommended = (frame.to_pandas() for frame in work.frames())
-    return {"seconds": best(_evaluate(interactions, recommended, work.AT_TEN), 5)}
-
-
-def frames_rectools() -> dict[str, float]:
-    from rectools.metrics import MAP, MRR, NDCG, Precision, Recall, calc_metrics
-
-    interactions, recommended = (frame.to_pandas() for frame in work.frames())
-    metrics = {
-        "P": Precision(10),
-        "R": Recall(10),
-        "MAP": MAP(10),
-        "NDCG": NDCG(10),
-        "MRR": MRR(10),
-    }
-    return {"seconds": best(lambda: calc_metrics(metrics, recommended, interactions))}
-
-
-def frames_jurity() -> dict[str, float]:
-    from jurity.recommenders import MAP, NDCG, CombinedMetrics, Precision, Recall
-
-    interactions, recommended = (frame.to_pandas() for frame in work.frames())
-    names = {
-        "click_column": "click",
-        "k": 10,
-        "user_id_column": "user_id",
-        "item_id_column": "item_id",
-    }
-    actual = interactions.assign(click=1)
-    predicted = recommended.rename(columns={"score": "click"})
-    metric = CombinedMetrics(
-        Precision(**names), Recall(**names), MAP(**names), NDCG(**names)
-    )
-    return {"seconds": best(lambda: metric.get_score(actual, predicted), 1)}
+    return {"seconds": best(evaluate(qrels, run, work.METRICS), 3)}
 
 
 def dict_rankine(n_queries: str, n_shown: str, n_judged: str) -> dict[str, float]:
     qrels, run = work.dicts(int(n_queries), int(n_shown), int(n_judged))
     repeat = 200 if int(n_queries) < 100 else 1
-    return {"seconds": best(_evaluate(qrels, run, work.METRICS), 5, repeat)}
+    return {"seconds": best(evaluate(qrels, run, work.METRICS), 5, repeat)}
 
 
 def dict_pytrec_eval(n_queries: str, n_shown: str, n_judged: str) -> dict[str, float]:
@@ -258,7 +201,7 @@ def small_frame(library: str) -> dict[str, float]:
     ]
     if library == "pandas":
         tables = [table.to_pandas() for table in tables]
-    return {"seconds": best(_evaluate(*tables, work.METRICS), 9, 100)}
+    return {"seconds": best(evaluate(*tables, work.METRICS), 9, 100)}
 
 
 def dense_rankine(n_queries: str = "2000", n_items: str = "1000") -> dict[str, float]:
@@ -308,26 +251,6 @@ def start() -> dict[str, float]:
     return {"import": best(imported, 9) - nothing, "help": best(helped, 9)}
 
 
-def _two_lists() -> tuple[list[str], list[str]]:
-    shown = [f"d{number}" for number in range(1000)]
-    order = work.permutation(1000)
-    return shown, [shown[at] for at in order]
-
-
-def lists_rankine() -> dict[str, float]:
-    import rankine as rk
-
-    x, y = _two_lists()
-    return {"seconds": best(lambda: rk.rbo(x, y, p=0.9), 20, 100)}
-
-
-def lists_rbo() -> dict[str, float]:
-    import rbo
-
-    x, y = _two_lists()
-    return {"seconds": best(lambda: rbo.RankingSimilarity(x, y).rbo_ext(p=0.9), 20, 20)}
-
-
 def runs_rankine(form: str) -> dict[str, float]:
     """Compare two runs, and evaluate one of them: as files, frames or dicts."""
     import rankine as rk
@@ -335,7 +258,7 @@ def runs_rankine(form: str) -> dict[str, float]:
     qrels, first, second = work.two_runs(form)
     measures = ["RBO(p=0.9)", "AO@10", "tau"]
     return {
-        "evaluate": best(_evaluate(qrels, first, "nDCG@10"), 5),
+        "evaluate": best(evaluate(qrels, first, "nDCG@10"), 5),
         "seconds": best(lambda: rk.similarity(first, second, measures), 5),
     }
 
@@ -354,88 +277,44 @@ def logs(*ids: str) -> dict[str, float]:
     }
 
 
-BEYOND = (
-    "InterListDiversity@100", "Coverage@100", "Gini@100", "Entropy@100",
-    "GiniSimpson@100", "Novelty@100", "EPC@100", "EFD@100", "Popularity@100",
-    "LongTail@100",
-)  # fmt: skip
-
-
-OF_RECTOOLS = {
-    "Coverage@100": "CatalogCoverage",
-    "Novelty@100": "MeanInvUserFreq",
-    "Popularity@100": "AvgRecPopularity",
-    "Serendipity@100": "Serendipity",
-    "ILD@10": "IntraListDiversity",
+RECENT = {
+    "BPM(max_grade=4)@10": "BPM(max_rel=4)@10",
+    "INSQ(max_grade=4)": "INSQ(max_rel=4)",
+    "INST(max_grade=4)": "INST(max_rel=4)",
+    "NERR8(max_grade=4)@10": "NERR8(max_rel=4)@10",
+    "Compat": "Compat",
 }
+"""Metrics of readers who go on, and how ir_measures writes them."""
 
 
-def beyond_rankine(*metrics: str) -> dict[str, float]:
-    """Measure lists, with all that the metrics need."""
+def recent_rankine(*metrics: str) -> dict[str, float]:
+    qrels, run = work.dicts(1000, 100, 20)
+    return {"seconds": best(evaluate(qrels, run, list(metrics)), 7)}
+
+
+def recent_ir_measures(*metrics: str) -> dict[str, float]:
+    import ir_measures
+
+    qrels, run = work.dicts(1000, 100, 20)
+    wanted = [ir_measures.parse_measure(metric) for metric in metrics]
+    return {"seconds": best(lambda: ir_measures.calc_aggregate(wanted, qrels, run), 2)}
+
+
+def own_function() -> dict[str, float]:
+    """Evaluate a user's own function of one query, and call the function alone."""
     import rankine as rk
 
-    lists, train, truth, features = work.beyond()
-    known: dict[str, Any] = {"train": train, "catalog": len(features)}
-    if metrics == ("ILD@10",):
-        known = {}
-    elif metrics == ("Coverage@100",):
-        del known["train"]
-    if "ILD@10" in metrics:
-        known["items"] = features
-    qrels = truth if "Serendipity@100" in metrics else None
-    return {
-        "seconds": best(lambda: rk.evaluate(qrels, lists, list(metrics), **known), 5)
-    }
+    n_queries = 20_000
+    qrels, run = work.dicts(n_queries, 10, 3)
 
+    def nothing(ranking: list[str], judged: dict[str, float]) -> float:  # noqa: ARG001
+        return 0.0
 
-def beyond_rectools(name: str) -> dict[str, float]:
-    from rectools import metrics
-    from rectools.metrics.distances import PairwiseHammingDistanceCalculator
-
-    lists, train, truth, features = work.beyond()
-    reco, before, after = (one.to_pandas() for one in (lists, train, truth))
-    catalog = range(len(features))
-    if name == "IntraListDiversity":
-        import pandas as pd
-
-        frame = pd.DataFrame(features)
-        frame.index.name = "item_id"
-        calculator = PairwiseHammingDistanceCalculator(frame)
-        metric: Any = metrics.IntraListDiversity(10, calculator)
-        return {"seconds": best(lambda: metric.calc(reco), 1)}
-    metric = getattr(metrics, name)(100)
-    arguments: dict[str, Any] = {
-        "CatalogCoverage": {"catalog": catalog},
-        "Serendipity": {
-            "interactions": after,
-            "prev_interactions": before,
-            "catalog": catalog,
-        },
-    }.get(name, {"prev_interactions": before})
-    return {"seconds": best(lambda: metric.calc(reco, **arguments), 3)}
-
-
-def beyond_jurity() -> dict[str, float]:
-    """Take inter-list diversity of 2,000 users, as all of them are too many."""
-    from jurity.recommenders import InterListDiversity
-
-    lists = work.beyond(2000)[0].rename({"score": "click"}).to_pandas()
-    metric = InterListDiversity(
-        click_column="click",
-        k=100,
-        user_id_column="user_id",
-        item_id_column="item_id",
-        user_sample_size=None,
-    )
-    return {"seconds": best(lambda: metric.get_score(lists, lists), 1)}
-
-
-def few_rankine() -> dict[str, float]:
-    import rankine as rk
-
-    lists = work.beyond(2000)[0]
-    metric = "InterListDiversity@100"
-    return {"seconds": best(lambda: rk.evaluate(None, lists, metric), 5)}
+    own = rk.metric(nothing, name="Nothing")
+    table = rk.evaluate(qrels, run, own).table.table
+    alone = best(lambda: [nothing([], {}) for _ in range(n_queries)], 9)
+    inside = best(lambda: own.values(table), 9)
+    return {"seconds": inside, "each": (inside - alone) / n_queries}
 
 
 def command() -> dict[str, float]:
@@ -458,4 +337,6 @@ def command() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))
+    case, *arguments = sys.argv[1:]
+    run = globals().get(case) or getattr(lists, case)
+    print(json.dumps(run(*arguments)))

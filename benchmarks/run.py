@@ -2,11 +2,12 @@
 
 Each case runs in a process of its own, so that neither memory nor caches of one tool
 serve another. The argument is the Python of the environment with the recommenders'
-tools, which need an older NumPy.
+tools, which need an older NumPy; ``--only recent`` runs one part of the table.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -15,7 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks import work
-from benchmarks.cases import BEYOND, OF_RECTOOLS
+from benchmarks.cases import RECENT
+from benchmarks.lists import BEYOND, OF_FRAMES, OF_RECTOOLS, OTHER, TOPICS
 
 CASES = Path(__file__).with_name("cases.py")
 
@@ -90,8 +92,7 @@ def _similarity(recommenders: str) -> None:
         )
 
 
-def main(recommenders: str) -> None:
-    """Run all cases and print the table."""
+def _files(_: str) -> None:
     work.trec_files()
     print("TREC file to means, 6,980 queries x 1,000 results, 5 metrics")
     scan = run_case("file_polars")["seconds"]
@@ -121,13 +122,17 @@ def main(recommenders: str) -> None:
             f"{seconds / read:5.2f} x, {seconds - read:6.3f} s more (TREC text: "
             f"{after:.3f}); peak memory {used['peak'] / used['file']:.2f} x the text"
         )
+
+
+def _conventions(_: str) -> None:
     print("\nConventions, 1,000 x 100 in dicts, 5 metrics")
     found = run_case("conventions")
     row("rankine", found["seconds"])
     print(f"  the slowest preset {found['slowest']:.2f} x the default (at most 1.3)")
     print(f"  reconcile over all presets {found['reconcile']:.3f} s (at most 2)")
-    _similarity(recommenders)
-    _beyond(recommenders)
+
+
+def _growth(_: str) -> None:
     print("\nGrowth")
     for n_queries in (1000, 6980, 35_000):
         seconds = run_case("growth", str(n_queries))["seconds"]
@@ -135,6 +140,9 @@ def main(recommenders: str) -> None:
         print(
             f"  {rows:4.0f} M rows{seconds:10.3f} s{seconds / rows:10.4f} s per M rows"
         )
+
+
+def _frames(recommenders: str) -> None:
     print("\nFrames, 100,000 users x 100 items, 1 M interactions, 5 metrics")
     ours = run_case("frames_rankine", python=recommenders)["seconds"]
     row("rankine, polars", ours)
@@ -144,13 +152,38 @@ def main(recommenders: str) -> None:
         ("Jurity, 4 metrics", "frames_jurity", "(50)"),
     ):
         row(what, run_case(case, python=recommenders)["seconds"], ours, wanted)
-    # How many items are judged decides who is faster on small inputs: all are shown.
-    _in_memory(recommenders)
-    _command()
+
+
+def _recent(recommenders: str) -> None:
+    """Run the cases of metrics that came later, each against one of its family."""
+    print("\nReaders who go on, 1,000 x 100 in dicts, 20 judged")
+    for metric, name in RECENT.items():
+        ours = run_case("recent_rankine", metric)["seconds"]
+        row(f"rankine, {metric}", ours)
+        peer = run_case("recent_ir_measures", name)["seconds"]
+        row("ir_measures", peer, ours, "(1)")
+    print("\nPairs of items, 10,000 users x 100 items, 100,000 interactions")
+    for metric, name in OF_FRAMES.items():
+        ours = run_case("partial_rankine", metric, python=recommenders)["seconds"]
+        row(f"rankine, {metric}", ours)
+        peer = run_case("partial_rectools", name, python=recommenders)["seconds"]
+        row(f"RecTools {name}", peer, ours, "(1)")
+    print("\nTopics, 100,000 users x 100 items, 20 topics")
+    peer = run_case("beyond_rectools", "Serendipity", python=recommenders)["seconds"]
+    row("RecTools Serendipity, the nearest it has", peer)
+    for metric in (*TOPICS, *OTHER):
+        ours = run_case("topics_rankine", metric, python=recommenders)["seconds"]
+        row(f"rankine, {metric}", ours)
+        print(f"  {'':<44}{ours / peer:10.2f} x RecTools' time  (wanted: at most 1)")
+    found = run_case("own_function")
+    print("\nA user's own function, called for 20,000 queries of 10 items")
+    row("rankine, all calls", found["seconds"])
+    print(f"  {found['each'] * 1e6:.2f} microseconds each, beyond its own (at most 2)")
 
 
 def _in_memory(recommenders: str) -> None:
     """Run the cases of mappings, small frames and matrices."""
+    # How many items are judged decides who is faster on small inputs: all are shown.
     sizes = [("1000", "1000", "50", "(5)")]
     sizes += [("10", "100", judged, "(1)") for judged in ("5", "20", "50", "100")]
     # Short lists, as those of recommenders and of retrieval for language models.
@@ -178,7 +211,7 @@ def _in_memory(recommenders: str) -> None:
     row("rankine, from_ranked", found["ranked"], found["seconds"], "(at most 1)")
 
 
-def _command() -> None:
+def _command(_: str) -> None:
     times = run_case("command")
     share = (times["seconds"] - times["start"]) / times["inside"]
     print("\nThe command line, 6,980 queries x 1,000 results, 5 metrics with intervals")
@@ -191,5 +224,29 @@ def _command() -> None:
     print(f"rankine --help {times['help']:.3f} s (0.3)")
 
 
+PARTS = {
+    "files": _files,
+    "conventions": _conventions,
+    "similarity": _similarity,
+    "beyond": _beyond,
+    "recent": _recent,
+    "growth": _growth,
+    "frames": _frames,
+    "memory": _in_memory,
+    "command": _command,
+}
+
+
+def main() -> None:
+    """Run all cases, or one part of them, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("recommenders", nargs="?", default=sys.executable)
+    parser.add_argument("--only", choices=list(PARTS))
+    given = parser.parse_args()
+    for name, part in PARTS.items():
+        if given.only in {None, name}:
+            part(given.recommenders)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else sys.executable)
+    main()

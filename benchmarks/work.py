@@ -238,6 +238,19 @@ def beyond(n_users: int = 100_000, n_shown: int = 100) -> tuple[Any, Any, Any, A
     return lists, train, truth, rng.integers(0, 2, (n_items, 16)).astype(float)
 
 
+def topics(n_items: int) -> Any:
+    """Make a frame with one or two topics for each item."""
+    rng = np.random.default_rng(17)
+    first, second = rng.integers(0, 20, (2, n_items)).tolist()
+    pairs = zip(first, second, strict=True)
+    return pl.DataFrame(
+        {
+            "item_id": np.arange(n_items),
+            "topic": [f"t{one}|t{other}" for one, other in pairs],
+        }
+    )
+
+
 def log(n_rounds: int = 10_000_000, *, text: bool = False) -> tuple[Path, Any]:
     """Write a log of clicks, and make a policy that shows one item to every user."""
     FOLDER.mkdir(exist_ok=True)
