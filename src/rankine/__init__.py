@@ -24,6 +24,8 @@ _HOMES = {
     "_evaluate.batches.accumulator": "Accumulator",
     "_evaluate.batches.evaluations": "Accumulated",
     "_evaluate.check": "Check check",
+    "_evaluate.compare": "compare compare_values",
+    "_evaluate.comparison": "Comparison",
     "_evaluate.curve": "RecallAtPrecision",
     "_evaluate.custom": "metric",
     "_evaluate.debias": "Debiased debias",
@@ -42,6 +44,8 @@ _HOMES = {
     ),
     "_evaluate.explanation": "Explanation",
     "_evaluate.reconcile": "Reconciliation reconcile",
+    "_evaluate.moved": "Moved MovedQuery",
+    "_evaluate.needed": "QueriesNeeded queries_needed",
     "_evaluate.result": "Evaluation",
     "_evaluate.similarity": (
         "Similarity SimilarityMatrix similarity similarity_matrix"
@@ -68,6 +72,7 @@ _HOMES = {
     "_metrics.similarity.weights": "rbo_p rbo_prefix_weight rbo_rank_weight",
     "_report.loaded": "load",
     "_stats.intervals": "Interval",
+    "_stats.risk": "Risk",
 }
 """Where each public name lives; `make names` fills in the metrics."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

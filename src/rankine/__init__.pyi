@@ -6,6 +6,8 @@ from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
+from rankine._evaluate.compare import compare, compare_values
+from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.curve import RecallAtPrecision
 from rankine._evaluate.custom import metric
 from rankine._evaluate.debias import Debiased, debias
@@ -14,6 +16,8 @@ from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
 from rankine._evaluate.losses import CalibrationError, Loss
+from rankine._evaluate.moved import Moved, MovedQuery
+from rankine._evaluate.needed import QueriesNeeded, queries_needed
 from rankine._evaluate.predictions import (
     brier,
     cross_entropy,
@@ -152,6 +156,7 @@ from rankine._metrics.similarity.weights import (
 )
 from rankine._report.loaded import load
 from rankine._stats.intervals import Interval
+from rankine._stats.risk import Risk
 
 __version__: str
 _DOORS: tuple[str, ...]
@@ -196,6 +201,7 @@ __all__ = [
     "Calibration",
     "CalibrationError",
     "Check",
+    "Comparison",
     "Compat",
     "Convention",
     "Coverage",
@@ -221,6 +227,8 @@ __all__ = [
     "Loss",
     "Metric",
     "MissedItem",
+    "Moved",
+    "MovedQuery",
     "Novelty",
     "NumNonrelJudgedRet",
     "NumQ",
@@ -230,12 +238,14 @@ __all__ = [
     "P",
     "PartialAUC",
     "Popularity",
+    "QueriesNeeded",
     "R",
     "RBPResidual",
     "RScore",
     "RecallAtPrecision",
     "Reconciliation",
     "RelP",
+    "Risk",
     "Rndcg",
     "Rprec",
     "RprecMult",
@@ -266,6 +276,8 @@ __all__ = [
     "binG",
     "brier",
     "check",
+    "compare",
+    "compare_values",
     "conventions",
     "cross_entropy",
     "ctr",
@@ -296,6 +308,7 @@ __all__ = [
     "overlap",
     "parse",
     "pearson",
+    "queries_needed",
     "r_squared",
     "rbo",
     "rbo_p",

@@ -175,15 +175,8 @@ def check_worst(metric: Metric) -> None:
 def worst_of(evaluation: Evaluation, label: str, n: int) -> Worst:
     """Return the queries on which a metric is worst; see `Evaluation.worst`."""
     check_count("n", n, least=1)
-    plan, tables = evaluation._plan, evaluation._tables  # noqa: SLF001 - of the result
-    number = plan.labels.index(label)
-    bound = plan.bound[number]
+    bound, table = table_of(evaluation, label)
     check_worst(bound)
-    table = next(
-        table
-        for group, table in zip(plan.groups, tables, strict=True)
-        if any(member == number for member, _, _ in group.members)
-    )
     values = evaluation.summaries[label].values
     rows = chosen(bound, values, n)
     trail = _trail(evaluation, table, rows)
@@ -191,6 +184,36 @@ def worst_of(evaluation: Evaluation, label: str, n: int) -> Worst:
     queries = worst_queries(bound, ids, values[rows], trail)
     n_known = int(np.count_nonzero(~np.isnan(values)))
     return Worst(label, evaluation.name, queries, n_known, trail.keep)
+
+
+def table_of(evaluation: Evaluation, label: str) -> tuple[Metric, Any]:
+    """Return a metric as it was computed, and the table it was computed from."""
+    plan, tables = evaluation._plan, evaluation._tables  # noqa: SLF001 - of the result
+    number = plan.labels.index(label)
+    for group, table in zip(plan.groups, tables, strict=True):
+        if any(member == number for member, _, _ in group.members):
+            return plan.bound[number], table
+    raise KeyError(label)
+
+
+def first_items(
+    evaluation: Evaluation, label: str, queries: Sequence[Any]
+) -> list[tuple[TopItem, ...]]:
+    """Return the first items of the lists of some queries, as far as they are known."""
+    bound, table = table_of(evaluation, label)
+    known = isinstance(table, Aligned) or getattr(table, "trail", None) is not None
+    if not known:
+        return [()] * len(queries)
+    rows = {str(query): row for row, query in enumerate(table.ids)}
+    places = [rows.get(str(query)) for query in queries]
+    found = np.array([row for row in places if row is not None], dtype=np.int64)
+    values = np.zeros(len(found))
+    made = worst_queries(
+        bound, [table.ids[int(row)] for row in found], values,
+        _trail(evaluation, table, found),
+    )  # fmt: skip
+    tops = iter([query.top for query in made])
+    return [() if row is None else next(tops) for row in places]
 
 
 def _trail(evaluation: Evaluation, table: Any, queries: Ints) -> Trail:

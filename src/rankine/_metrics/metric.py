@@ -100,6 +100,7 @@ class Fact:
         across: the choices with which the value of a query depends on other queries.
         matters: parameter -> another one and its values with which alone the first
             has an effect; no values are all but None.
+        contested: why some say that means of it should not be compared.
         counts: what a number of all lists is made of: how often each item is shown, or
             how many lists there are of each length.
         follows: parameter -> the field of a convention that decides it where it is not
@@ -130,6 +131,7 @@ class Fact:
     directed: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     across: tuple[Across, ...] = ()
     matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    contested: str = ""
     counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
     rule: Mapping[str, Any] = field(default_factory=dict)

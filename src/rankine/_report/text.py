@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -52,10 +52,10 @@ class Terminal(Console):
 
 def to_text(evaluation: Evaluation) -> str:
     """Return one evaluation as plain text."""
-    return _plain(table_of([evaluation]), 100)
+    return plain_text(table_of([evaluation]), 100)
 
 
-def _plain(drawn: RenderableType, width: int) -> str:
+def plain_text(drawn: RenderableType, width: int) -> str:
     """Return what rich would draw as text without colours."""
     console = Console(
         file=io.StringIO(),
@@ -143,6 +143,17 @@ def _table(title: Text) -> Table:
     return table
 
 
+def table_with(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> Table:
+    """Return a table of texts, each column aligned to its side, ``l`` or ``r``."""
+    table = _table(Text(head[0]))
+    for title, side in zip(head[1:], sides[1:], strict=True):
+        justify: Literal["left", "right"] = "left" if side == "l" else "right"
+        table.add_column(Text(title), justify=justify)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
 def _values(compared: Sequence[Cell]) -> list[Text]:
     """Return the numbers of a metric in all runs, the best one green."""
     known = [cell.value for cell in compared if not math.isnan(cell.value)]
@@ -225,7 +236,7 @@ def queries_of(evaluation: Evaluation) -> Table:
 
 def worst_text(worst: Worst) -> str:
     """Return the worst queries as plain text."""
-    return _plain(worst_of(worst), 80)
+    return plain_text(worst_of(worst), 80)
 
 
 def worst_of(worst: Worst) -> RenderableType:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankine._base.paths import told_apart
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,7 +36,10 @@ def run_files(arguments: Sequence[Path]) -> list[RunFile]:
     pairs = [_taken_apart(argument) for argument in arguments]
     paths = [path for name, path in pairs if name is None]
     given = {name for name, _ in pairs if name is not None}
-    automatic = dict(zip(paths, _told_apart(paths, given), strict=True))
+    automatic = {
+        path: None if str(path) == _STDIN else name
+        for path, name in zip(paths, told_apart(paths, given), strict=True)
+    }
     runs = [RunFile(path, name or automatic[path]) for name, path in pairs]
     seen: set[str | None] = set()
     for run in runs:
@@ -69,29 +74,3 @@ def _is_there(path: Path) -> bool:
         return path.exists() or bool(glob.glob(str(path), recursive=True))  # noqa: PTH207 - as files are read
     except (OSError, ValueError):  # such as a path that is too long
         return False
-
-
-def _told_apart(paths: Sequence[Path], given: set[str]) -> list[str | None]:
-    """Return the last part of each path, and more of it where names would be alike."""
-    lengths = [1] * len(paths)
-    names = [_tail(path, 1) for path in paths]
-    while True:
-        twice = given | {name for name in names if names.count(name) > 1}
-        grow = [
-            number
-            for number, name in enumerate(names)
-            if name in twice and lengths[number] < len(paths[number].parts)
-        ]
-        if not grow:
-            return [
-                None if str(path) == _STDIN else name
-                for path, name in zip(paths, names, strict=True)
-            ]
-        for number in grow:
-            lengths[number] += 1
-            names[number] = _tail(paths[number], lengths[number])
-
-
-def _tail(path: Path, length: int) -> str:
-    """Return the last parts of a path; of `.`, which has none, itself."""
-    return str(Path(*path.parts[-length:])) if path.parts else str(path)

@@ -342,6 +342,10 @@ RR = register(
     "RR",
     reciprocal_rank,
     aliases=("MRR", "recip_rank", "ReciprocalRank", "reciprocal_rank"),
+    contested=(
+        "whether means of reciprocal ranks may be compared is contested (Fuhr 2017, "
+        "Sakai 2020)"
+    ),
 )
 
 

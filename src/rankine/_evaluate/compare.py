@@ -1,0 +1,384 @@
+"""compare: is one system better than another, and how sure is that."""
+
+from __future__ import annotations
+
+import glob
+import math
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.checks import check_choice, check_number
+from rankine._base.paths import told_apart
+from rankine._base.text import count
+from rankine._evaluate.comparison import Compared, Comparison
+from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.options import Options
+from rankine._evaluate.summary import has_no_weights
+from rankine._evaluate.worst import table_of
+from rankine._io.frames import is_frame
+from rankine._metrics.names import parse
+from rankine._stats.intervals import Sample, intervals
+from rankine._stats.paired import DRAWS
+from rankine._stats.pairwise import Settings
+from rankine.errors import DataError, ParameterError, nearest
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.result import Evaluation
+    from rankine._metrics.metric import Metric
+
+_KEEP = 10
+"""How many first items of each list are kept, for queries that moved."""
+_SHOWN = 3
+
+
+def compare(
+    qrels: Any,
+    runs: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    family: str = "metric",
+    confidence: float = 0.95,
+    margin: float | Mapping[str, float] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    keep: int | None = _KEEP,
+    convention: str | Convention = "rankine",
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same queries: their means, and every two of them.
+
+    Pairs are compared on the queries that both have, by their ids.
+
+    Args:
+        qrels: the judgements, as in `evaluate`.
+        runs: name -> run, in any form that `evaluate` takes; or a list of paths or a
+            pattern such as ``runs/*.txt``, whose runs are named after their files.
+        metrics: names or metrics, each with a value per query.
+        baseline: the name of the system that all others are compared with; without it,
+            every two are compared.
+        test: ``randomization`` (paired, by flipping signs), ``t``, ``wilcoxon``,
+            ``sign``, ``bootstrap``; for all pairs at once ``tukey_hsd`` or
+            ``randomized_tukey_hsd``.
+        correction: for the number of pairs: ``holm``, ``bonferroni``, ``bh``, ``maxt``
+            (with randomization) or ``none``.
+        family: what is corrected together: ``metric``, the pairs of each metric; or
+            ``all``.
+        confidence: of intervals; verdicts are given at 1 - confidence.
+        margin: the difference that does not matter, for verdicts of equivalence: a
+            number for all metrics, or {metric: number}.
+        draws: how many random flips, resamples or permutations.
+        seed: of the draws.
+        keep: how many first items of each list are kept, for `Comparison.moved`.
+        convention: whose choices the numbers follow.
+        options: all else that `evaluate` takes, such as ``rel``, ``ties``, ``train``,
+            ``items`` and ``weights``.
+
+    Returns:
+        The comparison, with d = b - a for every pair of systems a and b.
+
+    Raises:
+        UsageError: a metric or an option is not valid, or makes no sense with another.
+        DataError: the data cannot be used, or two systems share no query.
+
+    >>> import rankine as rk
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    >>> low = {f"q{n}": ["x", "y", "a"] for n in range(6)}
+    >>> high = {f"q{n}": ["a", "x", "y"] for n in range(6)}
+    >>> cmp = rk.compare(qrels, {"low": low, "high": high}, "RR")
+    >>> cmp.pairwise.select("difference", "p", "verdict").row(0)
+    (0.6667, 0.03125, 'better')
+    """
+    settings = Settings(test, correction, family, confidence, draws, seed)
+    settings.check(weighted=options.get("weights") is not None)
+    known = Options.__dataclass_fields__
+    for name in options:
+        if name not in known or name in {"name", "files"}:
+            msg = f"compare has no option {name!r}{nearest(name, known)}"
+            raise ParameterError(msg)
+    named = runs_of(runs)
+    _check_baseline(baseline, tuple(named))
+    job = prepare(metrics, Options(convention=convention, keep=keep, **options))
+    job.check(judged=qrels is not None)
+    for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
+        _check_metric(asked, bound)
+    margins = margins_of(margin, job.plan.labels)
+    truth = job.truth(qrels)
+    evaluations = {
+        name: job.evaluate(truth, job.source(run), name) for name, run in named.items()
+    }
+    return compare_evaluations(evaluations, settings, baseline, margins)
+
+
+def compare_evaluations(
+    evaluations: Mapping[str, Evaluation],
+    settings: Settings,
+    baseline: str | None = None,
+    margins: Mapping[str, float] | None = None,
+) -> Comparison:
+    """Compare systems that have been evaluated, with the same metrics."""
+    first = next(iter(evaluations.values()))
+    labels = tuple(first.summaries)
+    texts: dict[str, Any] = {}
+    for label in labels:
+        for evaluation in evaluations.values():
+            _, table = table_of(evaluation, label)
+            texts |= {str(query): query for query in table.ids}
+    order = {text: place for place, text in enumerate(sorted(texts))}
+    shape = len(labels), len(evaluations), len(order)
+    values = np.full(shape, np.nan)
+    means, lows, highs = np.full((3, *shape[:2]), np.nan)
+    weights: Floats | None = None
+    for metric, label in enumerate(labels):
+        for system, evaluation in enumerate(evaluations.values()):
+            summary = evaluation.summaries[label]
+            _, table = table_of(evaluation, label)
+            places = [order[str(query)] for query in table.ids]
+            values[metric, system, places] = summary.values
+            means[metric, system] = summary.value
+            bounds = evaluation.interval(label, settings.confidence)
+            lows[metric, system], highs[metric, system] = bounds
+            if summary.weights is not None:
+                weights = np.zeros(len(order)) if weights is None else weights
+                weights[places] = summary.weights
+    compared = Compared(
+        tuple(evaluations), labels, [texts[text] for text in order], values, means,
+        lows, highs, tuple(bound.higher_is_better for bound in first.bound), weights,
+    )  # fmt: skip
+    notes = [*_unpaired(compared), *_contested(first.metrics)]
+    for name, evaluation in evaluations.items():
+        notes += [f"{name}: {note}" for note in evaluation.notes]
+    return Comparison(
+        compared,
+        settings,
+        baseline=baseline,
+        margins=margins,
+        evaluations=evaluations,
+        notes=tuple(_once(notes, tuple(evaluations))),
+    )
+
+
+def compare_values(
+    frame: Any,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    confidence: float = 0.95,
+    margin: float | None = None,
+    higher_is_better: bool = True,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems by values that were computed elsewhere.
+
+    Args:
+        frame: a frame with a column ``query`` and a column of values per system; a
+            missing value leaves the query out of that system's pairs.
+        baseline: as in `compare`.
+        test: as in `compare`.
+        correction: as in `compare`.
+        confidence: as in `compare`.
+        margin: the difference that does not matter.
+        higher_is_better: whether larger values are better.
+        draws: as in `compare`.
+        seed: as in `compare`.
+
+    Returns:
+        The comparison, of one metric that is called ``value``.
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> frame = pl.DataFrame(
+    ...     {"query": [1, 2, 3], "x": [0.1, 0.2, 0.3], "y": [0.2, 0.3, 0.5]}
+    ... )
+    >>> rk.compare_values(frame, test="sign").pairwise.select("a", "b", "p").row(0)
+    ('x', 'y', 0.25)
+    """
+    import polars as pl  # noqa: PLC0415 - for those who have values only
+
+    settings = Settings(test, correction, "metric", confidence, draws, seed)
+    settings.check()
+    if not is_frame(frame):
+        msg = (
+            "compare_values takes a frame with a column query and one per system, got "
+            f"{type(frame).__name__}"
+        )
+        raise ParameterError(msg)
+    table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
+    if "query" not in table.columns:
+        msg = f"the frame has no column query; it has {', '.join(table.columns)}"
+        raise DataError(msg)
+    queries = table["query"].to_list()
+    if len({str(query) for query in queries}) < len(queries):
+        msg = "a query appears twice in the frame; give each query one row"
+        raise DataError(msg)
+    names = tuple(name for name in table.columns if name != "query")
+    _check_systems(names)
+    _check_baseline(baseline, names)
+    order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
+    columns = [_numbers_of(table, name)[order] for name in names]
+    values = np.stack(columns)[None, :, :]
+    samples = [Sample(column) for column in columns]
+    bounds = intervals(samples, confidence=confidence, seed=seed)
+    means = np.array([[_mean(column) for column in columns]])
+    lows, highs = np.array(bounds).T[:, None, :]
+    compared = Compared(
+        names, ("value",), [queries[row] for row in order], values, means, lows, highs,
+        (higher_is_better,),
+    )  # fmt: skip
+    margins = margins_of(margin, ("value",))
+    notes = tuple(_unpaired(compared))
+    return Comparison(
+        compared, settings, baseline=baseline, margins=margins, notes=notes
+    )
+
+
+def runs_of(runs: Any) -> dict[str, Any]:
+    """Return runs by their names: as given, or named after their files."""
+    if isinstance(runs, (str, PathLike)):
+        paths = sorted(glob.glob(str(runs), recursive=True))  # noqa: PTH207 - a pattern
+        if not paths:
+            msg = f"no file matches {str(runs)!r}"
+            raise DataError(msg)
+        runs = paths
+    if isinstance(runs, (list, tuple)) and all(
+        isinstance(run, (str, PathLike)) for run in runs
+    ):
+        runs = dict(zip(told_apart([Path(run) for run in runs]), runs, strict=True))
+    if not isinstance(runs, Mapping):
+        msg = (
+            "runs must be a mapping from name to run, a list of paths or a pattern, "
+            f"got {type(runs).__name__}"
+        )
+        raise ParameterError(msg)
+    named = {str(name): run for name, run in runs.items()}
+    if len(named) < len(runs):
+        msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
+        raise ParameterError(msg)
+    _check_systems(tuple(named))
+    return named
+
+
+def _check_systems(names: tuple[str, ...]) -> None:
+    if len(names) < 2:  # noqa: PLR2004 - nothing to compare
+        what = f"only {names[0]}" if names else "none"
+        msg = f"a comparison needs at least two systems, got {what}"
+        raise ParameterError(msg)
+
+
+def _check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
+    if baseline is not None:
+        check_choice("baseline", baseline, names)
+
+
+def _check_metric(asked: Metric, bound: Metric) -> None:
+    """Refuse a metric whose number is not a mean over queries."""
+    pooled = bound.get("aggregate") == "ratio_of_sums"
+    if has_no_weights(bound) or bound.summary != "mean" or pooled:
+        msg = (
+            f"{asked} is not a mean over queries, and so has no differences per query "
+            "to test; evaluate it for each run"
+        )
+        raise ParameterError(msg)
+
+
+def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
+    """Return the margin of each metric that has one, by the metric's own name."""
+    if margin is None:
+        return {}
+    if not isinstance(margin, Mapping):
+        check_number("margin", margin, above=0)
+        return dict.fromkeys(labels, float(margin))
+    margins = {}
+    for name, size in margin.items():
+        label = str(name) if name in labels else str(parse(str(name)))
+        if label not in labels:
+            msg = f"margin is given for {name}, which is not among {', '.join(labels)}"
+            raise ParameterError(msg)
+        check_number(f"the margin of {name}", size, above=0)
+        margins[label] = float(size)
+    return margins
+
+
+def _unpaired(compared: Compared) -> list[str]:
+    """Say which queries only some systems have; refuse two that share none."""
+    notes = []
+    there = ~np.isnan(compared.values)
+    for metric, label in enumerate(compared.metrics):
+        everyone = there[metric].all(axis=0)
+        for system, name in enumerate(compared.systems):
+            missing = np.flatnonzero(~there[metric, system] & there[metric].any(axis=0))
+            if len(missing):
+                some = ", ".join(str(compared.queries[q]) for q in missing[:_SHOWN])
+                more = ", ..." if len(missing) > _SHOWN else ""
+                notes.append(
+                    f"{label}: {count(len(missing), 'query')} without a value in "
+                    f"{name} ({some}{more}), left out of its pairs"
+                )
+        if not everyone.any() and there[metric].any():
+            _refuse_apart(compared, there[metric], label)
+    return notes
+
+
+def _refuse_apart(compared: Compared, there: Any, label: str) -> None:
+    """Refuse two systems that have no query in common."""
+    for a in range(len(compared.systems)):
+        for b in range(a + 1, len(compared.systems)):
+            if not (there[a] & there[b]).any():
+                names = compared.systems[a], compared.systems[b]
+                msg = f"{names[0]} and {names[1]} have no query in common for {label}"
+                raise DataError(msg)
+
+
+def _contested(metrics: tuple[Metric, ...]) -> list[str]:
+    """Say of metrics whose means are contested why that is so."""
+    return [
+        f"{metric}: {metric.fact.contested}"
+        for metric in metrics
+        if metric.fact.contested
+    ]
+
+
+def _once(notes: list[str], names: tuple[str, ...]) -> list[str]:
+    """Put notes that all runs share into one, without their names."""
+    said: dict[str, list[str]] = {}
+    for note in notes:
+        name, _, rest = note.partition(": ")
+        key = rest if name in names and rest else note
+        said.setdefault(key, []).append(note)
+    return [
+        key if len(own) == len(names) else text
+        for key, own in said.items()
+        for text in (own[:1] if len(own) == len(names) else own)
+    ]
+
+
+def _numbers_of(table: Any, name: str) -> Floats:
+    """Return a column of values as floats, nan where there is none."""
+    import polars as pl  # noqa: PLC0415 - for those who have values only
+
+    column = table[name]
+    if not column.dtype.is_numeric():
+        msg = f"column {name} holds {column.dtype}; expected the values of a system"
+        raise DataError(msg)
+    numbers: Floats = column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
+    odd = np.flatnonzero(np.isinf(numbers))
+    if len(odd):
+        query = table["query"][int(odd[0])]
+        msg = f"column {name} has {numbers[odd[0]]} for query {query!r}"
+        raise DataError(msg)
+    return numbers
+
+
+def _mean(column: Floats) -> float:
+    known = column[~np.isnan(column)]
+    return math.fsum(known.tolist()) / len(known) if len(known) else math.nan

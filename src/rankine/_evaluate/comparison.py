@@ -1,0 +1,381 @@
+"""Comparison: systems on the same queries, every pair with its test and verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.cached import cached_property
+from rankine._base.checks import check_count, check_number
+from rankine._evaluate.moved import Moved, moved_queries
+from rankine._stats.pairwise import TUKEY, Pairwise, Settings, compare_values
+from rankine._stats.risk import Risk, risk_of
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._base.arrays import Floats
+    from rankine._evaluate.result import Evaluation
+
+_FEW = 20
+_MANY = 1000
+_RATIO = 4
+"""Beyond which variances of differences are too unequal for Tukey's tests."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The values that are compared.
+
+    Attributes:
+        systems: the names of the systems.
+        metrics: the names of the metrics.
+        queries: the ids of the queries, in the order of their texts, so that the order
+            in which they came does not matter.
+        values: by metric, system and query; nan where there is none.
+        means: by metric and system, with the bounds of their intervals.
+        lows, highs: these bounds.
+        directions: per metric, whether higher is better; None if it is neither.
+        weights: how much each query counts; None if all count the same.
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    queries: list[Any]
+    values: Floats
+    means: Floats
+    lows: Floats
+    highs: Floats
+    directions: tuple[bool | None, ...]
+    weights: Floats | None = None
+
+
+class Comparison:
+    """Systems on the same queries: their means, and what every two of them differ by.
+
+    `table` has a row per system and metric, `pairwise` one per metric and pair, `moved`
+    the queries that differ most, `notes` what was left out.
+
+    >>> import rankine as rk
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+    >>> old = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"]}
+    >>> new = {"q1": ["a", "x"], "q2": ["b"], "q3": ["c", "x", "y"]}
+    >>> cmp = rk.compare(qrels, {"old": old, "new": new}, "RR", baseline="old")
+    >>> cmp.pairwise.select("a", "b", "wins", "ties", "losses", "verdict").row(0)
+    ('old', 'new', 2, 1, 0, 'cannot tell')
+    """
+
+    def __init__(
+        self,
+        compared: Compared,
+        settings: Settings,
+        *,
+        baseline: str | None = None,
+        margins: Mapping[str, float] | None = None,
+        evaluations: Mapping[str, Evaluation] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self._compared = compared
+        self.settings = settings
+        self.baseline = baseline
+        self.margins = dict(margins or {})
+        self.evaluations = dict(evaluations or {})
+        self._notes = notes
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return self._compared.systems
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return self._compared.metrics
+
+    @property
+    def queries(self) -> list[Any]:
+        """The ids of the queries that at least one system has."""
+        return self._compared.queries
+
+    @cached_property
+    def pairs(self) -> Pairwise:
+        """Every pair, as columns of numbers."""
+        own = self._compared
+        margins = [self.margins.get(metric, math.nan) for metric in own.metrics]
+        return compare_values(
+            own.values,
+            self.settings,
+            baseline=None if self.baseline is None else self._number(self.baseline),
+            weights=own.weights,
+            directions=own.directions,
+            margins=np.array(margins) if self.margins else None,
+        )
+
+    @cached_property
+    def pairwise(self) -> pl.DataFrame:
+        """A row per metric and pair of systems, with d = b - a.
+
+        The columns are metric, a, b, difference, low and high of its interval, p,
+        p_corrected, effect (Cohen's dz, or by the residual variance of Tukey's model),
+        superiority, wins, ties, losses, and the verdict on b.
+        """
+        own, pairs = self._compared, self.pairs
+        return pl.DataFrame(
+            {
+                "metric": [own.metrics[number] for number in pairs.metric],
+                "a": [own.systems[number] for number in pairs.a],
+                "b": [own.systems[number] for number in pairs.b],
+                "difference": pairs.difference,
+                "low": pairs.low,
+                "high": pairs.high,
+                "p": pairs.p,
+                "p_corrected": pairs.p_corrected,
+                "effect": pairs.effect,
+                "superiority": pairs.superiority,
+                "wins": pairs.wins,
+                "ties": pairs.ties,
+                "losses": pairs.losses,
+                "verdict": list(pairs.verdicts),
+            }
+        )
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """A letter per system, by which the table says what it is better than."""
+        return tuple(map(_letter, range(len(self.systems))))
+
+    @cached_property
+    def beaten(self) -> list[list[str]]:
+        """By metric and system, the letters of the systems that it is better than."""
+        pairs, n = self.pairs, len(self.systems)
+        beaten: list[list[list[int]]] = [[[] for _ in range(n)] for _ in self.metrics]
+        for number, verdict in enumerate(pairs.verdicts):
+            metric, a, b = pairs.metric[number], pairs.a[number], pairs.b[number]
+            if verdict.startswith("better"):
+                beaten[metric][b].append(a)
+            elif verdict.startswith("worse"):
+                beaten[metric][a].append(b)
+        return [
+            ["".join(self.letters[number] for number in sorted(own)) for own in systems]
+            for systems in beaten
+        ]
+
+    @cached_property
+    def best(self) -> list[set[int]]:
+        """Per metric, the numbers of the systems with the best mean, if one is best."""
+        best: list[set[int]] = []
+        for means, direction in zip(
+            self._compared.means, self._compared.directions, strict=True
+        ):
+            if direction is None or np.isnan(means).all():
+                best.append(set())
+                continue
+            top = np.nanmax(means) if direction else np.nanmin(means)
+            best.append(set(np.flatnonzero(means == top).tolist()))
+        return best
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """A row per system and metric.
+
+        The columns are run, metric, mean, low and high of its interval, n, whether the
+        mean is the best, and better_than: the systems that this one is better than.
+        """
+        own = self._compared
+        n = np.count_nonzero(~np.isnan(own.values), axis=2)
+        return pl.DataFrame(
+            [
+                {
+                    "run": name,
+                    "metric": label,
+                    "mean": own.means[metric, system],
+                    "low": own.lows[metric, system],
+                    "high": own.highs[metric, system],
+                    "n": int(n[metric, system]),
+                    "best": system in self.best[metric],
+                    "better_than": self._names(self.beaten[metric][system]),
+                }
+                for system, name in enumerate(own.systems)
+                for metric, label in enumerate(own.metrics)
+            ]
+        )
+
+    def _names(self, letters: str) -> list[str]:
+        own = [letter for letter in self.letters if letter in letters]
+        return [self.systems[self.letters.index(letter)] for letter in own]
+
+    def moved(self, metric: str, a: str, b: str, n: int = 10) -> Moved:
+        """Return the queries that differ most between two systems.
+
+        Each has both values, and the first items of both lists with their grades, where
+        runs were compared: ten of them, or as many as ``keep=`` said.
+
+        Args:
+            metric: one of the metrics.
+            a: the name of one system.
+            b: the name of the other.
+            n: how many queries.
+
+        Returns:
+            The queries, the largest difference first, whichever way it goes.
+        """
+        check_count("n", n, least=1)
+        label = self._label(metric)
+        numbers = self._number(a), self._number(b)
+        values = self._compared.values[self.metrics.index(label)][list(numbers)]
+        return moved_queries(self, label, (a, b), values, n)
+
+    def risk(
+        self, metric: str, baseline: str | None = None, alpha: float = 1
+    ) -> dict[str, Risk]:
+        """Return how much a system risks to hurt queries, by its name.
+
+        Args:
+            metric: one of the metrics.
+            baseline: the name of the system to compare with; the one that was given to
+                `compare` if there was one.
+            alpha: how much more a loss counts than a gain of the same size.
+
+        References:
+            L. Wang et al.: Robust ranking models via risk-sensitive optimization.
+            SIGIR 2012. https://doi.org/10.1145/2348283.2348385
+            B. T. Dinçer et al.: Hypothesis testing for the risk-sensitive evaluation of
+            retrieval systems. SIGIR 2014. https://doi.org/10.1145/2600428.2609625
+            B. T. Dinçer et al.: Risk-sensitive evaluation and learning to rank using
+            multiple baselines. SIGIR 2016. https://doi.org/10.1145/2911451.2911511
+        """
+        check_number("alpha", alpha, least=0)
+        baseline = baseline or self.baseline
+        if baseline is None:
+            msg = f"risk needs a baseline; the systems are {', '.join(self.systems)}"
+            raise ParameterError(msg)
+        first = self._number(baseline)
+        metric_number = self.metrics.index(self._label(metric))
+        values = self._compared.values[metric_number]
+        return {
+            name: risk_of(values, first, number, alpha)
+            for number, name in enumerate(self.systems)
+            if number != first
+        }
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the pairs, and how to read the numbers."""
+        return self._notes
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the tests doubtful."""
+        own = self._compared
+        n = len(own.queries)
+        said = []
+        if n < _FEW:
+            said.append(
+                f"with {n} queries, only large differences can be told from chance"
+            )
+        if self.settings.test in {"wilcoxon", "sign"} and n > _MANY:
+            said.append(
+                f"{self.settings.test} tests a shift of the middle, not of the mean; "
+                f"of {n:,} queries it finds shifts that no mean shows"
+            )
+        if self.settings.test in TUKEY:
+            for metric, label in enumerate(own.metrics):
+                spread = self.pairs.deviation[self.pairs.metric == metric] ** 2
+                if spread.size and np.nanmax(spread) > _RATIO * np.nanmin(spread):
+                    said.append(
+                        f"{label}: differences vary more between some systems than "
+                        f"between others, which {self.settings.test} does not allow "
+                        "for; use test='randomization', correction='maxt'"
+                    )
+        for name, evaluation in self.evaluations.items():
+            said += [f"{name}: {warning}" for warning in evaluation.warnings]
+        return tuple(said)
+
+    def _label(self, metric: str) -> str:
+        if metric in self.metrics:
+            return metric
+        for evaluation in self.evaluations.values():
+            try:
+                return evaluation._label(metric)  # noqa: SLF001 - of the same package
+            except KeyError:
+                break
+        msg = f"{metric} was not compared; the metrics are {', '.join(self.metrics)}"
+        raise ParameterError(msg)
+
+    def _number(self, system: str) -> int:
+        if system not in self.systems:
+            msg = (
+                f"no system is called {system!r}; the systems are "
+                f"{', '.join(self.systems)}{nearest(system, self.systems)}"
+            )
+            raise ParameterError(msg)
+        return self.systems.index(system)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the values per query, ready for JSON."""
+        from rankine._report.comparison import to_dict  # noqa: PLC0415
+
+        return to_dict(self)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as JSON: `to_dict`, and the values per query.
+
+        What is undefined is null.
+        """
+        from rankine._report.comparison import to_json  # noqa: PLC0415
+
+        return to_json(self, indent)
+
+    def to_markdown(self) -> str:
+        """Return the means as a Markdown table, a row per system."""
+        from rankine._report.comparison import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the means as a LaTeX table in booktabs style, a row per system."""
+        from rankine._report.comparison import to_latex  # noqa: PLC0415
+
+        return to_latex(self)
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Return `pairwise` as a frame: ``polars``, ``pandas`` or ``arrow``."""
+        from rankine._report.export import to_frame  # noqa: PLC0415
+
+        return to_frame(self.pairwise, library)
+
+    def __str__(self) -> str:
+        """Return means, pairs, warnings and notes as text."""
+        from rankine._report.comparison import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """Return what was compared, in one line."""
+        of = ", ".join(self.metrics)
+        return f"{type(self).__name__}({', '.join(self.systems)}: {of})"
+
+    def _repr_html_(self) -> str:
+        from rankine._report.comparison import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+
+def _letter(number: int) -> str:
+    """Return a to z, then aa, ab and so on.
+
+    >>> [_letter(number) for number in (0, 25, 26, 53)]
+    ['a', 'z', 'aa', 'bb']
+    """
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, len(ascii_lowercase))
+        text = ascii_lowercase[rest] + text
+    return text

@@ -1,0 +1,112 @@
+"""moved: the queries that differ most between two systems, and what both showed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from rankine._evaluate.worst import TopItem, first_items, plain
+from rankine._stats.flips import NOTHING
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+    from rankine._evaluate.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class MovedQuery:
+    """A query with its values in two systems, and the first items of both lists.
+
+    Attributes:
+        query: its id.
+        difference: the value of the second system minus that of the first.
+        values: both values.
+        tops: the first items of both lists: rank, item, and grade, which is None for an
+            unjudged one; empty where no items are known.
+    """
+
+    query: Any
+    difference: float
+    values: tuple[float, float]
+    tops: tuple[tuple[TopItem, ...], tuple[TopItem, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "query": plain(self.query),
+            "difference": self.difference,
+            "values": list(self.values),
+            "tops": [
+                [one._asdict() | {"item": plain(one.item)} for one in top]
+                for top in self.tops
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved(Sequence[MovedQuery]):
+    """The queries that differ most between two systems, the largest difference first.
+
+    It is a sequence of `MovedQuery`; its text shows them all.
+
+    Attributes:
+        metric: the metric.
+        systems: the names of the two systems.
+        queries: the queries.
+        n_moved: how many queries differ at all.
+        n_queries: how many both have.
+    """
+
+    metric: str
+    systems: tuple[str, str]
+    queries: tuple[MovedQuery, ...]
+    n_moved: int
+    n_queries: int
+
+    @overload
+    def __getitem__(self, at: int) -> MovedQuery: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[MovedQuery, ...]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return one query, 0 for the one that differs most, or a slice of them."""
+        return self.queries[at]
+
+    def __len__(self) -> int:
+        """Return how many queries there are."""
+        return len(self.queries)
+
+    def __str__(self) -> str:
+        """Return the queries as text."""
+        from rankine._report.comparison import moved_text  # noqa: PLC0415
+
+        return moved_text(self)
+
+
+def moved_queries(
+    comparison: Comparison, label: str, systems: tuple[str, str], values: Floats, n: int
+) -> Moved:
+    """Return the queries that differ most; see `Comparison.moved`."""
+    d = values[1] - values[0]
+    both = np.flatnonzero(~np.isnan(d))
+    moved = both[np.abs(d[both]) > NOTHING]
+    order = moved[np.argsort(-np.abs(d[moved]), kind="stable")][:n]
+    ids = [comparison.queries[number] for number in order]
+    tops = [
+        first_items(comparison.evaluations[name], label, ids)
+        if name in comparison.evaluations
+        else [()] * len(ids)
+        for name in systems
+    ]
+    queries = tuple(
+        MovedQuery(
+            query,
+            float(d[number]),
+            (float(values[0, number]), float(values[1, number])),
+            (tops[0][place], tops[1][place]),
+        )
+        for place, (number, query) in enumerate(zip(order, ids, strict=True))
+    )
+    return Moved(label, systems, queries, len(moved), len(both))

@@ -1,0 +1,116 @@
+"""queries_needed: how many queries it would take, from how much differences vary."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankine._base.checks import check_number
+from rankine._stats.power import (
+    needed_for_difference,
+    needed_for_equivalence,
+    needed_for_width,
+)
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+    from rankine._evaluate.comparison import Comparison
+
+
+class QueriesNeeded(NamedTuple):
+    """How many queries it would take to tell two systems apart, or that they are alike.
+
+    Attributes:
+        metric: the metric.
+        a, b: the two systems.
+        deviation: the standard deviation of their differences, as it was found.
+        queries: the number of queries at that deviation.
+        at_most: the number at its upper confidence bound, since few queries tell the
+            deviation only roughly.
+    """
+
+    metric: str
+    a: str
+    b: str
+    deviation: float
+    queries: int | None
+    at_most: int | None
+
+
+def queries_needed(
+    comparison: Comparison,
+    *,
+    difference: float | None = None,
+    width: float | None = None,
+    margin: float | None = None,
+    power: float = 0.8,
+) -> list[QueriesNeeded]:
+    """Return how many queries it would take, from how much differences vary here.
+
+    One of three is asked for: to find a `difference` with the `power`, to have an
+    interval no wider than `width`, or to call systems equivalent at a `margin` that
+    are, with the `power`. Of Student's paired t, at 1 - confidence and uncorrected.
+
+    Args:
+        comparison: what was compared.
+        difference: the difference to be found.
+        width: the width of the interval, from its lower to its upper bound.
+        margin: the difference that does not matter.
+        power: how often it is to be found.
+
+    Returns:
+        A record per metric and pair; None where differences do not vary.
+
+    >>> import rankine as rk
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    >>> low = {f"q{n}": ["x", "y", "a"] for n in range(6)}
+    >>> high = {f"q{n}": ["a", "x"] if n else ["x", "a"] for n in range(6)}
+    >>> cmp = rk.compare(qrels, {"low": low, "high": high}, "RR")
+    >>> rk.queries_needed(cmp, difference=0.1)[0].queries
+    35
+    """
+    given = {"difference": difference, "width": width, "margin": margin}
+    asked = [name for name, value in given.items() if value is not None]
+    if len(asked) != 1:
+        msg = f"give one of difference, width and margin, got {len(asked)} of them"
+        raise ParameterError(msg)
+    (what,) = asked
+    size = float(given[what] or math.nan)
+    check_number(what, given[what], above=0)
+    check_number("power", power, above=0, below=1)
+    alpha = comparison.settings.alpha
+    pairs = comparison.pairs
+
+    def needed(deviation: float) -> int | None:
+        if not deviation > 0:
+            return None
+        if what == "difference":
+            return needed_for_difference(deviation, size, power, alpha)
+        if what == "width":
+            return needed_for_width(deviation, size, alpha)
+        return needed_for_equivalence(deviation, size, power, alpha)
+
+    uppers = _upper_deviations(pairs.deviation, pairs.n, alpha)
+    return [
+        QueriesNeeded(
+            comparison.metrics[pairs.metric[number]],
+            comparison.systems[pairs.a[number]],
+            comparison.systems[pairs.b[number]],
+            float(deviation),
+            needed(float(deviation)),
+            needed(float(uppers[number])),
+        )
+        for number, deviation in enumerate(pairs.deviation)
+    ]
+
+
+def _upper_deviations(deviation: Floats, n: Any, alpha: float) -> Floats:
+    """Return the upper confidence bounds of standard deviations."""
+    from scipy.special import chdtri  # noqa: PLC0415 - scipy is slow to import
+
+    df = np.maximum(n - 1, 1).astype(np.float64)
+    upper: Floats = deviation * np.sqrt(df / chdtri(df, 1 - alpha))
+    return upper

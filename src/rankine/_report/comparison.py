@@ -1,0 +1,236 @@
+"""A comparison as text, HTML, Markdown and LaTeX: means first, then pairs."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from rankine import __version__
+from rankine._evaluate.summary import finite
+from rankine._evaluate.worst import plain
+from rankine._report.export import latex_text
+from rankine._report.tables import between, html_table, number, shown
+from rankine._report.text import plain_text, table_with
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.moved import Moved
+    from rankine._evaluate.worst import TopItem
+
+_WIDTH = 100
+_PAIRS = 45
+"""Pairs that are shown; more are in `pairwise`."""
+_LEAST_P = 0.0001
+
+
+def to_text(comparison: Comparison) -> str:
+    """Return means, pairs, warnings and notes as plain text."""
+    return plain_text(drawn(comparison), _WIDTH)
+
+
+def drawn(comparison: Comparison) -> RenderableType:
+    """Return the same for a terminal."""
+    head, rows = _means(comparison)
+    parts: list[RenderableType] = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
+    head, rows = _pairs(comparison)
+    parts.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
+    lines = [_how(comparison)]
+    if len(rows) > _PAIRS:
+        lines.append(f"{len(rows) - _PAIRS} more pairs are in pairwise")
+    lines += [f"! {text}" for text in comparison.warnings]
+    lines += [f"- {text}" for text in comparison.notes]
+    parts += [Text(shown(line)) for line in lines]
+    return Group(*parts)
+
+
+def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return a row per system: letter and name, then mean, interval and letters."""
+    head = ["", *comparison.metrics]
+    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    rows = []
+    for system, name in enumerate(comparison.systems):
+        cells = []
+        for metric in range(len(comparison.metrics)):
+            mark = "*" if system in comparison.best[metric] else ""
+            letters = comparison.beaten[metric][system]
+            mean = number(float(own.means[metric, system]))
+            bounds = between(
+                float(own.lows[metric, system]), float(own.highs[metric, system])
+            )
+            top = " ".join(filter(None, (letters, f"{mean}{mark}")))
+            cells.append(f"{top}\n{bounds}" if bounds else top)
+        rows.append([f"{comparison.letters[system]} {shown(name)}", *cells])
+    return head, rows
+
+
+def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return a row per metric and pair."""
+    head = ["metric", "pair", "verdict", "difference", "p", "corrected", "+ = -"]
+    rows = [
+        [
+            row["metric"],
+            f"{shown(row['a'])} to {shown(row['b'])}",
+            row["verdict"],
+            f"{row['difference']:+.4f}\n{between(row['low'], row['high'])}",
+            _p(row["p"]),
+            _p(row["p_corrected"]),
+            f"{row['wins']} {row['ties']} {row['losses']}",
+        ]
+        for row in comparison.pairwise.iter_rows(named=True)
+    ]
+    return head, rows
+
+
+def _p(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "undefined"
+    return f"< {_LEAST_P}" if value < _LEAST_P else f"{value:.4f}"
+
+
+def _how(comparison: Comparison) -> str:
+    """Say how it was compared, and how to read the marks."""
+    how = comparison.settings
+    corrected = "" if how.correction == "none" else f", corrected by {how.correction}"
+    return (
+        f"{how.test}{corrected}; letters before a mean name the systems that it is "
+        f"better than; * is the best mean; + = - are the queries that gain, stay and "
+        "lose"
+    )
+
+
+def to_html(comparison: Comparison) -> str:
+    """Return both tables for notebooks, with warnings and notes below."""
+    head, rows = _means(comparison)
+    lines = [[cell.split("\n") for cell in row] for row in rows]
+    means = html_table(head, lines, "l" + "r" * (len(head) - 1))
+    head, rows = _pairs(comparison)
+    lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
+    below = (_how(comparison), *comparison.warnings, *comparison.notes)
+    return means + html_table(head, lines, "lllrrrl", below=below)
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """Return a row per system and a column per metric; the best mean is bold."""
+    lines = [
+        "| run | " + " | ".join(map(_cell, comparison.metrics)) + " |",
+        "|---|" + "---:|" * len(comparison.metrics),
+    ]
+    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    for system, name in enumerate(comparison.systems):
+        cells = [f"{comparison.letters[system]} {_cell(shown(name))}"]
+        for metric in range(len(comparison.metrics)):
+            mean = number(float(own.means[metric, system]))
+            letters = comparison.beaten[metric][system]
+            bold = f"**{mean}**" if system in comparison.best[metric] else mean
+            cells.append(f"{bold}<sup>{letters}</sup>" if letters else bold)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Keep a text within its cell of a Markdown table."""
+    for mark in "\\|<>*_`[]":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def to_latex(comparison: Comparison) -> str:
+    """Return a table for the booktabs package; letters are superscripts."""
+    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    rows = []
+    for system, name in enumerate(comparison.systems):
+        cells = [f"$^{{{comparison.letters[system]}}}$ {latex_text(shown(name))}"]
+        for metric in range(len(comparison.metrics)):
+            mean = number(float(own.means[metric, system]))
+            letters = comparison.beaten[metric][system]
+            bold = rf"\textbf{{{mean}}}" if system in comparison.best[metric] else mean
+            cells.append(f"{bold}$^{{{letters}}}$" if letters else bold)
+        rows.append(" & ".join(cells) + r" \\")
+    names = " & ".join(latex_text(label) for label in comparison.metrics)
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
+            r"\toprule",
+            rf"run & {names} \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def to_dict(comparison: Comparison) -> dict[str, Any]:
+    """Return means, pairs, settings and notes as plain values."""
+
+    def record(row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: finite(value) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+
+    how = comparison.settings
+    return {
+        "rankine": __version__,
+        "kind": "comparison",
+        "systems": list(comparison.systems),
+        "metrics": list(comparison.metrics),
+        "baseline": comparison.baseline,
+        "test": how.test,
+        "correction": how.correction,
+        "family": how.family,
+        "confidence": how.confidence,
+        "margins": comparison.margins,
+        "draws": how.draws,
+        "seed": how.seed,
+        "queries": len(comparison.queries),
+        "table": [record(row) for row in comparison.table.iter_rows(named=True)],
+        "pairwise": [record(row) for row in comparison.pairwise.iter_rows(named=True)],
+        "notes": list(comparison.notes),
+        "warnings": list(comparison.warnings),
+    }
+
+
+def to_json(comparison: Comparison, indent: int | None) -> str:
+    """Return JSON with the values per query; there is no bare NaN in it."""
+    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    values = {
+        label: {
+            name: [finite(value) for value in own.values[metric, system].tolist()]
+            for system, name in enumerate(own.systems)
+        }
+        for metric, label in enumerate(own.metrics)
+    }
+    ids = [plain(query) for query in own.queries]
+    everything = to_dict(comparison) | {"ids": ids, "values": values}
+    return json.dumps(everything, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def moved_text(moved: Moved) -> str:
+    """Return the queries that moved most, with what both systems showed first."""
+    a, b = map(shown, moved.systems)
+    how_many = f"{moved.n_moved} of {moved.n_queries} queries moved"
+    lines = [f"{moved.metric}, {a} to {b}: {how_many}"]
+    width = max(len(a), len(b))
+    for query in moved:
+        values = " to ".join(number(value) for value in query.values)
+        lines += ["", f"{shown(query.query)}  {query.difference:+.4f}  ({values})"]
+        lines += [
+            f"    {name.ljust(width)}  {_shown_items(top)}"
+            for name, top in zip((a, b), query.tops, strict=True)
+            if top
+        ]
+    return "\n".join(lines)
+
+
+def _shown_items(top: tuple[TopItem, ...]) -> str:
+    return ", ".join(
+        f"{rank}. {shown(item)} ({'unjudged' if grade is None else f'{grade:g}'})"
+        for rank, item, grade in top
+    )

@@ -1,0 +1,273 @@
+"""Many systems on the same queries: every pair, with its test and its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine._base.checks import check_choice, check_count, check_number
+from rankine._stats import paired
+from rankine._stats.corrections import CORRECTIONS
+from rankine._stats.flips import stepped_down_p
+from rankine._stats.paired import DRAWS, Differences
+from rankine._stats.tukey import TwoWay
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._base.arrays import Floats, Ints
+
+TUKEY = ("tukey_hsd", "randomized_tukey_hsd")
+TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", *TUKEY)
+FAMILIES = ("metric", "all")
+_WITHOUT_WEIGHTS = ("wilcoxon", "sign", *TUKEY)
+_FEW_MOVED = 10
+"""Differences, below which nothing is called equivalent."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How systems are compared.
+
+    Attributes:
+        test: the name of the test.
+        correction: for the number of hypotheses in a family.
+        family: ``metric``, the pairs of each metric; or ``all``.
+        confidence: of intervals; verdicts are given at 1 - confidence.
+        draws: how many random flips, resamples or permutations.
+        seed: of the draws.
+    """
+
+    test: str = "randomization"
+    correction: str = "holm"
+    family: str = "metric"
+    confidence: float = 0.95
+    draws: int = DRAWS
+    seed: int = 0
+
+    def check(self, *, weighted: bool = False) -> None:
+        """Refuse what cannot be, or makes no sense together."""
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, (*CORRECTIONS, "maxt", "none"))
+        check_choice("family", self.family, FAMILIES)
+        check_number("confidence", self.confidence, above=0, below=1)
+        check_count("draws", self.draws, least=1)
+        check_count("seed", self.seed, least=0)
+        if self.correction == "maxt" and self.test != "randomization":
+            msg = (
+                "correction='maxt' flips signs, and needs test='randomization', not "
+                f"{self.test!r}"
+            )
+            raise ParameterError(msg)
+        if self.test in TUKEY and self.correction in {"bonferroni", "bh"}:
+            msg = (
+                f"test={self.test!r} is for all pairs together, and is not corrected "
+                f"again by correction={self.correction!r}"
+            )
+            raise ParameterError(msg)
+        if weighted and self.test in _WITHOUT_WEIGHTS:
+            others = ", ".join(test for test in TESTS if test not in _WITHOUT_WEIGHTS)
+            msg = f"test={self.test!r} has no weights; tests that have them: {others}"
+            raise ParameterError(msg)
+
+    @property
+    def alpha(self) -> float:
+        """The level at which verdicts are given."""
+        return 1 - self.confidence
+
+
+@dataclass(frozen=True, eq=False)
+class Pairwise:
+    """All pairs of systems under all metrics, an entry per pair and metric.
+
+    Attributes:
+        metric, a, b: the numbers of the metric and of the two systems.
+        n: how many queries both have.
+        difference: the mean of b minus that of a, on these.
+        low, high: the bounds of its interval.
+        p: the p-value.
+        p_corrected: the same, corrected for the family.
+        effect: the difference over the deviation of differences.
+        superiority: how likely b is better on a query, ties counting half.
+        wins, ties, losses: how many queries are better, the same and worse with b.
+        n_moved: how many are not the same.
+        p_equivalent: the corrected p-value against a difference of the margin or more;
+            nan without a margin.
+        error: the standard error of the difference.
+        deviation: the standard deviation of differences.
+        verdicts: better, worse, equivalent, one of the first and equivalent, or cannot
+            tell; of a metric without a direction, different.
+    """
+
+    metric: Ints
+    a: Ints
+    b: Ints
+    n: Ints
+    difference: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    p_corrected: Floats
+    effect: Floats
+    superiority: Floats
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    n_moved: Ints
+    p_equivalent: Floats
+    error: Floats
+    deviation: Floats
+    verdicts: tuple[str, ...] = ()
+
+
+def compare_values(
+    values: Floats,
+    settings: Settings,
+    *,
+    baseline: int | None = None,
+    weights: Floats | None = None,
+    directions: tuple[bool | None, ...] = (),
+    margins: Floats | None = None,
+) -> Pairwise:
+    """Compare systems on the queries that both of a pair have.
+
+    Args:
+        values: by metric, system and query; nan where there is none.
+        settings: how.
+        baseline: the number of the system to compare all others with; every two are
+            compared if there is none. Tukey's tests always compare every two.
+        weights: how much each query counts.
+        directions: per metric, whether higher is better; None for one that has no
+            direction, of which a difference is only called different.
+        margins: per metric, the difference that does not matter; nan for none.
+    """
+    n_metrics, n_systems, _ = values.shape
+    pairs = list(combinations(range(n_systems), 2))
+    if baseline is not None and settings.test not in TUKEY:
+        others = [number for number in range(n_systems) if number != baseline]
+        pairs = [(baseline, other) for other in others]
+    metric = np.repeat(np.arange(n_metrics), len(pairs))
+    a, b = np.array(pairs * n_metrics, dtype=np.int64).reshape(-1, 2).T
+    differences = Differences(values[metric, b] - values[metric, a], weights)
+    low, high = differences.interval(settings.confidence)
+    effect = differences.effect
+    if settings.test == "bootstrap":
+        p, bounds = paired.bootstrap_p(
+            differences, settings.draws, settings.seed, settings.confidence
+        )
+        low, high = np.array(bounds).reshape(-1, 2).T
+    elif settings.test in TUKEY:
+        p, low, high, effect = _tukey(values, metric, a, b, settings)
+    else:
+        p = _SIMPLE[settings.test](differences, settings)
+    families = metric if settings.family == "metric" else np.zeros_like(metric)
+    corrected = _corrected(p, families, differences, settings)
+    p_equivalent = _equivalence(differences, metric, families, margins)
+    found = Pairwise(
+        metric, a, b, differences.n, differences.mean, low, high, p, corrected, effect,
+        differences.superiority, differences.wins,
+        differences.n - differences.n_moved, differences.losses, differences.n_moved,
+        p_equivalent, differences.error, differences.deviation,
+    )  # fmt: skip
+    ways = directions or (True,) * n_metrics
+    return _with_verdicts(found, [ways[number] for number in metric], settings.alpha)
+
+
+_SIMPLE: dict[str, Callable[[Differences, Settings], Floats]] = {
+    "randomization": lambda d, how: paired.randomization_p(d, how.draws, how.seed),
+    "t": lambda d, _: paired.t_p(d),
+    "wilcoxon": lambda d, _: paired.wilcoxon_p(d),
+    "sign": lambda d, _: paired.sign_p(d),
+}
+
+
+def _tukey(
+    values: Floats, metric: Ints, a: Ints, b: Ints, settings: Settings
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return p-values, simultaneous intervals and effects of all pairs.
+
+    Of the queries on which all systems have a value.
+    """
+    p, low, high, effect = np.full((4, len(metric)), np.nan)
+    for number, systems in enumerate(values):
+        complete = systems[:, ~np.isnan(systems).any(axis=0)]
+        model = TwoWay(complete)
+        if model.df < 1:
+            continue
+        own = metric == number
+        drawn = settings.test == "randomized_tukey_hsd"
+        matrix = model.permuted_p(settings.draws, settings.seed) if drawn else model.p()
+        mean = model.differences[a[own], b[own]]
+        reach = model.reach(settings.confidence)
+        p[own], low[own], high[own] = matrix[a[own], b[own]], mean - reach, mean + reach
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = mean / np.sqrt(model.residual)
+        effect[own] = np.where(mean == 0, 0.0, size)
+    return p, low, high, effect
+
+
+def _corrected(
+    p: Floats, families: Ints, differences: Differences, settings: Settings
+) -> Floats:
+    """Correct the p-values of each family for their number."""
+    if settings.test in TUKEY or settings.correction == "none":
+        return p
+    corrected = np.empty(len(p))
+    for family in np.unique(families):
+        own = families == family
+        if settings.correction == "maxt":
+            corrected[own] = stepped_down_p(
+                differences.flippable[own],
+                differences.n[own],
+                settings.draws,
+                settings.seed,
+            )
+        else:
+            corrected[own] = CORRECTIONS[settings.correction](p[own])
+    return np.where(np.isnan(p), np.nan, corrected)
+
+
+def _equivalence(
+    differences: Differences,
+    metric: Ints,
+    families: Ints,
+    margins: Floats | None,
+) -> Floats:
+    """Return the p-values of two one-sided tests, by Holm's correction of a family."""
+    p = np.full(len(metric), np.nan)
+    if margins is None:
+        return p
+    for number, margin in enumerate(margins):
+        if np.isnan(margin):
+            continue
+        own = metric == number
+        above, _ = paired.one_sided_p(differences, -float(margin))
+        _, below = paired.one_sided_p(differences, float(margin))
+        p[own] = np.maximum(above, below)[own]
+    enough = differences.n_moved >= _FEW_MOVED
+    corrected = np.full(len(metric), np.nan)
+    for family in np.unique(families):
+        own = (families == family) & ~np.isnan(p)
+        corrected[own] = CORRECTIONS["holm"](p[own])
+    return np.where(enough, corrected, np.nan)
+
+
+def _with_verdicts(
+    found: Pairwise, directions: list[bool | None], alpha: float
+) -> Pairwise:
+    """Say of each pair what the numbers come to."""
+    verdicts = []
+    for number, higher_is_better in enumerate(directions):
+        parts = []
+        if found.p_corrected[number] <= alpha and found.difference[number] != 0:
+            up = bool(found.difference[number] > 0)
+            word = "better" if up == higher_is_better else "worse"
+            parts.append("different" if higher_is_better is None else word)
+        if found.p_equivalent[number] <= alpha:
+            parts.append("equivalent")
+        verdicts.append(", ".join(parts) or "cannot tell")
+    return replace(found, verdicts=tuple(verdicts))
