@@ -109,6 +109,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "evaluate",
         ["evaluate", "--no-qrels", "hybrid.run", "-m", "InterListDiversity@5"],
     ),
+    "compare": ("compare", ["compare", "qrels.txt", *RUNS, "--margin", "AP=0.1"]),
+    "compare two": ("compare", ["compare", "qrels.txt", *RUNS[:2], "--test", "t"]),
     "check": ("check", ["check", "qrels.txt", "keyword.run"]),
     "check findings": ("check", ["check", "qrels.txt", "one.run"]),
     "reconcile": ("reconcile", ["reconcile", "qrels.txt", "keyword.run"]),

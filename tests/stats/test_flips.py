@@ -141,6 +141,19 @@ def test_maxt_is_monotone_and_never_below_the_test_itself() -> None:
     assert (corrected >= flipped_p(rows, 5000, 0) - 0.01).all()
 
 
+def test_families_are_corrected_apart() -> None:
+    rng = np.random.default_rng(12)
+    rows = rng.normal(0.2, 1, (7, 40))
+    n, families = np.full(7, 40), np.array([1, 0, 1, 2, 0, 1, 2])
+
+    together = stepped_down_p(rows, n, 3000, 5, families)
+
+    for family in range(3):
+        own = families == family
+        apart = stepped_down_p(rows[own], n[own], 3000, 5)
+        assert together[own].tolist() == apart.tolist()
+
+
 def test_near_duplicates_cost_maxt_nothing() -> None:
     # Ten copies of one hypothesis are one hypothesis; Holm would multiply by ten.
     row = np.random.default_rng(2).normal(0.3, 1, 60)

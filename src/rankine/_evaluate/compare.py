@@ -29,6 +29,7 @@ from rankine.errors import DataError, ParameterError, nearest
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
+    from rankine._evaluate.evaluate import Job
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
 
@@ -98,22 +99,37 @@ def compare(
     (0.6667, 0.03125, 'better')
     """
     settings = Settings(test, correction, family, confidence, draws, seed)
-    settings.check(weighted=options.get("weights") is not None)
     known = Options.__dataclass_fields__
     for name in options:
         if name not in known or name in {"name", "files"}:
             msg = f"compare has no option {name!r}{nearest(name, known)}"
             raise ParameterError(msg)
-    named = runs_of(runs)
-    _check_baseline(baseline, tuple(named))
     job = prepare(metrics, Options(convention=convention, keep=keep, **options))
+    return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin)
+
+
+def compare_runs(
+    job: Job,
+    qrels: Any,
+    runs: Mapping[str, Any],
+    settings: Settings,
+    baseline: str | None,
+    margin: float | Mapping[str, float] | None,
+) -> Comparison:
+    """Evaluate runs, by their names, and compare them; see `compare`.
+
+    All that can be checked without data is checked first. Judgements are read once.
+    """
+    settings.check(weighted=job.options.weights is not None)
+    _check_systems(tuple(runs))
+    _check_baseline(baseline, tuple(runs))
     job.check(judged=qrels is not None)
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         _check_metric(asked, bound)
     margins = margins_of(margin, job.plan.labels)
     truth = job.truth(qrels)
     evaluations = {
-        name: job.evaluate(truth, job.source(run), name) for name, run in named.items()
+        name: job.evaluate(truth, job.source(run), name) for name, run in runs.items()
     }
     return compare_evaluations(evaluations, settings, baseline, margins)
 
@@ -264,7 +280,6 @@ def runs_of(runs: Any) -> dict[str, Any]:
     if len(named) < len(runs):
         msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
         raise ParameterError(msg)
-    _check_systems(tuple(named))
     return named
 
 

@@ -210,6 +210,13 @@ class Comparison:
         own = [letter for letter in self.letters if letter in letters]
         return [self.systems[self.letters.index(letter)] for letter in own]
 
+    @property
+    def sentences(self) -> list[str]:
+        """What was found of each metric and pair, in words."""
+        from rankine._report.comparison import sentences  # noqa: PLC0415
+
+        return sentences(self)
+
     def moved(self, metric: str, a: str, b: str, n: int = 10) -> Moved:
         """Return the queries that differ most between two systems.
 

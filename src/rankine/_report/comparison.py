@@ -13,8 +13,9 @@ from rankine import __version__
 from rankine._evaluate.summary import finite
 from rankine._evaluate.worst import plain
 from rankine._report.export import latex_text
+from rankine._report.saved import FORMAT
 from rankine._report.tables import between, html_table, number, shown
-from rankine._report.text import plain_text, table_with
+from rankine._report.text import ENDLESS, plain_text, table_with
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,13 +30,15 @@ _PAIRS = 45
 _LEAST_P = 0.0001
 
 
-def to_text(comparison: Comparison) -> str:
-    """Return means, pairs, warnings and notes as plain text."""
-    return plain_text(drawn(comparison), _WIDTH)
+def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
+    """Return means, pairs, warnings and notes as plain text.
+
+    Lines are wrapped to a width; None leaves them whole.
+    """
+    return plain_text(_drawn(comparison), width or ENDLESS)
 
 
-def drawn(comparison: Comparison) -> RenderableType:
-    """Return the same for a terminal."""
+def _drawn(comparison: Comparison) -> RenderableType:
     head, rows = _means(comparison)
     parts: list[RenderableType] = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
     head, rows = _pairs(comparison)
@@ -102,6 +105,47 @@ def _how(comparison: Comparison) -> str:
         f"better than; * is the best mean; + = - are the queries that gain, stay and "
         "lose"
     )
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """Say in words what was found of each metric and pair."""
+    said = []
+    for row in comparison.pairwise.iter_rows(named=True):
+        a, b, metric = shown(row["a"]), shown(row["b"]), row["metric"]
+        size = f"{abs(row['difference']):.4f}"
+        sure = _range(row["low"], row["high"])
+        n = row["wins"] + row["ties"] + row["losses"]
+        moves = f"{row['wins']} of {n} queries gain, {row['losses']} lose"
+        verdict = row["verdict"]
+        p = _p(row["p_corrected"])
+        if verdict.startswith(("better", "worse", "different")):
+            word = verdict.split(",")[0]
+            than = "from" if word == "different" else "than"
+            said.append(
+                f"{b} is {word} {than} {a} in {metric} by {size} ({sure}; p {_is(p)}); "
+                f"{moves}."
+            )
+        elif verdict == "equivalent":
+            margin = comparison.margins[metric]
+            said.append(f"{b} and {a} are equivalent in {metric}, within {margin:g}.")
+        else:
+            said.append(
+                f"Whether {b} is better than {a} in {metric} cannot be told: the "
+                f"difference is {row['difference']:+.4f} ({sure}; p {_is(p)}); {moves}."
+            )
+    return said
+
+
+def _range(low: float, high: float) -> str:
+    """Return the size of a difference: without signs, where both bounds have one."""
+    if low * high > 0:
+        low, high = sorted((abs(low), abs(high)))
+        return f"{low:.4f} to {high:.4f}"
+    return f"{low:+.4f} to {high:+.4f}"
+
+
+def _is(p: str) -> str:
+    return p if p.startswith("<") else f"= {p}"
 
 
 def to_html(comparison: Comparison) -> str:
@@ -177,7 +221,6 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
 
     how = comparison.settings
     return {
-        "rankine": __version__,
         "kind": "comparison",
         "systems": list(comparison.systems),
         "metrics": list(comparison.metrics),
@@ -208,7 +251,8 @@ def to_json(comparison: Comparison, indent: int | None) -> str:
         for metric, label in enumerate(own.metrics)
     }
     ids = [plain(query) for query in own.queries]
-    everything = to_dict(comparison) | {"ids": ids, "values": values}
+    head = {FORMAT: __version__}
+    everything = head | to_dict(comparison) | {"ids": ids, "values": values}
     return json.dumps(everything, indent=indent, ensure_ascii=False, allow_nan=False)
 
 

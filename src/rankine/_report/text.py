@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
     from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 
-_ENDLESS = 1 << 20
+ENDLESS = 1 << 20
 """Columns where there is no terminal: tables stay whole, and lines are not broken."""
 _SIDE_BY_SIDE = 3
 """Runs that have room beside each other, with their intervals."""
@@ -43,7 +43,7 @@ class Terminal(Console):
             markup=False, highlight=False, soft_wrap=soft_wrap, force_jupyter=False
         )
         if not self.file.isatty():
-            self.width = _ENDLESS
+            self.width = ENDLESS
 
     def on_broken_pipe(self) -> None:
         """Let the command end quietly, where rich would exit with an error."""

@@ -8,6 +8,7 @@ all, and their joint distribution is that of the data.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +56,10 @@ def flipped_p(rows: Floats, draws: int, seed: int) -> Floats:
     return p
 
 
-def stepped_down_p(rows: Floats, n: Ints, draws: int, seed: int) -> Floats:
-    """Return p-values corrected for all rows together, by step-down MaxT.
+def stepped_down_p(
+    rows: Floats, n: Ints, draws: int, seed: int, families: Ints | None = None
+) -> Floats:
+    """Return p-values corrected for all rows of a family, by step-down MaxT.
 
     Each statistic is compared with the largest, under the same flips, of all that are
     no more extreme than it. As sums of squares do not change under flips, one product
@@ -67,6 +70,7 @@ def stepped_down_p(rows: Floats, n: Ints, draws: int, seed: int) -> Floats:
         n: how many queries each row pairs.
         draws: how many flips are drawn; all are gone through where they are no more.
         seed: of the draws.
+        families: the number of the family of each row; one for all if not given.
 
     References:
         P. H. Westfall, S. S. Young: Resampling-based multiple testing. 1993.
@@ -74,32 +78,37 @@ def stepped_down_p(rows: Floats, n: Ints, draws: int, seed: int) -> Floats:
     >>> stepped_down_p(np.array([[0.1, 0.1, 0.2, 0.1]]), np.array([4]), 1000, 0)
     array([0.125])
     """
+    family = np.zeros(len(rows), dtype=np.int64) if families is None else families
     squares = (rows**2).sum(axis=1)
-    moved = squares > 0
+    moved = np.flatnonzero(squares > 0)
     p = np.ones(len(rows))
-    if not moved.any():
+    if len(moved) == 0:
         return p
-    rows, squares, n = rows[moved], squares[moved], n[moved]
     # Rounding must not decide what is as extreme, and least of all where the share is
     # 1 and the statistic infinite: all differences are then the same.
-    least = _studentised(_share(rows.sum(axis=1), squares, n) - NOTHING, n)
-    order = np.argsort(-least, kind="stable")
-    rows, squares, n, least = rows[order], squares[order], n[order], least[order]
+    share = _share(rows[moved].sum(axis=1), squares[moved], n[moved])
+    least = _squared_t(share - NOTHING, n[moved])
+    order = np.lexsort((-least, family[moved]))
+    moved, least = moved[order], least[order]
+    rows, squares, n, family = rows[moved], squares[moved], n[moved], family[moved]
+    begins = np.flatnonzero(np.diff(family, prepend=family[0] - 1))
+    parts = [slice(*ends) for ends in pairwise([*begins.tolist(), len(rows)])]
     touched = rows[:, (rows != 0).any(axis=0)]
     is_exact = touched.shape[1] < draws.bit_length()
     sums_of = _all_sums(touched) if is_exact else _drawn_sums(rows, draws, seed)
     above = np.zeros(len(rows), dtype=np.int64)
     n_flips = 0
     for sums in sums_of:
-        drawn = _studentised(_share(sums, squares, n), n)
-        largest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-        above += np.count_nonzero(largest >= least, axis=0)
+        # From the least extreme of a family up, so that the largest so far is at hand.
+        drawn = _squared_t(_share(sums, squares, n), n)[:, ::-1]
+        for part in parts:
+            own = slice(len(rows) - part.stop, len(rows) - part.start)
+            largest = np.maximum.accumulate(drawn[:, own], axis=1)[:, ::-1]
+            above[part] += np.count_nonzero(largest >= least[part], axis=0)
         n_flips += len(sums)
     more = 0 if is_exact else 1
-    stepped = np.maximum.accumulate((more + above) / (more + n_flips))
-    corrected = np.empty(len(rows))
-    corrected[order] = stepped
-    p[moved] = corrected
+    for part in parts:
+        p[moved[part]] = np.maximum.accumulate((more + above[part]) / (more + n_flips))
     return p
 
 
@@ -161,13 +170,16 @@ def _flips_at_once(n: int) -> int:
 
 def _share(sums: Floats, squares: Floats, n: Ints) -> Floats:
     """Return the share of the sum of squares that is the mean's, 0 to 1."""
-    return np.minimum(sums**2 / (n * squares), 1)
+    share = sums**2
+    share /= n * squares
+    return np.minimum(share, 1, out=share)
 
 
-def _studentised(share: Floats, n: Ints) -> Floats:
-    """Return the size of Student's t from that share.
+def _squared_t(share: Floats, n: Ints) -> Floats:
+    """Return the square of Student's t from that share.
 
     t^2 = (n - 1) share / (1 - share); a single query is as extreme as it can be.
     """
     with np.errstate(divide="ignore"):
-        return np.sqrt(np.maximum(n - 1, 1) * np.maximum(share, 0) / (1 - share))
+        squared: Floats = share / (1 - share)
+    return squared * np.maximum(n - 1, 1)

@@ -216,17 +216,18 @@ def _corrected(
     """Correct the p-values of each family for their number."""
     if settings.test in TUKEY or settings.correction == "none":
         return p
-    corrected = np.empty(len(p))
-    for family in np.unique(families):
-        own = families == family
-        if settings.correction == "maxt":
-            corrected[own] = stepped_down_p(
-                differences.flippable[own],
-                differences.n[own],
-                settings.draws,
-                settings.seed,
-            )
-        else:
+    if settings.correction == "maxt":
+        corrected = stepped_down_p(
+            differences.flippable,
+            differences.n,
+            settings.draws,
+            settings.seed,
+            families,
+        )
+    else:
+        corrected = np.empty(len(p))
+        for family in np.unique(families):
+            own = families == family
             corrected[own] = CORRECTIONS[settings.correction](p[own])
     return np.where(np.isnan(p), np.nan, corrected)
 

@@ -12,6 +12,7 @@ from rankine import __version__
 
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
+    "compare": "Say whether one run is better than another, and how sure that is.",
     "check": "Check judgements and a run before computing any metric.",
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",
     "similarity": "Compare runs with each other.",

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.options import pairs, reading, refuse_stdin_twice, said, say_how
+from rankine.cli.options import (
+    OTHERS,
+    evaluating,
+    pairs,
+    reading,
+    refuse_stdin_twice,
+    said,
+    say_how,
+)
 from rankine.cli.output import json_option, print_json, print_tables, record_of, say
 from rankine.cli.runs import RunFile, run_files
 
@@ -20,8 +28,6 @@ if TYPE_CHECKING:
 
 _KEEP = 10
 """How many first items of each list are shown with the worst queries."""
-_OTHERS = ("train", "reference", "items", "weights")
-"""The files besides judgements and runs."""
 
 
 @click.command()
@@ -47,60 +53,7 @@ _OTHERS = ("train", "reference", "items", "weights")
     help="Show the N worst queries of the first metric: the first items of their "
     "lists, and the relevant items that they missed.",
 )  # fmt: skip
-@click.option(
-    "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
-    help=(
-        "Whose choices the numbers follow: a name (see rankine conventions) or a YAML "
-        "file."
-    ),
-)  # fmt: skip
-@click.option(
-    "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
-)
-@click.option(
-    "--ties", type=click.Choice(["average", "best", "worst"]),
-    help="The mean over all orders of tied items, or its bounds.",
-)  # fmt: skip
-@click.option(
-    "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
-    help="Use only the first N items of each list.",
-)  # fmt: skip
-@click.option(
-    "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
-    help="Number of items in the catalogue, for metrics that need it.",
-)  # fmt: skip
-@click.option(
-    "--train", type=click.Path(path_type=Path), metavar="FILE",
-    help="Interactions that users had before, for novelty and the like; also --format "
-    "train=NAME and --col train.item=COLUMN.",
-)  # fmt: skip
-@click.option(
-    "--reference", type=click.Path(path_type=Path), metavar="FILE",
-    help="Lists of another recommender, for Intersection and the like; also --format "
-    "reference=NAME and --col reference.item=COLUMN.",
-)  # fmt: skip
-@click.option(
-    "--items", type=click.Path(path_type=Path), metavar="FILE",
-    help="Features or topics of items: a table with a column of items; also --format "
-    "items=NAME and --col items.item=COLUMN.",
-)  # fmt: skip
-@click.option(
-    "--weights", type=click.Path(path_type=Path), metavar="FILE",
-    help="How much each query counts: a table with a column of queries and one of "
-    "weights; also --format weights=NAME and --col weights.weight=COLUMN.",
-)  # fmt: skip
-@click.option(
-    "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
-    help="What the ranking follows: the score, the order of a rank column, its numbers "
-    "(gaps kept), or the order of rows.",
-)  # fmt: skip
-@click.option(
-    "--lenient", is_flag=True,
-    help=(
-        "Drop rows without an id and repeated items, rank nan scores last, and report "
-        "how many, instead of refusing them."
-    ),
-)  # fmt: skip
+@evaluating
 @reading
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
@@ -146,7 +99,7 @@ def command(
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
     judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
-    others = (given[role] for role in _OTHERS)
+    others = (given[role] for role in OTHERS)
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
@@ -166,7 +119,7 @@ def command(
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     options = said(
-        roles=("qrels", "run", *_OTHERS),
+        roles=("qrels", "run", *OTHERS),
         convention=chosen(convention),
         keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",

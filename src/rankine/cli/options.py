@@ -1,9 +1,10 @@
-"""Options that say how files are read, shared by the commands that read some."""
+"""Options that several commands share: how files are read, and runs evaluated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,8 +12,6 @@ import click
 from rankine.cli.output import say
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rankine._evaluate.options import Options
     from rankine._io.sources import Reading, Source
     from rankine._io.tables import Table
@@ -103,6 +102,75 @@ _OF_TABLES = (
     _MAX_BYTES,
     _VERBOSE,
 )  # fmt: skip
+
+
+_EVALUATING = (
+    click.option(
+        "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
+        help=(
+            "Whose choices the numbers follow: a name (see rankine conventions) or a "
+            "YAML "
+            "file."
+        ),
+    ),
+    click.option(
+        "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
+    ),
+    click.option(
+        "--ties", type=click.Choice(["average", "best", "worst"]),
+        help="The mean over all orders of tied items, or its bounds.",
+    ),
+    click.option(
+        "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        help="Use only the first N items of each list.",
+    ),
+    click.option(
+        "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        help="Number of items in the catalogue, for metrics that need it.",
+    ),
+    click.option(
+        "--train", type=click.Path(path_type=Path), metavar="FILE",
+        help="Interactions that users had before, for novelty and the like; also "
+        "--format "
+        "train=NAME and --col train.item=COLUMN.",
+    ),
+    click.option(
+        "--reference", type=click.Path(path_type=Path), metavar="FILE",
+        help="Lists of another recommender, for Intersection and the like; also "
+        "--format "
+        "reference=NAME and --col reference.item=COLUMN.",
+    ),
+    click.option(
+        "--items", type=click.Path(path_type=Path), metavar="FILE",
+        help="Features or topics of items: a table with a column of items; also "
+        "--format "
+        "items=NAME and --col items.item=COLUMN.",
+    ),
+    click.option(
+        "--weights", type=click.Path(path_type=Path), metavar="FILE",
+        help="How much each query counts: a table with a column of queries and one of "
+        "weights; also --format weights=NAME and --col weights.weight=COLUMN.",
+    ),
+    click.option(
+        "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
+        help="What the ranking follows: the score, the order of a rank column, its "
+        "numbers (gaps kept), or the order of rows.",
+    ),
+    click.option(
+        "--lenient", is_flag=True,
+        help=(
+            "Drop rows without an id and repeated items, rank nan scores last, and "
+            "report how many, instead of refusing them."
+        ),
+    ),
+)  # fmt: skip
+OTHERS = ("train", "reference", "items", "weights")
+"""The files besides judgements and runs."""
+
+
+def evaluating(function: F) -> F:
+    """Give a command the options that say how runs are evaluated."""
+    return _with(_EVALUATING, function)
 
 
 def reading(function: F) -> F:

@@ -1,0 +1,172 @@
+"""rankine compare QRELS RUN RUN [RUN ...]."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankine.cli.options import (
+    OTHERS,
+    evaluating,
+    pairs,
+    reading,
+    refuse_stdin_twice,
+    said,
+)
+from rankine.cli.output import json_option, width
+from rankine.cli.runs import run_files
+
+if TYPE_CHECKING:
+    from rankine._evaluate.comparison import Comparison
+
+_KEEP = 10
+"""How many first items of each list are kept for the queries that moved."""
+_DRAWS = 100_000
+
+
+@click.command()
+@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument(
+    "runs", type=click.Path(path_type=Path), nargs=-1, required=True,
+    metavar="RUN RUN [RUN ...]",
+)  # fmt: skip
+@click.option(
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+    help="A metric with a value per query: nDCG@10, AP, 'P(rel=2)@5', ...; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--baseline", metavar="NAME",
+    help="The run that all others are compared with; every two are, if not given.",
+)  # fmt: skip
+@click.option(
+    "--test", default="randomization", show_default=True, metavar="NAME",
+    help="randomization, t, wilcoxon, sign, bootstrap, tukey_hsd or "
+    "randomized_tukey_hsd.",
+)  # fmt: skip
+@click.option(
+    "--correction", default="holm", show_default=True, metavar="NAME",
+    help="For the number of pairs: holm, bonferroni, bh, maxt or none.",
+)  # fmt: skip
+@click.option(
+    "--family", default="metric", show_default=True, metavar="NAME",
+    help="What is corrected together: metric, the pairs of each; or all.",
+)  # fmt: skip
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
+    help="Of intervals; verdicts are given at 1 minus this.",
+)  # fmt: skip
+@click.option(
+    "--margin", "margins", multiple=True, callback=pairs, metavar="METRIC=SIZE",
+    help="The difference that does not matter, for equivalence; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--moved", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+    help="Show the N queries that moved most, by the first metric, of each pair.",
+)  # fmt: skip
+@click.option(
+    "--draws", type=click.IntRange(min=1, max=1 << 40), default=_DRAWS,
+    show_default=True, metavar="N", help="How many random flips or resamples.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
+    metavar="N", help="Of the draws.",
+)  # fmt: skip
+@evaluating
+@reading
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the pairs as CSV.")
+@click.option("--latex", "as_latex", is_flag=True, help="Print the means as LaTeX.")
+@click.option(
+    "--markdown", "as_markdown", is_flag=True, help="Print the means as Markdown."
+)
+def command(
+    qrels: Path,
+    runs: tuple[Path, ...],
+    metrics: tuple[str, ...],
+    baseline: str | None,
+    test: str,
+    correction: str,
+    family: str,
+    confidence: float,
+    margins: dict[str, str],
+    moved: int | None,
+    draws: int,
+    seed: int,
+    convention: str,
+    verbose: bool,  # noqa: FBT001 - a flag
+    as_json: bool,  # noqa: FBT001
+    as_csv: bool,  # noqa: FBT001
+    as_latex: bool,  # noqa: FBT001
+    as_markdown: bool,  # noqa: FBT001
+    **given: Any,
+) -> None:
+    """Compare two or more RUN files on the queries of QRELS.
+
+    The means of all runs with their intervals, and of every pair the difference, its
+    interval, its p-value, and a verdict. NAME=RUN gives a run a name.
+
+    \b
+    rankine compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
+    rankine compare qrels.txt old=a.run new=b.run --baseline old --margin nDCG@10=0.01
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.compare import compare_runs  # noqa: PLC0415
+    from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
+    from rankine._stats.pairwise import Settings  # noqa: PLC0415
+
+    named = run_files(runs)
+    others = (given[role] for role in OTHERS)
+    refuse_stdin_twice(qrels, *others, *(run.path for run in named))
+    if sum((as_json, as_csv, as_latex, as_markdown)) > 1:
+        msg = "--json, --csv, --latex and --markdown cannot be combined"
+        raise click.UsageError(msg)
+    options = said(
+        roles=("qrels", "run", *OTHERS),
+        convention=chosen(convention),
+        keep=_KEEP,
+        **given,
+    )
+    del verbose  # notes are printed in any case
+    comparison = compare_runs(
+        prepare(metrics or DEFAULT, options),
+        qrels,
+        {run.name or "standard input": run.path for run in named},
+        Settings(test, correction, family, confidence, draws, seed),
+        baseline,
+        _sizes(margins),
+    )
+    if as_json:
+        click.echo(comparison.to_json())
+    elif as_csv:
+        click.echo(comparison.pairwise.write_csv(), nl=False)
+    elif as_latex:
+        click.echo(comparison.to_latex())
+    elif as_markdown:
+        click.echo(comparison.to_markdown())
+    else:
+        _print(comparison, moved)
+
+
+def _sizes(margins: dict[str, str]) -> dict[str, float] | None:
+    sizes = {}
+    for name, text in margins.items():
+        try:
+            sizes[name] = float(text)
+        except ValueError:
+            msg = f"--margin {name}={text}: {text!r} is not a number"
+            raise click.UsageError(msg) from None
+    return sizes or None
+
+
+def _print(comparison: Comparison, moved: int | None) -> None:
+    from rankine._report.comparison import to_text  # noqa: PLC0415 - --help stays fast
+
+    click.echo(to_text(comparison, width()))
+    if moved is None:
+        return
+    metric = comparison.metrics[0]
+    pairs_of = comparison.pairwise.filter(comparison.pairwise["metric"] == metric)
+    for a, b in pairs_of.select("a", "b").iter_rows():
+        click.echo(f"\n{comparison.moved(metric, a, b, moved)}")
