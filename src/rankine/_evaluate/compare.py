@@ -49,6 +49,7 @@ def compare(
     family: str = "metric",
     confidence: float = 0.95,
     margin: float | Mapping[str, float] | None = None,
+    by: Any = None,
     draws: int = DRAWS,
     seed: int = 0,
     keep: int | None = _KEEP,
@@ -76,6 +77,9 @@ def compare(
         confidence: of intervals; verdicts are given at 1 - confidence.
         margin: the difference that does not matter, for verdicts of equivalence: a
             number for all metrics, or {metric: number}.
+        by: the segment of each query, such as its type or the cohort of its user:
+            {query: segment}, or a frame or file with a column of queries and one of
+            segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
         seed: of the draws.
         keep: how many first items of each list are kept, for `Comparison.moved`.
@@ -105,7 +109,7 @@ def compare(
             msg = f"compare has no option {name!r}{nearest(name, known)}"
             raise ParameterError(msg)
     job = prepare(metrics, Options(convention=convention, keep=keep, **options))
-    return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin)
+    return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin, by)
 
 
 def compare_runs(
@@ -115,6 +119,7 @@ def compare_runs(
     settings: Settings,
     baseline: str | None,
     margin: float | Mapping[str, float] | None,
+    by: Any = None,
 ) -> Comparison:
     """Evaluate runs, by their names, and compare them; see `compare`.
 
@@ -131,7 +136,7 @@ def compare_runs(
     evaluations = {
         name: job.evaluate(truth, job.source(run), name) for name, run in runs.items()
     }
-    return compare_evaluations(evaluations, settings, baseline, margins)
+    return compare_evaluations(evaluations, settings, baseline, margins, by)
 
 
 def compare_evaluations(
@@ -139,6 +144,7 @@ def compare_evaluations(
     settings: Settings,
     baseline: str | None = None,
     margins: Mapping[str, float] | None = None,
+    by: Any = None,
 ) -> Comparison:
     """Compare systems that have been evaluated, with the same metrics."""
     first = next(iter(evaluations.values()))
@@ -179,6 +185,7 @@ def compare_evaluations(
         margins=margins,
         evaluations=evaluations,
         notes=tuple(_once(notes, tuple(evaluations))),
+        by=by,
     )
 
 

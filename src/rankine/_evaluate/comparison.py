@@ -13,6 +13,7 @@ import polars as pl
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_count, check_number
 from rankine._evaluate.moved import Moved, moved_queries
+from rankine._evaluate.segments import gap_table, segment_table, segments_of
 from rankine._stats.pairwise import TUKEY, Pairwise, Settings, compare_values
 from rankine._stats.risk import Risk, risk_of
 from rankine.errors import ParameterError, nearest
@@ -80,6 +81,7 @@ class Comparison:
         margins: Mapping[str, float] | None = None,
         evaluations: Mapping[str, Evaluation] | None = None,
         notes: tuple[str, ...] = (),
+        by: Any = None,
     ) -> None:
         self._compared = compared
         self.settings = settings
@@ -87,6 +89,7 @@ class Comparison:
         self.margins = dict(margins or {})
         self.evaluations = dict(evaluations or {})
         self._notes = notes
+        self._by = None if by is None else segments_of(by, compared.queries)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -205,6 +208,33 @@ class Comparison:
                 for metric, label in enumerate(own.metrics)
             ]
         )
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """A row per metric, segment and run: n, mean, low and high; needs ``by=``."""
+        return segment_table(self._compared, self._segments, self.settings)
+
+    @cached_property
+    def gaps(self) -> pl.DataFrame:
+        """How far each segment is from the other queries; needs ``by=``.
+
+        The columns are metric, segment, a, b, gap and p. Without a, the gap is that of
+        the values of b; with it, that of the differences b - a. The p-values are those
+        of Welch's test, and not corrected.
+        """
+        return gap_table(self._compared, self.pairs, self._segments)
+
+    @property
+    def is_segmented(self) -> bool:
+        """Whether the queries have segments."""
+        return self._by is not None
+
+    @property
+    def _segments(self) -> list[str]:
+        if self._by is None:
+            msg = "segments need by=, which says the segment of each query"
+            raise ParameterError(msg)
+        return self._by
 
     def _names(self, letters: str) -> list[str]:
         own = [letter for letter in self.letters if letter in letters]

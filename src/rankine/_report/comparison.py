@@ -43,6 +43,8 @@ def _drawn(comparison: Comparison) -> RenderableType:
     parts: list[RenderableType] = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
     head, rows = _pairs(comparison)
     parts.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
+    if comparison.is_segmented:
+        parts.append(_by_segment(comparison))
     lines = [_how(comparison)]
     if len(rows) > _PAIRS:
         lines.append(f"{len(rows) - _PAIRS} more pairs are in pairwise")
@@ -88,6 +90,20 @@ def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
         for row in comparison.pairwise.iter_rows(named=True)
     ]
     return head, rows
+
+
+def _by_segment(comparison: Comparison) -> RenderableType:
+    """Return a row per metric and segment, and a column per system."""
+    table: dict[tuple[str, str], list[str]] = {}
+    for row in comparison.segments.iter_rows(named=True):
+        mean = number(row["mean"])
+        bounds = between(row["low"], row["high"])
+        cell = f"{mean}\n{bounds}" if bounds else mean
+        key = row["metric"], f"{shown(row['segment'])} ({row['n']})"
+        table.setdefault(key, []).append(cell)
+    head = ["metric", "segment", *map(shown, comparison.systems)]
+    rows = [[*key, *cells] for key, cells in table.items()]
+    return table_with(head, rows, "ll" + "r" * len(comparison.systems))
 
 
 def _p(value: float | None) -> str:

@@ -62,6 +62,11 @@ _DRAWS = 100_000
     help="The difference that does not matter, for equivalence; repeatable.",
 )  # fmt: skip
 @click.option(
+    "--by", type=click.Path(path_type=Path), metavar="FILE",
+    help="Show every metric by segment too: a table with a column of queries and one "
+    "of segments.",
+)  # fmt: skip
+@click.option(
     "--moved", type=click.IntRange(min=1, max=1 << 62), metavar="N",
     help="Show the N queries that moved most, by the first metric, of each pair.",
 )  # fmt: skip
@@ -91,6 +96,7 @@ def command(
     family: str,
     confidence: float,
     margins: dict[str, str],
+    by: Path | None,
     moved: int | None,
     draws: int,
     seed: int,
@@ -136,6 +142,7 @@ def command(
         Settings(test, correction, family, confidence, draws, seed),
         baseline,
         _sizes(margins),
+        by,
     )
     if as_json:
         click.echo(comparison.to_json())

@@ -1,0 +1,130 @@
+"""Segments of queries: what each system does in them, and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.text import count
+from rankine._evaluate.summary import reduce
+from rankine._io import open_table
+from rankine._io.columns import known_columns
+from rankine._io.tables import together
+from rankine._stats.intervals import Sample, intervals
+from rankine._stats.welch import welch
+from rankine.errors import ColumnNotFoundError, DataError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Bools
+    from rankine._evaluate.comparison import Compared
+    from rankine._stats.pairwise import Pairwise, Settings
+
+_SHOWN = 3
+
+
+def segments_of(by: Any, queries: list[Any]) -> list[str]:
+    """Return the segment of each query, from a mapping or a table of two columns."""
+    named = {str(query): str(value) for query, value in _read(by).items()}
+    missing = [query for query in queries if str(query) not in named]
+    if missing:
+        some = ", ".join(str(query) for query in missing[:_SHOWN])
+        more = ", ..." if len(missing) > _SHOWN else ""
+        msg = (
+            f"by= has no segment for {count(len(missing), 'query')} ({some}{more}); "
+            "give one for every query"
+        )
+        raise DataError(msg)
+    return [named[str(query)] for query in queries]
+
+
+def _read(by: Any) -> Mapping[Any, Any]:
+    if isinstance(by, Mapping):
+        return by
+    table = open_table(by, "by")
+    queries = known_columns(list(table.names), "user")
+    others = [name for name in table.names if name not in queries[:1]]
+    if not queries or len(others) != 1:
+        msg = (
+            f"{table.name} must have a column of queries and one of segments, and has "
+            f"{', '.join(table.names)}"
+        )
+        raise ColumnNotFoundError(msg)
+    query = queries[0]
+    loaded = table.load([query, others[0]], [])
+    rows = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
+    pairs = dict(zip(rows[query].to_list(), rows[others[0]].to_list(), strict=True))
+    if len(pairs) < rows.height:
+        msg = f"{table.name} has a query twice; give each one segment"
+        raise DataError(msg)
+    return pairs
+
+
+def segment_table(
+    compared: Compared, segments: list[str], settings: Settings
+) -> pl.DataFrame:
+    """Return a row per metric, segment and system: its mean with an interval."""
+    rows, samples = [], []
+    for metric, label in enumerate(compared.metrics):
+        for segment, inside in _inside(segments):
+            for system, name in enumerate(compared.systems):
+                values = compared.values[metric, system][inside]
+                weights = None if compared.weights is None else compared.weights[inside]
+                samples.append(Sample(values, weights=weights))
+                known = ~np.isnan(values)
+                counts = None if weights is None else weights[known]
+                mean = reduce(values[known], "mean", counts)
+                rows.append((label, segment, name, int(known.sum()), mean))
+    bounds = intervals(samples, confidence=settings.confidence, seed=settings.seed)
+    return pl.DataFrame(
+        [
+            {
+                "metric": label,
+                "segment": segment,
+                "run": name,
+                "n": n,
+                "mean": mean,
+                "low": low,
+                "high": high,
+            }
+            for (label, segment, name, n, mean), (low, high) in zip(
+                rows, bounds, strict=True
+            )
+        ]
+    )
+
+
+def gap_table(compared: Compared, pairs: Pairwise, segments: list[str]) -> pl.DataFrame:
+    """Return how far each segment is from the rest: of every system, and every pair."""
+    subjects = [
+        (metric, None, name, compared.values[metric, system])
+        for metric in range(len(compared.metrics))
+        for system, name in enumerate(compared.systems)
+    ]
+    for metric, a, b in zip(pairs.metric, pairs.a, pairs.b, strict=True):
+        d = compared.values[metric, b] - compared.values[metric, a]
+        subjects.append((metric, compared.systems[a], compared.systems[b], d))
+    rows = []
+    for metric, a, b, values in subjects:
+        for segment, inside in _inside(segments):
+            known = ~np.isnan(values)
+            gap, p = welch(values[known & inside], values[known & ~inside])
+            rows.append(
+                {
+                    "metric": compared.metrics[metric],
+                    "segment": segment,
+                    "a": a,
+                    "b": b,
+                    "gap": gap,
+                    "p": p,
+                }
+            )
+    return pl.DataFrame(rows, schema_overrides={"a": pl.String})
+
+
+def _inside(segments: list[str]) -> list[tuple[str, Bools]]:
+    """Return which queries are in each segment, in the order of their names."""
+    column = np.array(segments)
+    return [(name, column == name) for name in sorted(set(segments))]
