@@ -160,3 +160,17 @@ def test_ranked_items_with_ids_of_queries() -> None:
     ev = rk.evaluate({"u1": {"b"}, "u2": {"b"}}, run, ["RR"])
 
     assert ev.per_query.rows() == [("u1", 1 / 2), ("u2", 1)]
+
+
+def test_a_row_without_a_grade_is_a_query_without_judgements() -> None:
+    nan = np.nan
+    grades = rk.from_scores([[1, 0, 0], [nan, nan, nan], [0, 1, 0]])
+    ranked = [[0, 1, 2], [0, 1, 2], [1, 2, 0]]
+
+    whole = rk.evaluate(grades, rk.from_ranked(ranked), "RR")
+    padded = rk.evaluate(
+        grades, rk.from_ranked([[0, 1, -1], *ranked[1:]], pad=-1), "RR"
+    )
+
+    assert whole["RR"] == padded["RR"] == 1
+    assert "1 query of the run without judgements (1): not evaluated" in whole.notes

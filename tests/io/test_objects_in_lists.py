@@ -248,3 +248,20 @@ def test_lenient_drops_and_counts() -> None:
         "run: 1 score not a number: ranked last",
         "run: 1 row repeating an item: dropped, the best score is kept",
     )
+
+
+def test_an_id_is_the_item_beside_its_text() -> None:
+    run = {"q": [{"id": "a", "document": "The text.", "score": 0.9}]}
+    both = {"q": [{"id": "row 1", "doc_id": "a", "score": 0.9}]}
+
+    assert rk.evaluate({"q": {"a"}}, run, "RR")["RR"] == 1
+    assert rk.evaluate({"q": {"a"}}, both, "RR")["RR"] == 1
+
+
+def test_records_of_items_and_of_objects_are_refused_in_any_order() -> None:
+    plain = {"query": "q1", "items": ["a"]}
+    objects = {"query": "q2", "items": [{"id": "c", "score": 1}]}
+
+    for records in ([plain, objects], [objects, plain]):
+        with pytest.raises(FormatError, match="the list of query 'q1' has a str"):
+            rk.evaluate({"q1": {"a": 1}, "q2": {"c": 1}}, records, "RR")

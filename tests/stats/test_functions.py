@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import assume, given
@@ -149,6 +150,28 @@ def test_weights_move_the_mean_and_its_error() -> None:
     assert stats.t(a, b, weights=w).statistic == pytest.approx(mean / error)
 
 
+@pytest.mark.parametrize("test", ["randomization", "t", "bootstrap"])
+def test_a_weight_of_zero_leaves_a_query_out(test: str) -> None:
+    rng = np.random.default_rng(14)
+    a, b, weights = rng.random(12), rng.random(12), rng.random(12)
+    weights[[2, 5, 7]] = 0
+    kept = weights > 0
+    drawn: dict[str, Any] = {} if test == "t" else {"draws": 300}
+
+    every = getattr(stats, test)(a, b, weights=weights, **drawn)
+    some = getattr(stats, test)(a[kept], b[kept], weights=weights[kept], **drawn)
+
+    assert every.statistic == pytest.approx(some.statistic)
+    if test != "randomization":  # whose coins are tossed for other queries
+        assert every.pvalue == pytest.approx(some.pvalue)
+
+
+def test_series_with_one_index_are_paired() -> None:
+    a, b = pd.Series([1, 2, 4], list("xyz")), pd.Series([2, 2, 7], list("xyz"))
+
+    assert stats.t(a, b) == stats.t([1, 2, 4], [2, 2, 7]) == stats.t(a, [2, 2, 7])
+
+
 def test_flips_act_on_weighted_differences() -> None:
     # 3 x 1 against -1 - 1: of the 8 flips, sums are +-5, +-3, +-3, +-1.
     found = stats.randomization([0, 1, 1], [1, 0, 0], weights=[3, 1, 1])
@@ -209,6 +232,15 @@ def test_randomized_tukey_comes_near_tukey() -> None:
     np.testing.assert_array_equal(drawn.statistic, parametric.statistic)
 
 
+def test_what_all_systems_share_changes_nothing() -> None:
+    values = np.random.default_rng(15).integers(0, 4, (3, 20)).astype(float)
+
+    near = stats.randomized_tukey_hsd(*values, draws=500)
+    far = stats.randomized_tukey_hsd(*(values + 1e9), draws=500)
+
+    np.testing.assert_array_equal(near.pvalue, far.pvalue)
+
+
 def test_corrections_of_a_published_example() -> None:
     assert (stats.bh(BH_1995) <= 0.05).sum() == 4
     assert (stats.bonferroni(BH_1995) <= 0.05).sum() == 3
@@ -254,10 +286,21 @@ def test_the_door_is_open() -> None:
         ),
         (lambda: stats.t([], []), r"a must be a number per query, got shape \(0,\)"),
         (lambda: stats.t([[1, 2]], [[1, 2]]), r"got shape \(1, 2\)"),
-        (lambda: stats.t(["x"], [1]), r"a must be a number per query, got \['x'\]"),
+        (lambda: stats.t(["x"], [1]), "a must be a number per query, and some are not"),
+        (lambda: stats.t(["1"], [1]), "a must be a number per query, and some are not"),
+        (lambda: stats.holm([]), "pvalues must be a number per hypothesis"),
+        (lambda: stats.t([1e200, 2], [1, 2]), "not finite or too large, the first at"),
+        (
+            lambda: stats.t(np.ma.masked_array([1, 2], [False, True]), [1, 2]),
+            "a is a masked array; leave masked queries out on both sides",
+        ),
+        (
+            lambda: stats.t(pd.Series([1, 2], [0, 1]), pd.Series([1, 2], [1, 0])),
+            "a and b have different indexes",
+        ),
         (
             lambda: stats.sign([1, math.nan], [1, 2]),
-            "a has 1 value that is not finite, the first at place 1: nan; leave such",
+            "a has 1 value that is not finite or too large, the first at place 1: nan",
         ),
         (
             lambda: stats.t([1, 2], [1, 3], weights=[1]),

@@ -44,6 +44,7 @@ def debias(
     seed: int = 0,
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
+    lenient: bool = False,
 ) -> Debiased:
     """Thin out the judgements of items that far more users had than other items.
 
@@ -62,6 +63,7 @@ def debias(
         seed: of the random numbers; the same seed gives the same judgements.
         columns: which column is what, as in `evaluate`.
         grades: what each grade in words is worth.
+        lenient: as in `evaluate`: drop what is repeated or has no id.
 
     Returns:
         The judgements that are left, and how many were dropped.
@@ -83,7 +85,7 @@ def debias(
     """
     check_number("coefficient", coefficient, least=0)
     check_count("seed", seed, least=0)
-    options = Options(columns=columns, grades=grades)
+    options = Options(columns=columns, grades=grades, lenient=lenient)
     options.check()
     truth = truth_of(qrels, options.reading("qrels"))
     _ = truth.judgements  # refuses an item that is judged twice

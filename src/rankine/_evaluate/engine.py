@@ -197,7 +197,8 @@ def _listed_for(
     }
     if "reference" in needs and known.reference is not None:
         reference = known.reference
-        refuse_unpaired(source, reference, ("run", "reference"))
+        if not partial:
+            refuse_unpaired(source, reference, ("run", "reference"))
         others = lists_of(reference, _ranked(group.rule, reference))
         known = replace(known, others=others)
     listed = know(

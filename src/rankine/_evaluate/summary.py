@@ -212,7 +212,9 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
             [one.weights for one in found if one.weights is not None]
         )
     value = reduce(values[known], metric.summary)
-    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n < len(values):
+    # Not by how many values are nan: a query of weight 0 is left out, not undefined.
+    n_undefined = sum(one.n_undefined for one in found)
+    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
     parts = None
     pairs = [one.parts for one in found if one.parts is not None]
@@ -223,7 +225,6 @@ def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summ
         parts, value = (up, down), _ratio(up, down)
     value = _told(value if n else _nothing(metric, rule), rule)
     empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
-    n_undefined = sum(one.n_undefined for one in found)
     whole = Summary(value, values, n, n_undefined, None, parts, metric, None, empty)
     return whole if weights is None else _weighed(whole, rule, weights)
 

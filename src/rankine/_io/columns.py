@@ -213,8 +213,10 @@ def resolve_object(
 
     def by_name(part: str) -> str | None:
         known = _by_alias(found, part, name, role)
-        also = (key for key in _IN_OBJECTS.get(part, ()) if key in columns)
-        return known or next(also, None)
+        plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in columns), None)
+        # "document" beside "id" is a text, and "doc_id" says more than "id" does.
+        named = known is not None and known.casefold().endswith(("id", "no"))
+        return plain or known if part == "item" and not named else known or plain
 
     value = "grade" if role == "qrels" else "score"
     parts = ["item", value, *(("rank",) if role == "run" else ())]

@@ -41,13 +41,13 @@ def from_records(
     """
     first = records[0] if isinstance(records[0], dict) else {}
     listed = [key for key, value in first.items() if isinstance(value, list)]
-    if not any(hold_objects(_under(key, records)) for key in listed):
+    if not any(_hold_any(_under(key, records)) for key in listed):
         return rows_of(records_part(records, name, lines), role, how)
     keys, told = list(_columns(records, name)), how.columns or {}
     outside = {part: key for part, key in told.items() if key in (*keys, NO_PART)}
     part = resolve(keys, role, outside, name)
     entries = _under(part["item"], records)
-    if not hold_objects(entries):
+    if not _hold_any(entries):
         return rows_of(records_part(records, name, lines), role, how)
     for value in ("score", "rank", "grade"):
         if value in part:
@@ -70,6 +70,12 @@ def hold_objects(entries: Iterable[Any]) -> bool:
         if entry:
             return isinstance(entry[0], dict)
     return False
+
+
+def _hold_any(entries: Iterable[Any]) -> bool:
+    """Say whether one of several lists holds objects, so that all of them must."""
+    lists = (entry for entry in entries if isinstance(entry, (list, tuple)))
+    return any(entry and isinstance(entry[0], dict) for entry in lists)
 
 
 def from_objects(

@@ -107,7 +107,8 @@ def match_ranked(
     """Find the graded cells of a matrix of ranked items; none in orders that need more.
 
     Those are orders in which scores matter or an item may come again, of queries or
-    items that are not numbered as those of the grades are.
+    items that are not numbered as those of the grades are; and of queries without any
+    grade, which are not judged.
     """
     source, grid = truth.source, run.grid
     if not isinstance(source, Dense) or grid is None or run.grid_queries is None:
@@ -115,6 +116,8 @@ def match_ranked(
     n_queries, width = grid.shape
     same = source.queries.equals(run.grid_queries) and source.items.dtype == pl.Int64
     if not same or any(orders.values()) or _may_repeat(grid):
+        return {}
+    if not np.diff(truth.pool.starts).all():
         return {}
     shown = grid[:, :depth]
     column = Index(source.items).find(pl.Series(np.ascontiguousarray(shown).ravel()))

@@ -1,4 +1,7 @@
-"""Tests for values of systems on the same queries, in the shape of scipy's."""
+"""Tests for values of systems on the same queries, in the shape of scipy's.
+
+Differences up to 1e-12 are none, so that rounding decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,10 @@ from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
+
+
+_LARGEST = 1e100
+"""Beyond which squares and sums of them have no float."""
 
 
 class Outcome(NamedTuple):
@@ -339,22 +346,29 @@ def _check(draws: int, seed: int) -> None:
     check_count("seed", seed, least=0)
 
 
-def _numbers(values: Any, name: str) -> Floats:
-    """Return values as floats; refuse what is not one finite number per query."""
-    try:
-        numbers: Floats = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        msg = f"{name} must be a number per query, got {values!r}"
-        raise DataError(msg) from None
-    if numbers.ndim != 1 or len(numbers) == 0:
-        msg = f"{name} must be a number per query, got shape {numbers.shape}"
+def _numbers(values: Any, name: str, each: str = "query") -> Floats:
+    """Return values as floats; refuse what is not one finite number for each."""
+    if isinstance(values, np.ma.MaskedArray):
+        msg = f"{name} is a masked array; leave masked queries out on both sides"
         raise DataError(msg)
-    odd = np.flatnonzero(~np.isfinite(numbers))
+    try:
+        plain = np.asarray(values)
+        kind = plain.dtype.kind
+        numbers: Floats = plain.astype(np.float64)
+    except (TypeError, ValueError):
+        kind = "O"
+    if kind not in "biuf":
+        msg = f"{name} must be a number per {each}, and some are not numbers"
+        raise DataError(msg)
+    if numbers.ndim != 1 or len(numbers) == 0:
+        msg = f"{name} must be a number per {each}, got shape {numbers.shape}"
+        raise DataError(msg)
+    odd = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
     if len(odd):
         msg = (
             f"{name} has {count(len(odd), 'value')} that "
-            f"{'is' if len(odd) == 1 else 'are'} not finite, the first at place "
-            f"{int(odd[0])}: {numbers[odd[0]]}; leave such queries out on both sides"
+            f"{'is' if len(odd) == 1 else 'are'} not finite or too large, the first at "
+            f"place {int(odd[0])}: {numbers[odd[0]]:g}"
         )
         raise DataError(msg)
     return numbers
@@ -383,7 +397,8 @@ def _weights(weights: Any, values: Floats) -> Floats | None:
             "and not all 0"
         )
         raise DataError(msg)
-    return numbers
+    weights_of: Floats = numbers / numbers.max()
+    return weights_of
 
 
 def _pair(a: Any, b: Any, weights: Any) -> Differences:
@@ -394,6 +409,11 @@ def _pair(a: Any, b: Any, weights: Any) -> Differences:
             "query, for the same queries"
         )
         raise DataError(msg)
+    ours, theirs = (getattr(side, "index", None) for side in (a, b))
+    framed = hasattr(ours, "equals") and hasattr(theirs, "equals")
+    if framed and not ours.equals(theirs):  # type: ignore[union-attr]
+        msg = "a and b have different indexes; bring them into one order, as a[b.index]"
+        raise DataError(msg)
     values = (other - one)[None, :]
     return Differences(values, _weights(weights, values))
 
@@ -403,8 +423,9 @@ def _tested(statistic: Any, pvalue: Floats) -> Outcome:
 
 
 def _pvalues(pvalues: Any) -> Floats:
-    numbers = _numbers(pvalues, "pvalues")
+    numbers = _numbers(pvalues, "pvalues", "hypothesis")
     if ((numbers < 0) | (numbers > 1)).any():
-        msg = f"pvalues must be between 0 and 1, got {pvalues!r}"
+        odd = numbers[(numbers < 0) | (numbers > 1)][0]
+        msg = f"pvalues must be between 0 and 1, got {odd:g}"
         raise DataError(msg)
     return numbers

@@ -35,8 +35,9 @@ class Differences:
 
     @cached_property
     def paired(self) -> Bools:
-        """Which queries each hypothesis pairs."""
-        return ~np.isnan(self.values)
+        """Which queries each hypothesis pairs; a weight of 0 leaves one out."""
+        known = ~np.isnan(self.values)
+        return known if self.weights is None else known & (self.weights > 0)
 
     @cached_property
     def d(self) -> Floats:

@@ -98,10 +98,10 @@ class TwoWay:
         same permutations.
         """
         rng = np.random.default_rng(seed)
-        least = np.abs(self.differences)
-        least -= NOTHING * max(float(np.abs(self.values).mean()), 1.0)
+        # What all systems share on a query changes no difference.
+        columns = np.ascontiguousarray((self.values - self.values.mean(axis=0)).T)
+        least = np.abs(self.differences) - NOTHING * float(np.abs(columns).mean())
         above = np.zeros_like(least, dtype=np.int64)
-        columns = np.ascontiguousarray(self.values.T)
         step = max(1, _CELLS // columns.size)
         for begin in range(0, draws, step):
             n_drawn = min(step, draws - begin)

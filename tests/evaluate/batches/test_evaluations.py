@@ -279,3 +279,18 @@ def test_intervals_notes_and_outputs() -> None:
         {note.partition("(u")[0] for note in one.notes} for one in (found, wanted)
     )
     assert ours == theirs
+
+
+def test_a_weight_of_zero_is_not_an_undefined_value() -> None:
+    qrels = {"a": {"x"}, "b": {"y"}, "c": {"z"}}
+    run = {"a": ["x"], "b": ["q", "y"], "c": ["k"]}
+    how: dict[str, Any] = {
+        "convention": "recbole",
+        "weights": {"a": 1, "b": 2.5, "c": 0},
+    }
+
+    batches = rk.Accumulator("R@3", **how)
+    for user, liked in qrels.items():
+        batches.update({user: liked}, {user: run[user]})
+
+    assert batches.result()["R@3"] == rk.evaluate(qrels, run, "R@3", **how)["R@3"] == 1

@@ -231,3 +231,26 @@ def test_a_reset_of_losses_and_logs() -> None:
     assert rates.result().value == 1
     with pytest.raises(DataError, match="there are no rounds"):
         rates.reset().result()
+
+
+def test_a_reference_is_looked_up_by_running_numbers() -> None:
+    run = [["a"], ["b"], ["c"], ["d"]]
+    shown = [["a"], ["x"], ["c"], ["d"]]
+
+    batches = rk.Accumulator("Intersection@1", renumber=True, reference=run)
+    for begin in (0, 2):
+        batches.update(shown[begin : begin + 2])
+
+    assert batches.result().per_query["Intersection@1"].to_list() == [1, 0, 1, 1]
+
+
+def test_what_was_looked_up_in_a_reference_cannot_be_numbered_anew() -> None:
+    first, second = (
+        rk.Accumulator("Intersection@1", renumber=True, reference={0: ["a"], 1: ["b"]})
+        for _ in range(2)
+    )
+    first.update([["a"]])
+    second.update([["b"]])
+
+    with pytest.raises(ParameterError, match="reference= was looked up by the numbers"):
+        first.merge(second)

@@ -248,3 +248,11 @@ def test_batches_do_not_draw() -> None:
 def test_what_is_no_sample_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="must be an integer of at least 1"):
         rk.ILD(**{"sample": 3, **wrong})
+
+
+def test_users_without_a_list_are_not_drawn() -> None:
+    lists = {"u": ["a"], "v": ["b"], "w": []}
+
+    found = rk.evaluate(None, lists, "InterListDiversity(sample=2)")
+
+    assert found["InterListDiversity(sample=2)"] == 1

@@ -203,10 +203,16 @@ class Evaluations(Total[_Part]):
         if not (self._renumbers and n_before and other.part.came.n_places):
             super().merge(other)
             return
-        by_query = "weights" if self._job.weights is not None else "train"
-        if self._job.weights is not None or self._job.known.train is not None:
+        known = self._job.known
+        by_query = {
+            "weights": self._job.weights,
+            "train": known.train,
+            "reference": known.reference,
+        }
+        given = [name for name, data in by_query.items() if data is not None]
+        if given:
             msg = (
-                f"cannot merge with renumber=True: {by_query}= was looked up by the "
+                f"cannot merge with renumber=True: {given[0]}= was looked up by the "
                 "numbers before; give the ids of queries, as in from_scores(x, "
                 "queries=ids)"
             )

@@ -13,6 +13,7 @@ from rankine._metrics.lists.draws import check_draws, draws
 from rankine._metrics.lists.kind import listed, share
 from rankine._metrics.metric import Across
 from rankine._tables.segments import cut_evenly, expand, starts_of
+from rankine._tables.tallies import Tallies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,11 +247,15 @@ def _inter_list(
     seed: int = 0,
 ) -> float:
     """Return the mean over all pairs of users, or of samples of them."""
-    if sample is None or sample >= table.n_queries:
+    if sample is None or sample >= table.n_queries or isinstance(table, Tallies):
+        return _mean_of_pairs(table, k, distance)
+    # A user without a list is in no pair, and is not drawn.
+    users = np.flatnonzero(table.length > 0)
+    if sample >= len(users):
         return _mean_of_pairs(table, k, distance)
     means = [
-        _mean_of_pairs(_some(table, k, users), None, distance)  # type: ignore[arg-type]
-        for users in draws(table.n_queries, sample, runs, seed)
+        _mean_of_pairs(_some(table, k, users[drawn]), None, distance)
+        for drawn in draws(len(users), sample, runs, seed)
     ]
     return float(np.mean(means))
 
