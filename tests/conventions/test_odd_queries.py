@@ -260,3 +260,23 @@ def test_recommenders_has_no_mean_where_nobody_had_anything(metric: str) -> None
     assert math.isnan(
         value(metric, "recommenders", *data, train={"w": ["a", "b", "c"]})
     )
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "how"),
+    [
+        ({"q": {"a": 1}}, {"q": ["a", "b"]}, {}),
+        ({"q": {"a": 1}}, {"q": ["a", "b"]}, {"lenient": True}),
+        ({1: {2: 1}}, {"1": ["2", "3"]}, {}),
+        (
+            pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1]}),
+            {"q": ["a", "b"]},
+            {},
+        ),
+        (rk.from_scores([[1, 0]]), [[0, 1]], {}),
+    ],
+)
+def test_places_in_lists_are_no_scores_for_a_floor(
+    qrels: Any, run: Any, how: dict[str, Any]
+) -> None:
+    assert rk.evaluate(qrels, run, "RR", convention="torchmetrics", **how)["RR"] == 1

@@ -270,6 +270,7 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
         source.name,
         notes=source.notes,
         n_places=source.n_places,
+        placed=role == "run" and not any(isinstance(e, Mapping) for e in data.values()),
     )
 
 

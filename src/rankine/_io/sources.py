@@ -75,6 +75,7 @@ class Rows:
         notes: what was inferred or changed while reading.
         number: the number that every row had before rows were brought together.
         ranked: whether the value comes from a rank column.
+        placed: whether it is made from the places in lists, which have no scores.
         role: what it was read as, "qrels" or "run"; None if it can be either.
         kind: what it was found to be, in words.
         shape: of the matrix that it was, if it was one.
@@ -93,6 +94,7 @@ class Rows:
     notes: tuple[str, ...] = ()
     number: Ints | None = None
     ranked: bool = False
+    placed: bool = False
     role: str | None = None
     kind: str = ""
     shape: tuple[int, int] | None = None

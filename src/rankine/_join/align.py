@@ -149,6 +149,8 @@ def _from_rows(
     if isinstance(frame, Rows):
         frame, said = _same_types(judged, frame)
         notes += said
+    # From ranks or places, and no scores of the user's.
+    made = frame.ranked or (isinstance(frame, Rows) and frame.placed)
     found = rows.match(judged, frame, orders, depth=depth)
     extra, steps = list(found.extra), (found.rises, found.falls)
     aligned = {}
@@ -164,7 +166,7 @@ def _from_rows(
             lengths,
             (*notes, *dropped),
             repeats=True,
-            scored=order.by == "score" and not frame.ranked and ranked.scored,
+            scored=order.by == "score" and ranked.scored and not made,
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
