@@ -211,6 +211,28 @@ def _in_memory(recommenders: str) -> None:
     row("rankine, from_ranked", found["ranked"], found["seconds"], "(at most 1)")
 
 
+def _comparing(_: str) -> None:
+    print("\n45 pairs of systems, 5 metrics, 7,000 queries, 100,000 draws")
+    for test, correction in (
+        ("randomization", "holm"),
+        ("randomization", "maxt"),
+        ("bootstrap", "holm"),
+        ("t", "holm"),
+    ):
+        found = run_case("compared_rankine", test, correction)
+        row(f"rankine, {test}, {correction}", found["seconds"])
+        print(f"  {'':<44}{found['peak']:10.0f} MB at most  (20 s, 1,000 MB)")
+    every = run_case("compared_rankine", "randomization", "holm")["seconds"]
+    ours, peer = (run_case(f"fisher_{tool}")["seconds"] for tool in ("rankine", "ranx"))
+    row("rankine, one pair, 100,000 flips", ours)
+    row("ranx, the same, from 10,000", peer, ours)
+    row("ranx, a pair, against one of 225 pairs", peer, every / 225, "(20)")
+    found = run_case("ten_runs")
+    row("rankine, ten runs of 6,980 x 1,000, files", found["seconds"])
+    ratio = found["seconds"] / found["evaluate"]
+    print(f"  {'':<44}{ratio:10.2f} x evaluating one  (at most 10)")
+
+
 def _command(_: str) -> None:
     times = run_case("command")
     share = (times["seconds"] - times["start"]) / times["inside"]
@@ -233,6 +255,7 @@ PARTS = {
     "growth": _growth,
     "frames": _frames,
     "memory": _in_memory,
+    "comparing": _comparing,
     "command": _command,
 }
 
