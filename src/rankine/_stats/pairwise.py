@@ -77,7 +77,7 @@ class Settings:
     @property
     def alpha(self) -> float:
         """The level at which verdicts are given."""
-        return 1 - self.confidence
+        return round(1 - self.confidence, 12)  # 0.1 for 0.9, not a bit less
 
 
 @dataclass(frozen=True, eq=False)
