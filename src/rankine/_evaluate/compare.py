@@ -162,6 +162,8 @@ def compare_evaluations(
     for metric, label in enumerate(labels):
         for system, evaluation in enumerate(evaluations.values()):
             summary = evaluation.summaries[label]
+            if summary.parts is not None:  # pooled by the convention
+                raise _no_mean(label)
             _, table = table_of(evaluation, label)
             places = [order[str(query)] for query in table.ids]
             values[metric, system, places] = summary.values
@@ -306,11 +308,15 @@ def _check_metric(asked: Metric, bound: Metric) -> None:
     """Refuse a metric whose number is not a mean over queries."""
     pooled = bound.get("aggregate") == "ratio_of_sums"
     if has_no_weights(bound) or bound.summary != "mean" or pooled:
-        msg = (
-            f"{asked} is not a mean over queries, and so has no differences per query "
-            "to test; evaluate it for each run"
-        )
-        raise ParameterError(msg)
+        raise _no_mean(str(asked))
+
+
+def _no_mean(label: str) -> ParameterError:
+    msg = (
+        f"{label} is not a mean over queries, and so has no differences per query to "
+        "test; evaluate it for each run"
+    )
+    return ParameterError(msg)
 
 
 def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
