@@ -278,7 +278,11 @@ def runs_of(runs: Any) -> dict[str, Any]:
     if isinstance(runs, (list, tuple)) and all(
         isinstance(run, (str, PathLike)) for run in runs
     ):
-        runs = dict(zip(told_apart([Path(run) for run in runs]), runs, strict=True))
+        names = told_apart([Path(run) for run in runs])
+        if len(set(names)) < len(names):
+            msg = f"two runs have the same name: {', '.join(names)}"
+            raise ParameterError(msg)
+        runs = dict(zip(names, runs, strict=True))
     if not isinstance(runs, Mapping):
         msg = (
             "runs must be a mapping from name to run, a list of paths or a pattern, "
