@@ -154,8 +154,8 @@ class Comparison:
         return tuple(map(_letter, range(len(self.systems))))
 
     @cached_property
-    def beaten(self) -> list[list[str]]:
-        """By metric and system, the letters of the systems that it is better than."""
+    def _beaten(self) -> list[list[list[int]]]:
+        """By metric and system, the numbers of the systems that it is better than."""
         pairs, n = self.pairs, len(self.systems)
         beaten: list[list[list[int]]] = [[[] for _ in range(n)] for _ in self.metrics]
         for number, verdict in enumerate(pairs.verdicts):
@@ -164,9 +164,18 @@ class Comparison:
                 beaten[metric][b].append(a)
             elif verdict.startswith("worse"):
                 beaten[metric][a].append(b)
+        return [[sorted(own) for own in systems] for systems in beaten]
+
+    @cached_property
+    def beaten(self) -> list[list[str]]:
+        """By metric and system, the letters of the systems that it is better than.
+
+        With systems beyond z, there are spaces between them.
+        """
+        apart = "" if len(self.systems) <= len(ascii_lowercase) else " "
         return [
-            ["".join(self.letters[number] for number in sorted(own)) for own in systems]
-            for systems in beaten
+            [apart.join(self.letters[number] for number in own) for own in systems]
+            for systems in self._beaten
         ]
 
     @cached_property
@@ -202,7 +211,9 @@ class Comparison:
                     "high": own.highs[metric, system],
                     "n": int(n[metric, system]),
                     "best": system in self.best[metric],
-                    "better_than": self._names(self.beaten[metric][system]),
+                    "better_than": [
+                        own.systems[number] for number in self._beaten[metric][system]
+                    ],
                 }
                 for system, name in enumerate(own.systems)
                 for metric, label in enumerate(own.metrics)
@@ -235,10 +246,6 @@ class Comparison:
             msg = "segments need by=, which says the segment of each query"
             raise ParameterError(msg)
         return self._by
-
-    def _names(self, letters: str) -> list[str]:
-        own = [letter for letter in self.letters if letter in letters]
-        return [self.systems[self.letters.index(letter)] for letter in own]
 
     @property
     def sentences(self) -> list[str]:
