@@ -331,7 +331,8 @@ class Comparison:
         if self.settings.test in TUKEY:
             for metric, label in enumerate(own.metrics):
                 spread = self.pairs.deviation[self.pairs.metric == metric] ** 2
-                if spread.size and np.nanmax(spread) > _RATIO * np.nanmin(spread):
+                spread = spread[~np.isnan(spread)]
+                if spread.size and spread.max() > _RATIO * spread.min():
                     said.append(
                         f"{label}: differences vary more between some systems than "
                         f"between others, which {self.settings.test} does not allow "
