@@ -12,6 +12,7 @@ import polars as pl
 
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_count, check_number
+from rankine._base.text import count
 from rankine._evaluate.moved import Moved, moved_queries
 from rankine._evaluate.segments import gap_table, segment_table, segments_of
 from rankine._stats.pairwise import TUKEY, Pairwise, Settings, compare_values
@@ -321,7 +322,8 @@ class Comparison:
         said = []
         if n < _FEW:
             said.append(
-                f"with {n} queries, only large differences can be told from chance"
+                f"with {count(n, 'query')}, only large differences can be told from "
+                "chance"
             )
         if self.settings.test in {"wilcoxon", "sign"} and n > _MANY:
             said.append(
