@@ -16,6 +16,7 @@ from rankine._report.export import latex_text
 from rankine._report.saved import FORMAT
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
+from rankine._stats.pairwise import TUKEY
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -115,7 +116,8 @@ def _p(value: float | None) -> str:
 def _how(comparison: Comparison) -> str:
     """Say how it was compared, and how to read the marks."""
     how = comparison.settings
-    corrected = "" if how.correction == "none" else f", corrected by {how.correction}"
+    plain = how.correction == "none" or how.test in TUKEY
+    corrected = "" if plain else f", corrected by {how.correction}"
     return (
         f"{how.test}{corrected}; letters before a mean name the systems that it is "
         f"better than; * is the best mean; + = - are the queries that gain, stay and "
