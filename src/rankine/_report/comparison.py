@@ -46,9 +46,7 @@ def _drawn(comparison: Comparison) -> RenderableType:
     parts.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
     if comparison.is_segmented:
         parts.append(_by_segment(comparison))
-    lines = [_how(comparison)]
-    if len(rows) > _PAIRS:
-        lines.append(f"{len(rows) - _PAIRS} more pairs are in pairwise")
+    lines = [_how(comparison), *_more(rows)]
     lines += [f"! {text}" for text in comparison.warnings]
     lines += [f"- {text}" for text in comparison.notes]
     parts += [Text(shown(line)) for line in lines]
@@ -105,6 +103,12 @@ def _by_segment(comparison: Comparison) -> RenderableType:
     head = ["metric", "segment", *map(shown, comparison.systems)]
     rows = [[*key, *cells] for key, cells in table.items()]
     return table_with(head, rows, "ll" + "r" * len(comparison.systems))
+
+
+def _more(rows: list[list[str]]) -> list[str]:
+    """Say how many pairs are not shown, if some are not."""
+    more = len(rows) - _PAIRS
+    return [f"{more} more pairs are in pairwise"] if more > 0 else []
 
 
 def _p(value: float | None) -> str:
@@ -173,7 +177,8 @@ def to_html(comparison: Comparison) -> str:
     means = html_table(head, lines, "l" + "r" * (len(head) - 1))
     head, rows = _pairs(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
-    below = (_how(comparison), *comparison.warnings, *comparison.notes)
+    said = (*comparison.warnings, *comparison.notes)
+    below = (_how(comparison), *_more(rows), *said)
     return means + html_table(head, lines, "lllrrrl", below=below)
 
 
