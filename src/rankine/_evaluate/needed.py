@@ -78,8 +78,8 @@ def queries_needed(
         msg = f"give one of difference, width and margin, got {len(asked)} of them"
         raise ParameterError(msg)
     (what,) = asked
-    size = float(given[what] or math.nan)
     check_number(what, given[what], above=0)
+    size = float(given[what] or math.nan)
     check_number("power", power, above=0, below=1)
     alpha = comparison.settings.alpha
     pairs = comparison.pairs
