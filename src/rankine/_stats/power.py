@@ -70,7 +70,7 @@ def needed_for_equivalence(
             reach = far - least * s / math.sqrt(n - 1)
             return float((2 * ndtr(reach) - 1) * chi.pdf(s, n - 1)) if reach > 0 else 0
 
-        most = far * math.sqrt(n - 1) / least
+        most = far * math.sqrt(n - 1) / least if least > 0 else math.inf
         middle = math.sqrt(n - 1)
         low, high = max(0.0, middle - 10), min(most, middle + 10)
         return low < high and quad(inside, low, high, limit=200)[0] >= power
