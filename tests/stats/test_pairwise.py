@@ -88,15 +88,15 @@ def test_a_difference_is_that_of_the_second_from_the_first() -> None:
     found = compared([a, b])
 
     assert found.difference == pytest.approx([(0.2 - 0.1 + 0 + 0.1) / 4])
-    assert (found.wins, found.ties, found.losses) == ([2], [1], [1])
-    assert (found.n, found.n_moved) == ([4], [3])
+    assert [found.wins[0], found.ties[0], found.losses[0]] == [2, 1, 1]
+    assert [found.n[0], found.n_moved[0]] == [4, 3]
     assert found.superiority == pytest.approx([2 / 4 + 1 / 4 / 2])
 
 
 def test_what_differs_by_rounding_is_a_tie() -> None:
     found = compared([[0.3, 0.1, 0.2], [0.1 + 0.2, 0.1 + 2e-12, 0.2 - 5e-13]])
 
-    assert (found.wins, found.ties, found.losses) == ([1], [2], [0])
+    assert [found.wins[0], found.ties[0], found.losses[0]] == [1, 2, 0]
 
 
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
