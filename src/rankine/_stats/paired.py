@@ -62,7 +62,8 @@ class Differences:
         if self.weights is None:
             return self.paired.astype(np.float64)
         weight = np.where(self.paired, self.weights, 0.0)
-        share: Floats = weight * (self.n / weight.sum(axis=1))[:, None]
+        total = np.where(self.n > 0, weight.sum(axis=1), 1.0)
+        share: Floats = weight * (self.n / total)[:, None]
         return share
 
     @cached_property
