@@ -218,7 +218,8 @@ class Comparison:
                 }
                 for system, name in enumerate(own.systems)
                 for metric, label in enumerate(own.metrics)
-            ]
+            ],
+            schema_overrides={"better_than": pl.List(pl.String)},
         )
 
     @cached_property
