@@ -81,7 +81,7 @@ def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
             row["metric"],
             f"{shown(row['a'])} to {shown(row['b'])}",
             row["verdict"],
-            f"{row['difference']:+.4f}\n{between(row['low'], row['high'])}",
+            _difference(row),
             _p(row["p"]),
             _p(row["p_corrected"]),
             f"{row['wins']} {row['ties']} {row['losses']}",
@@ -103,6 +103,13 @@ def _by_segment(comparison: Comparison) -> RenderableType:
     head = ["metric", "segment", *map(shown, comparison.systems)]
     rows = [[*key, *cells] for key, cells in table.items()]
     return table_with(head, rows, "ll" + "r" * len(comparison.systems))
+
+
+def _difference(row: dict[str, Any]) -> str:
+    """Return a difference with its sign, and its interval below."""
+    if math.isnan(row["difference"]):
+        return number(row["difference"])
+    return f"{row['difference']:+.4f}\n{between(row['low'], row['high'])}"
 
 
 def _more(rows: list[list[str]]) -> list[str]:
