@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 import rankine as rk
+from rankine._stats.intervals import Sample, intervals
 from rankine.errors import DataError, ParameterError
 from tests.evaluate.comparisons import frame, values_compared
 
@@ -106,6 +107,27 @@ def test_systems_of_one_best_mean_are_all_the_best() -> None:
     comparison = of([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1])
 
     assert comparison.table["best"].to_list() == [True, True]
+
+
+def test_columns_have_the_same_types_whatever_they_hold() -> None:
+    nobody, somebody = of([0.1] * 4, [0.1] * 4), values_compared()
+
+    assert nobody.table.schema == somebody.table.schema
+    assert nobody.pairwise.schema == somebody.pairwise.schema
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_intervals_of_means_are_those_of_a_bootstrap(
+    confidence: float, seed: int
+) -> None:
+    table = frame(2)
+
+    found = values_compared(table, confidence=confidence, seed=seed).table
+
+    sample = Sample(table["s0"].to_numpy())
+    (expected,) = intervals([sample], confidence=confidence, seed=seed)
+    assert (found["low"][0], found["high"][0]) == expected
 
 
 def test_tukeys_tests_warn_where_differences_vary_unequally() -> None:

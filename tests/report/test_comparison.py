@@ -265,6 +265,15 @@ def test_small_p_values_are_said_to_be_small() -> None:
     assert " 0.0000 " not in text
 
 
+def test_what_has_no_query_is_undefined() -> None:
+    nothing = pl.DataFrame({"query": [1, 2], "x": [0.1, 0.2], "y": [0.1, 0.2]})
+    comparison = rk.compare_values(nothing.clear())
+
+    assert "nan" not in str(comparison)
+    assert "nan" not in comparison._repr_html_()
+    assert "undefined" in comparison.to_latex()
+
+
 def test_many_pairs_are_not_all_shown_and_that_is_said() -> None:
     comparison = values_compared(frame(11), test="t")  # 11 x 10 / 2 = 55 pairs
 

@@ -328,6 +328,21 @@ def test_a_pair_without_a_p_value_is_no_hypothesis() -> None:
     assert found.verdicts[:2] == ("cannot tell", "cannot tell")
 
 
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "maxt"])
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 31.0)])
+def test_a_pair_without_a_query_stays_undefined(
+    correction: str, weights: Floats | None
+) -> None:
+    values = some(3)
+    values[0] = NAN
+
+    found = compared(values, "randomization", correction=correction, weights=weights)
+
+    assert np.isnan(found.p_corrected[:2]).all()
+    assert np.isnan(found.difference[:2]).all()
+    assert found.p_corrected[2] > 0
+
+
 @pytest.mark.parametrize("baseline", [None, 1])
 def test_maxt_is_that_of_the_function(baseline: int | None) -> None:
     values = some(4)
