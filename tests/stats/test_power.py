@@ -31,6 +31,14 @@ def test_a_difference_is_found_with_so_many_and_not_with_fewer(
     assert power_of_t(n - 1, effect, alpha) < power
 
 
+def test_a_difference_found_the_wrong_way_round_counts_too() -> None:
+    # With little power, as many as a sixth of what is found is on the other side.
+    n = needed_for_difference(1, 0.1, 0.06, 0.05)
+
+    assert power_of_t(n, 0.1, 0.05) >= 0.06 > power_of_t(n - 1, 0.1, 0.05)
+    assert nct.sf(t.ppf(0.975, n - 1), n - 1, 0.1 * math.sqrt(n)) < 0.06
+
+
 @pytest.mark.parametrize(
     ("effect", "power", "expected"), [(0.2, 0.8, 199), (0.5, 0.8, 34), (0.5, 0.95, 54)]
 )
