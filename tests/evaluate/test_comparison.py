@@ -205,11 +205,16 @@ def test_queries_needed_for_an_interval() -> None:
     assert wide(found.queries) <= 0.01 < wide(found.queries - 1)
 
 
-def test_queries_needed_for_equivalence_are_near_the_normal_number() -> None:
-    (found,) = rk.queries_needed(values_compared(frame(2)), margin=0.01)
+@pytest.mark.parametrize("power", [0.8, 0.95])
+def test_queries_needed_for_equivalence_are_near_the_normal_number(
+    power: float,
+) -> None:
+    comparison = values_compared(frame(2))
+
+    (found,) = rk.queries_needed(comparison, margin=0.01, power=power)
 
     # Far out, t is normal: power = 2 Phi(margin sqrt(n) / sd - z) - 1.
-    far = norm.ppf(0.95) + norm.ppf((1 + 0.8) / 2)
+    far = norm.ppf(0.95) + norm.ppf((1 + power) / 2)
     expected = (far * found.deviation / 0.01) ** 2
     assert found.queries == pytest.approx(expected, rel=0.02)
 

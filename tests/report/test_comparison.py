@@ -258,6 +258,16 @@ def test_text_says_how_systems_were_compared(
     assert any(line.startswith(expected) for line in text.splitlines())
 
 
+def test_text_marks_the_best_mean_alone() -> None:
+    comparison = named("low", "high")
+
+    text = str(comparison)
+
+    low, high = (f"{mean:.4f}" for mean in comparison.table["mean"])
+    assert f"a {high}*" in text
+    assert f"{low}*" not in text
+
+
 def test_small_p_values_are_said_to_be_small() -> None:
     text = str(values_compared(frame(2, n=300), test="t"))
 
