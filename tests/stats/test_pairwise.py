@@ -381,6 +381,14 @@ def test_tukey_is_corrected_already(test: str) -> None:
     assert found.p_corrected.tolist() == found.p.tolist()
 
 
+def test_permutations_never_give_a_p_value_of_0() -> None:
+    values = np.array([[0.0], [1.0]]) + np.linspace(0, 1, 30)
+
+    found = compared(values, "randomized_tukey_hsd", draws=99)
+
+    assert found.p.tolist() == [1 / (1 + 99)]
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_the_same_seed_gives_the_same_bits(test: str) -> None:
     values = some(3)
