@@ -34,7 +34,6 @@ REASONS = {
     ("_metrics/ranking/_average.py", "R"): "the divisor R, as above",
     ("_conventions/phrases.py", "recmetrics"): "a variant of AR that a tool invented",
     ("_metrics/ranking/_average.py", "recmetrics"): "the same variant, computed",
-    ("_report/comparison.py", "rankine"): "the key of the version in JSON",
     ("_report/saved.py", "rankine"): "the key of the version in JSON",
     ("cli/output.py", "rankine"): "the key of the version in JSON",
     ("cli/evaluate.py", "trec_eval"): "the layout of --style, not the convention",

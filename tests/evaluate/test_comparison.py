@@ -144,7 +144,6 @@ def test_a_baseline_may_be_given_to_risk_alone() -> None:
     assert list(compared("RR", baseline="old").risk("RR", "new")) == ["old", "other"]
 
 
-@pytest.mark.xfail(strict=True, reason="a lower value counts as a loss all the same")
 def test_risk_knows_metrics_of_which_less_is_better() -> None:
     table = pl.DataFrame({"query": [1, 2, 3], "x": [0.5] * 3, "y": [0.4, 0.3, 0.9]})
 

@@ -181,7 +181,7 @@ def test_the_dictionary_says_how_systems_were_compared() -> None:
     found = comparison.to_dict()
 
     assert found["kind"] == "comparison"
-    assert found["rankine"] == rk.__version__
+    assert json.loads(comparison.to_json())["rankine"] == rk.__version__
     assert (found["test"], found["correction"], found["family"]) == ("t", "holm", "all")
     assert (found["baseline"], found["margins"]) == ("old", {"RR": 0.1})
     assert (found["confidence"], found["draws"], found["seed"]) == (0.95, 500, 3)
@@ -209,7 +209,6 @@ def test_text_has_every_mean_difference_and_note() -> None:
     assert all(" ".join(note.split()) in flat for note in comparison.warnings)
 
 
-@pytest.mark.xfail(strict=True, reason="columns beyond the width are cut off")
 def test_text_has_every_mean_of_many_metrics() -> None:
     comparison = compared([f"nDCG@{k}" for k in range(1, 13)])
 
@@ -219,7 +218,6 @@ def test_text_has_every_mean_of_many_metrics() -> None:
     assert [mean for mean in means if mean not in text] == []
 
 
-@pytest.mark.xfail(strict=True, reason="long names leave no room for the numbers")
 def test_text_has_every_mean_beside_long_names() -> None:
     comparison = named("a system with a long name " * 5, "short")
 

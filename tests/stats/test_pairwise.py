@@ -230,9 +230,6 @@ def test_tukey_leaves_out_queries_that_a_system_lacks() -> None:
     assert found.low.tolist() == expected.low.tolist()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the difference is of other queries than p and interval"
-)
 @pytest.mark.parametrize("test", TUKEY)
 def test_tukeys_interval_is_around_the_difference(test: str) -> None:
     # Where all have a value, b is better; where c has none, b is far worse.

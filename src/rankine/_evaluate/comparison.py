@@ -304,8 +304,9 @@ class Comparison:
         first = self._number(baseline)
         metric_number = self.metrics.index(self._label(metric))
         values = self._compared.values[metric_number]
+        better = self._compared.directions[metric_number] is not False
         return {
-            name: risk_of(values, first, number, alpha)
+            name: risk_of(values, first, number, alpha, higher_is_better=better)
             for number, name in enumerate(self.systems)
             if number != first
         }

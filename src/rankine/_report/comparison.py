@@ -19,7 +19,7 @@ from rankine._report.text import ENDLESS, plain_text, table_with
 from rankine._stats.pairwise import TUKEY
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
 
     from rankine._evaluate.comparison import Comparison
     from rankine._evaluate.moved import Moved
@@ -34,23 +34,20 @@ _LEAST_P = 0.0001
 def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
     """Return means, pairs, warnings and notes as plain text.
 
-    Lines are wrapped to a width; None leaves them whole.
+    Sentences are wrapped to a width, unless it is None; tables stay whole.
     """
-    return plain_text(_drawn(comparison), width or ENDLESS)
-
-
-def _drawn(comparison: Comparison) -> RenderableType:
     head, rows = _means(comparison)
-    parts: list[RenderableType] = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
+    tables = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
     head, rows = _pairs(comparison)
-    parts.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
+    tables.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
     if comparison.is_segmented:
-        parts.append(_by_segment(comparison))
+        tables.append(_by_segment(comparison))
     lines = [_how(comparison), *_more(rows)]
     lines += [f"! {text}" for text in comparison.warnings]
     lines += [f"- {text}" for text in comparison.notes]
-    parts += [Text(shown(line)) for line in lines]
-    return Group(*parts)
+    said = Group(*(Text(shown(line)) for line in lines))
+    drawn = [plain_text(table, ENDLESS) for table in tables]
+    return "\n".join([*drawn, plain_text(said, width or ENDLESS)])
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -91,7 +88,7 @@ def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
-def _by_segment(comparison: Comparison) -> RenderableType:
+def _by_segment(comparison: Comparison) -> Table:
     """Return a row per metric and segment, and a column per system."""
     table: dict[tuple[str, str], list[str]] = {}
     for row in comparison.segments.iter_rows(named=True):

@@ -146,6 +146,10 @@ def compare_values(
         margins: per metric, the difference that does not matter; nan for none.
     """
     n_metrics, n_systems, _ = values.shape
+    if settings.test in TUKEY:
+        # Of the queries on which all systems have a value, for every number of a pair.
+        missing = np.isnan(values).any(axis=1, keepdims=True)
+        values = np.where(missing, np.nan, values)
     pairs = list(combinations(range(n_systems), 2))
     if baseline is not None and settings.test not in TUKEY:
         others = [number for number in range(n_systems) if number != baseline]

@@ -29,7 +29,14 @@ class Risk(NamedTuple):
     hurt: float
 
 
-def risk_of(values: Floats, baseline: int, system: int, alpha: float) -> Risk:
+def risk_of(
+    values: Floats,
+    baseline: int,
+    system: int,
+    alpha: float,
+    *,
+    higher_is_better: bool = True,
+) -> Risk:
     """Return the risk of a system against a baseline.
 
     Args:
@@ -37,6 +44,8 @@ def risk_of(values: Floats, baseline: int, system: int, alpha: float) -> Risk:
         baseline: the number of the system to compare with.
         system: the number of the system.
         alpha: how much more a loss counts than a gain of the same size.
+        higher_is_better: whether a larger value is a gain; else there is no GeoRisk,
+            whose mean is that of gains.
 
     >>> values = np.array([[0.5, 0.5, 0.5, 0.5], [0.9, 0.7, 0.5, 0.3]])
     >>> risk = risk_of(values, 0, 1, alpha=1)
@@ -44,6 +53,7 @@ def risk_of(values: Floats, baseline: int, system: int, alpha: float) -> Risk:
     (0.05, 0.25)
     """
     d = values[system] - values[baseline]
+    d = d if higher_is_better else -d
     d = d[~np.isnan(d)]
     d = np.where(np.abs(d) <= NOTHING, 0.0, d)
     if len(d) == 0:
@@ -54,7 +64,8 @@ def risk_of(values: Floats, baseline: int, system: int, alpha: float) -> Risk:
     with np.errstate(divide="ignore", invalid="ignore"):
         trisk = float(np.float64(urisk) / error) if urisk else 0.0
     hurt = float(np.count_nonzero(d < 0)) / len(d)
-    return Risk(urisk, trisk, _georisk(values, system, alpha), hurt)
+    georisk = _georisk(values, system, alpha) if higher_is_better else float("nan")
+    return Risk(urisk, trisk, georisk, hurt)
 
 
 def _georisk(values: Floats, system: int, alpha: float) -> float:
