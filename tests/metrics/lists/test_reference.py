@@ -299,3 +299,34 @@ def test_parts_of_a_table_have_their_own_reference() -> None:
     parts = [rk.Intersection.values(part).tolist() for part in table.parts(2)]
 
     assert parts == [[1, 0], [0]]
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("Intersection(ref_k=2)@2", [0, 1, 0, 1 / 2]),
+        ("Intersection@3", [1 / 2, 1, 0, 1 / 2]),
+        ("Intersection(ref_k=6)@3", [1 / 2, 1, 0, 1 / 2]),
+    ],
+)
+def test_the_data_of_rectools_own_tests(metric: str, expected: list[float]) -> None:
+    # With ranks that have gaps, what RecTools 0.19 gives.
+    user = [1, 1, 2, 3, 3, 4, 4, 4]
+    reference = pl.DataFrame(
+        {
+            "user_id": user,
+            "item_id": [1, 2, 1, 1, 2, 1, 2, 3],
+            "rank": [3, 1, 1, 7, 5, 2, 1, 8],
+        }
+    )
+    shown = pl.DataFrame(
+        {
+            "user_id": user,
+            "item_id": [1, 3, 1, 1, 2, 1, 2, 3],
+            "rank": [3, 2, 1, 1, 4, 5, 1, 2],
+        }
+    )
+
+    found = rk.evaluate(None, shown, metric, convention="rectools", reference=reference)
+
+    assert found.per_query[metric].to_list() == expected

@@ -4,6 +4,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import rankine as rk
@@ -90,3 +91,28 @@ def test_the_number_of_others_does_not_cut_the_list() -> None:
     ev = rk.evaluate({"q": THREE}, run, "PartialAUC@3")
 
     assert ev["PartialAUC@3"] == pytest.approx((3 + 2 + 1) / (3 * 3), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("PartialAUC@1", [0, 0, 1, 1, 0]),
+        ("PartialAUC@3", [0, 0, 1, 1, 1 / 12]),
+        ("PAP@1", [0, 0, 1, 1, 0]),
+        ("PAP@3", [0, 0, 1, 1, 1 / 9]),
+    ],
+)
+def test_the_numbers_of_rectools_own_tests(metric: str, expected: list[float]) -> None:
+    user = [1, 2, 3, 3, 3, 4, 5, 5, 5, 5]
+    run = pl.DataFrame(
+        {
+            "user_id": user,
+            "item_id": [1, 2, 1, 2, 3, 1, 1, 2, 3, 5],
+            "rank": [9, 1, 1, 2, 3, 1, 3, 7, 9, 1],
+        }
+    )
+    liked = pl.DataFrame({"user_id": user, "item_id": [1, 1, 1, 2, 3, 1, 1, 2, 3, 4]})
+
+    found = rk.evaluate(liked, run, metric, convention="rectools").per_query
+
+    assert found[metric].to_list() == pytest.approx(expected)
