@@ -13,6 +13,7 @@ from rankine._evaluate.custom import metric
 from rankine._evaluate.debias import Debiased, debias
 from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.explanation import Explanation
+from rankine._evaluate.gate import Gate, GateVerdict, gate
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
 from rankine._evaluate.losses import CalibrationError, Loss
@@ -215,6 +216,8 @@ __all__ = [
     "F",
     "FallOut",
     "G",
+    "Gate",
+    "GateVerdict",
     "Gini",
     "GiniSimpson",
     "HitCount",
@@ -288,6 +291,7 @@ __all__ = [
     "fcp",
     "from_ranked",
     "from_scores",
+    "gate",
     "gm_AP",
     "gm_Bpref",
     "infAP",

@@ -96,6 +96,7 @@ def documented() -> dict[str, Node]:
 
 SCHEMAS = documented()
 RUNS = ["hybrid.run", "vector.run", "keyword.run"]
+GATE = ["--baseline", "gate.json"]
 CASES: dict[str, tuple[str, list[str]]] = {
     "evaluate": ("evaluate", ["evaluate", "qrels.txt", "n=hybrid.run", "vector.run"]),
     "evaluate -q": ("evaluate", ["evaluate", "qrels.txt", "vector.run", "-q"]),
@@ -111,6 +112,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "compare": ("compare", ["compare", "qrels.txt", *RUNS, "--margin", "AP=0.1"]),
     "compare two": ("compare", ["compare", "qrels.txt", *RUNS[:2], "--test", "t"]),
+    "gate": ("gate", ["gate", "qrels.txt", "hybrid.run", *GATE, "--margin", "AP=0.1"]),
+    "gate --update": ("gate", ["gate", "qrels.txt", "one.run", *GATE, "--update"]),
     "check": ("check", ["check", "qrels.txt", "keyword.run"]),
     "check findings": ("check", ["check", "qrels.txt", "one.run"]),
     "reconcile": ("reconcile", ["reconcile", "qrels.txt", "keyword.run"]),
@@ -139,6 +142,7 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A single item, so that much is undefined, missing or unjudged.
     (tmp_path / "one.run").write_text("q01 Q0 nothing 1 1 t\n")
     monkeypatch.chdir(tmp_path)
+    rk.gate("qrels.txt", "hybrid.run", "gate.json", metrics="AP", update=True)
 
 
 def records(printed: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from rankine._base.paths import told_apart
 from rankine._base.text import count
 from rankine._evaluate.comparison import Compared, Comparison
 from rankine._evaluate.evaluate import DEFAULT, prepare
-from rankine._evaluate.options import Options
+from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.worst import table_of
 from rankine._io.frames import is_frame
@@ -24,7 +24,7 @@ from rankine._metrics.names import parse
 from rankine._stats.intervals import Sample, intervals
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
-from rankine.errors import DataError, ParameterError, nearest
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
@@ -103,12 +103,8 @@ def compare(
     (0.6667, 0.03125, 'better')
     """
     settings = Settings(test, correction, family, confidence, draws, seed)
-    known = Options.__dataclass_fields__
-    for name in options:
-        if name not in known or name in {"name", "files"}:
-            msg = f"compare has no option {name!r}{nearest(name, known)}"
-            raise ParameterError(msg)
-    job = prepare(metrics, Options(convention=convention, keep=keep, **options))
+    said = {"convention": convention, "keep": keep, **options}
+    job = prepare(metrics, options_of("compare", said))
     return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin, by)
 
 
@@ -130,7 +126,7 @@ def compare_runs(
     _check_baseline(baseline, tuple(runs))
     job.check(judged=qrels is not None)
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
-        _check_metric(asked, bound)
+        check_metric(asked, bound)
     margins = margins_of(margin, job.plan.labels)
     truth = job.truth(qrels)
     evaluations = {
@@ -308,7 +304,7 @@ def _check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
         check_choice("baseline", baseline, names)
 
 
-def _check_metric(asked: Metric, bound: Metric) -> None:
+def check_metric(asked: Metric, bound: Metric) -> None:
     """Refuse a metric whose number is not a mean over queries."""
     pooled = bound.get("aggregate") == "ratio_of_sums"
     if has_no_weights(bound) or bound.summary != "mean" or pooled:

@@ -30,7 +30,7 @@ from rankine._io.sources import (
     refuse_empty,
 )
 from rankine._join.judgements import Truth
-from rankine.errors import DataError, ParameterError
+from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
@@ -189,6 +189,16 @@ class Options:
             return own[role] or None
         like = {"train": "qrels", "reference": "run"}.get(role, role)
         return (shared | own[like] | own[role]) or None
+
+
+def options_of(function: str, given: Mapping[str, Any]) -> Options:
+    """Return what a function was told beyond its own arguments."""
+    known = Options.__dataclass_fields__
+    for name in given:
+        if name not in known or name in {"name", "files"}:
+            msg = f"{function} has no option {name!r}{nearest(name, known)}"
+            raise ParameterError(msg)
+    return Options(**given)
 
 
 def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:

@@ -141,7 +141,7 @@ def command(
         {run.name or "standard input": run.path for run in named},
         Settings(test, correction, family, confidence, draws, seed),
         baseline,
-        _sizes(margins),
+        sizes(margins),
         by,
     )
     if as_json:
@@ -156,15 +156,16 @@ def command(
         _print(comparison, moved)
 
 
-def _sizes(margins: dict[str, str]) -> dict[str, float] | None:
-    sizes = {}
+def sizes(margins: dict[str, str]) -> dict[str, float] | None:
+    """Read the numbers of --margin."""
+    found = {}
     for name, text in margins.items():
         try:
-            sizes[name] = float(text)
+            found[name] = float(text)
         except ValueError:
             msg = f"--margin {name}={text}: {text!r} is not a number"
             raise click.UsageError(msg) from None
-    return sizes or None
+    return found or None
 
 
 def _print(comparison: Comparison, moved: int | None) -> None:

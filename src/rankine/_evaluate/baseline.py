@@ -1,0 +1,412 @@
+"""Baseline: the values that a gate compares with, and the file that holds them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankine import __version__
+from rankine._base.text import count
+from rankine._evaluate.worst import first_items, plain, table_of
+from rankine._io.mappings import as_rows
+from rankine._join.aligned import Aligned
+from rankine._join.context import Listed
+from rankine.errors import DataError, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.result import Evaluation
+    from rankine._join.judgements import Truth
+    from rankine._metrics.metric import Metric
+
+FORMAT = "rankine gate"
+VERSION = 1
+KEEP = 10
+"""How many first ids of each list are kept, as hashes."""
+_SHOWN = 3
+_LEAST_KEPT = 0.02
+"""The share of first ids that two systems on the same items have at least in common."""
+_WRONG = (LookupError, TypeError, ValueError, AttributeError)
+"""What is raised while something else is read as a baseline."""
+Values = tuple[float | None, ...]
+
+
+class Query(NamedTuple):
+    """What a baseline knows of one query.
+
+    Attributes:
+        judged: the hash of its judgements; None if it has none.
+        first: the hashes of the first ids of its list.
+        values: one per metric, None where there is none.
+        weight: how much it counts; None if all count the same.
+    """
+
+    judged: str | None
+    first: tuple[str, ...]
+    values: Values
+    weight: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """The values of a run, and what they depend on.
+
+    Attributes:
+        version: of rankine, which computed them.
+        metrics: the parameters of each metric, by its name.
+        convention: the fields of the convention.
+        given: how deep lists were looked at, and which further data there were.
+        queries: by the texts of their ids, in their order.
+        first: the values of the first baseline.
+        first_version: of rankine, which computed these.
+    """
+
+    version: str
+    metrics: dict[str, dict[str, Any]]
+    convention: dict[str, Any]
+    given: dict[str, Any]
+    queries: dict[str, Query]
+    first: dict[str, Values]
+    first_version: str
+
+    @staticmethod
+    def of(job: Job, truth: Truth, evaluation: Evaluation) -> Baseline:
+        """Take from an evaluation what a later one is compared with."""
+        labels = job.plan.labels
+        judged = _judged(truth)
+        values: dict[str, list[float | None]] = {}
+        weights: dict[str, float] = {}
+        for number, label in enumerate(labels):
+            summary = evaluation.summaries[label]
+            ids = [str(query) for query in table_of(evaluation, label)[1].ids]
+            for query, value in zip(ids, summary.values.tolist(), strict=True):
+                own = values.setdefault(query, [None] * len(labels))
+                own[number] = None if math.isnan(value) else value
+            if summary.weights is not None:
+                weights |= zip(ids, summary.weights.tolist(), strict=True)
+        tops = _tops(evaluation)
+        nothing: list[float | None] = [None] * len(labels)
+        queries = {
+            query: Query(
+                judged.get(query),
+                tops.get(query, ()),
+                tuple(values.get(query, nothing)),
+                weights.get(query),
+            )
+            for query in sorted({*judged, *values})
+        }
+        return Baseline(
+            __version__,
+            definitions(job),
+            job.plan.rule.to_dict(),
+            {"depth": job.options.depth, "with": sorted(job.options.given)},
+            queries,
+            {query: own.values for query, own in queries.items()},
+            __version__,
+        )
+
+    def after(self, older: Baseline) -> Baseline:
+        """Keep the first baseline of an older one, if both mean the same."""
+        if _differences(older, self) or _other_data(older, self):
+            return self
+        return replace(self, first=older.first, first_version=older.first_version)
+
+    def text(self) -> str:
+        """Return JSON with a line per query, the same for the same values."""
+
+        def line(value: Any) -> str:
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+        def lines(rows: Mapping[str, Any], indent: int) -> str:
+            inside = ",\n".join(
+                f"{' ' * (indent + 2)}{line(key)}: {line(row)}"
+                for key, row in rows.items()
+            )
+            return f"{{\n{inside}\n{' ' * indent}}}" if rows else "{}"
+
+        parts = {
+            "format": line(FORMAT),
+            "format_version": line(VERSION),
+            "version": line(self.version),
+            "metrics": lines(self.metrics, 2),
+            "convention": lines(self.convention, 2),
+            "given": line(self.given),
+            "queries": lines(
+                {query: _record(own) for query, own in self.queries.items()}, 2
+            ),
+            "first_version": line(self.first_version),
+            "first": lines(self.first, 2),
+        }
+        return "{\n" + ",\n".join(f'  "{k}": {v}' for k, v in parts.items()) + "\n}\n"
+
+    def write(self, path: Path) -> None:
+        """Write the file; where that fails, the one that was there stays."""
+        target = path.resolve()
+        new = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            try:
+                with new.open("wb") as file:
+                    file.write(self.text().encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                new.replace(target)
+            finally:
+                new.unlink(missing_ok=True)
+        except OSError as error:
+            msg = f"{path}: cannot be written ({error.strerror or error})"
+            raise DataError(msg) from None
+
+    @staticmethod
+    def read(path: Path) -> Baseline:
+        """Read the file."""
+        try:
+            data = json.loads(path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            msg = f"{path}: cannot be read ({error.strerror or error})"
+            raise FormatError(msg) from None
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            msg = (
+                f"{path}: this is not what a gate writes, or it is damaged; restore "
+                f"it, or delete it and make a new one with {UPDATE}"
+            )
+            raise FormatError(msg)
+        version = data.get("format_version")
+        if isinstance(version, int) and version > VERSION:
+            msg = (
+                f"{path}: a newer rankine wrote this (format {version}, and this one "
+                f"reads up to {VERSION}); update it"
+            )
+            raise FormatError(msg)
+        try:
+            return _parsed(data)
+        except _WRONG as error:
+            msg = f"{path}: the file is damaged ({error}); restore it"
+            raise FormatError(msg) from None
+
+    def refuse_other_terms(self, job: Job, path: Path) -> None:
+        """Refuse a request for other metrics or another convention than this has."""
+        new = replace(
+            self,
+            metrics=definitions(job),
+            convention=job.plan.rule.to_dict(),
+            given={"depth": job.options.depth, "with": sorted(job.options.given)},
+        )
+        found = _differences(self, new)
+        if found:
+            what = "; ".join(found[:_SHOWN])
+            msg = f"{path} was made otherwise: {what}; ask for the same, or {_AGAIN}"
+            raise DataError(msg)
+
+    def refuse_other_data(self, new: Baseline, path: Path) -> None:
+        """Refuse values that differ because something else changed than the run."""
+        found = _other_data(self, new) or _turned_over(self, new)
+        if found:
+            msg = f"{path} cannot be compared with: {found}"
+            raise DataError(msg)
+
+
+UPDATE = "update=True or --update"
+_AGAIN = f"make the baseline again with {UPDATE}, from the run that it was made of"
+
+
+def definitions(job: Job) -> dict[str, dict[str, Any]]:
+    """Return what each metric computes, by its name."""
+    pairs = zip(job.plan.labels, job.plan.bound, strict=True)
+    return {label: _definition(bound) for label, bound in pairs}
+
+
+def _definition(bound: Metric) -> dict[str, Any]:
+    parameters = {key: _plain(bound.get(key)) for key in bound.fact.parameters}
+    return {"metric": bound.name, **parameters}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it; of a function, its name."""
+    value = plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return repr(value)
+
+
+def _hash(text: str, digits: int) -> str:
+    return sha256(text.encode()).hexdigest()[:digits]
+
+
+def _judged(truth: Truth) -> dict[str, str]:
+    """Return a hash of the judgements of each query, whatever their order."""
+    topics = truth.subtopics
+    frame = as_rows(truth.source, "qrels").frame if topics is None else topics
+    names = ["query", "item", "value", *(() if topics is None else ("subtopic",))]
+    rows: dict[str, list[str]] = {}
+    for query, item, grade, *more in zip(
+        *(frame[name].to_list() for name in names), strict=True
+    ):
+        text = "\t".join((str(item), repr(float(grade)), *map(str, more)))
+        rows.setdefault(str(query), []).append(text)
+    return {query: _hash("\n".join(sorted(own)), 16) for query, own in rows.items()}
+
+
+def _tops(evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
+    """Return the hashes of the first ids of each list."""
+    tables = {label: table_of(evaluation, label)[1] for label in evaluation.summaries}
+    for label, table in tables.items():
+        if isinstance(table, Aligned):
+            tops = first_items(evaluation, label, list(table.ids))
+            return {
+                str(query): _hashes(entry.item for entry in top[:KEEP])
+                for query, top in zip(table.ids, tops, strict=True)
+            }
+    listed = [table for table in tables.values() if isinstance(table, Listed)]
+    if not listed or listed[0].items is None:
+        return {}
+    table, ids = listed[0].table, listed[0].items
+    starts = table.starts.tolist()
+    return {
+        str(query): _hashes(
+            ids[number]
+            for number in table.item[start : min(end, start + KEEP)].tolist()
+        )
+        for query, start, end in zip(listed[0].ids, starts, starts[1:], strict=False)
+    }
+
+
+def _hashes(items: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(_hash(str(item), 6) for item in items)
+
+
+def _record(query: Query) -> dict[str, Any]:
+    record = {
+        "judged": query.judged,
+        "first": " ".join(query.first),
+        "values": query.values,
+    }
+    return record if query.weight is None else record | {"weight": query.weight}
+
+
+def _parsed(data: Mapping[str, Any]) -> Baseline:
+    """Take JSON apart; what it cannot be raises one of `_WRONG`."""
+    metrics = {str(name): dict(own) for name, own in data["metrics"].items()}
+    queries = {
+        query: Query(
+            _text(own["judged"]),
+            tuple(own["first"].split()),
+            _values(own["values"], len(metrics)),
+            None if own.get("weight") is None else _number(own["weight"]),
+        )
+        for query, own in data["queries"].items()
+    }
+    first = {query: _values(own, len(metrics)) for query, own in data["first"].items()}
+    if not metrics:
+        msg = "it has no metrics"
+        raise ValueError(msg)
+    return Baseline(
+        str(data["version"]),
+        metrics,
+        dict(data["convention"]),
+        dict(data["given"]),
+        queries,
+        first,
+        str(data["first_version"]),
+    )
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    msg = f"{value!r} is no hash"
+    raise ValueError(msg)
+
+
+def _values(values: Any, n: int) -> Values:
+    if not isinstance(values, list) or len(values) != n:
+        msg = f"expected {count(n, 'value')}, got {values!r}"
+        raise ValueError(msg)
+    return tuple(None if value is None else _number(value) for value in values)
+
+
+def _number(value: Any) -> float:
+    fine = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not fine or not math.isfinite(value):
+        msg = f"{value!r} is no number"
+        raise ValueError(msg)
+    return float(value)
+
+
+def _differences(old: Baseline, new: Baseline) -> list[str]:
+    """Say what was asked for otherwise."""
+    if list(old.metrics) != list(new.metrics):
+        theirs, ours = ", ".join(old.metrics), ", ".join(new.metrics)
+        return [f"its metrics are {theirs}, and these are {ours}"]
+    found = []
+    for name, definition in old.metrics.items():
+        found += _changed(name, definition, new.metrics[name])
+    found += _changed("the convention", old.convention, new.convention)
+    return found + _changed("the request", old.given, new.given)
+
+
+def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    keys = dict.fromkeys([*old, *new])
+    # As JSON has them, where tuples are lists and keys are text.
+    before = json.loads(json.dumps(dict(old), default=str))
+    now = json.loads(json.dumps(dict(new), default=str))
+    return [
+        f"{key} of {of} was {before.get(key)!r} and is {now.get(key)!r}"
+        for key in keys
+        if before.get(key) != now.get(key)
+    ]
+
+
+def _other_data(old: Baseline, new: Baseline) -> str:
+    """Say whether judgements or weights are others than they were."""
+    both = [query for query in old.queries if query in new.queries]
+    apart = {*old.queries} ^ {*new.queries}
+    alone = [
+        query
+        for query in sorted(apart)
+        if (old.queries.get(query) or new.queries[query]).judged is not None
+    ]
+    for part, words, others in (
+        ("judged", "judgements", alone),
+        ("weight", "weights", []),
+    ):
+        changed = others + [
+            query
+            for query in both
+            if getattr(old.queries[query], part) != getattr(new.queries[query], part)
+        ]
+        if changed:
+            some = ", ".join(changed[:_SHOWN])
+            more = ", ..." if len(changed) > _SHOWN else ""
+            of = count(len(changed), "query")
+            return f"the {words} of {of} changed ({some}{more}); {_AGAIN}"
+    return ""
+
+
+def _turned_over(old: Baseline, new: Baseline) -> str:
+    """Say whether nearly all first ids are others than they were."""
+    same = compared = 0
+    for query, own in old.queries.items():
+        now = new.queries[query].first if query in new.queries else ()
+        same += len({*own.first} & {*now})
+        compared += min(len(own.first), len(now))
+    if compared < KEEP or same >= _LEAST_KEPT * compared:
+        return ""
+    return (
+        f"of {compared} ids that stood first, {same} still do; were items or chunks "
+        "re-numbered? Then judge the new ids; else make this run the baseline with "
+        f"{UPDATE}"
+    )

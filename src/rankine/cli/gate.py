@@ -1,0 +1,89 @@
+"""rankine gate QRELS RUN --baseline FILE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankine.cli.compare import sizes
+from rankine.cli.options import (
+    OTHERS,
+    evaluating,
+    pairs,
+    reading,
+    refuse_stdin_twice,
+    said,
+)
+from rankine.cli.output import json_option, paragraph, print_json, width
+
+
+@click.command()
+@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--baseline", type=click.Path(path_type=Path), required=True, metavar="FILE",
+    help="The values to compare with, which --update writes.",
+)  # fmt: skip
+@click.option(
+    "--margin", "margins", multiple=True, callback=pairs, metavar="METRIC=SIZE",
+    help="The change for the worse that does not matter; once for each metric.",
+)  # fmt: skip
+@click.option("--update", is_flag=True, help="Make this run the baseline.")
+@click.option(
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+    help="With --update, a metric with a value per query: nDCG@10, AP, ...; "
+    "repeatable; those of the file, if there is one.",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="Fail also where one cannot tell.")
+@evaluating
+@reading
+@json_option
+def command(
+    qrels: Path,
+    run: Path,
+    baseline: Path,
+    margins: dict[str, str],
+    update: bool,  # noqa: FBT001 - a flag
+    metrics: tuple[str, ...],
+    strict: bool,  # noqa: FBT001
+    convention: str,
+    verbose: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+    **given: Any,
+) -> int:
+    """Fail where RUN is worse than its baseline by more than a margin.
+
+    Runs are compared query by query. Exit code 0: no query moved, or the run is not
+    worse by the margin. 1: it is worse. Where one cannot tell, 0, or 1 with --strict.
+    3: the comparison would mean nothing, as judgements, the convention, a metric or the
+    ids of items changed.
+
+    \b
+    rankine gate qrels.txt good.run --baseline gate.json --update -m nDCG@10
+    rankine gate qrels.txt new.run --baseline gate.json --margin nDCG@10=0.01
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.baseline import KEEP  # noqa: PLC0415
+    from rankine._evaluate.gate import gate_run  # noqa: PLC0415
+    from rankine._report.tables import shown  # noqa: PLC0415
+
+    refuse_stdin_twice(qrels, run, *(given[role] for role in OTHERS))
+    del verbose  # notes are printed in any case
+    options = said(
+        roles=("qrels", "run", *OTHERS),
+        convention=chosen(convention),
+        keep=KEEP,
+        **given,
+    )
+    result = gate_run(
+        options, qrels, run, baseline, sizes(margins), metrics or None, update=update,
+        strict=strict,
+    )  # fmt: skip
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        for line in str(result).splitlines():
+            click.echo("\n".join(paragraph("", shown(line), width(), hang=2)))
+    return result.exit_code
