@@ -1,0 +1,102 @@
+"""A gate for retrieval as a fixture of pytest.
+
+    def test_search(retrieval_gate):
+        retrieval_gate("docs", "qrels.txt", run, {"nDCG@10": 0.01})
+
+The baseline is ``docs.gate.json`` beside the test; ``pytest --rankine-update`` writes
+it. What was found stands in the summary of pytest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from rankine._evaluate.gate import Gate
+
+_PROPERTY = "rankine gate"
+_UPDATE = "pytest --rankine-update"
+
+
+class RetrievalGate(Protocol):
+    """Compares a run with its baseline; fails the test where it is worse."""
+
+    def __call__(
+        self,
+        name: str,
+        qrels: Any,
+        run: Any,
+        margins: Mapping[str, float],
+        **options: Any,
+    ) -> Gate:
+        """Compare a run with its baseline.
+
+        Args:
+            name: of the gate; its baseline is ``NAME.gate.json`` beside the test.
+            qrels: the judgements, as in `evaluate`.
+            run: the run, as in `evaluate`.
+            margins: metric -> the change for the worse that does not matter.
+            options: all else that `gate` takes, such as ``strict`` and ``convention``.
+        """
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --rankine-update."""
+    parser.getgroup("rankine").addoption(
+        "--rankine-update",
+        action="store_true",
+        help="write the baselines of retrieval_gate instead of comparing with them",
+    )
+
+
+@pytest.fixture
+def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
+    """Compare a run with its baseline; the test fails where it is worse."""
+    update = bool(request.config.getoption("--rankine-update"))
+
+    def compare(
+        name: str, qrels: Any, run: Any, margins: Mapping[str, float], **options: Any
+    ) -> Gate:
+        from rankine._evaluate.baseline import UPDATE  # noqa: PLC0415 - only if used
+        from rankine._evaluate.gate import gate  # noqa: PLC0415
+        from rankine.errors import RankineError  # noqa: PLC0415
+
+        if not name or any(sign in name for sign in "/\\\0"):
+            pytest.fail(f"a gate is named without folders, got {name!r}", pytrace=False)
+        path = request.path.parent / f"{name}.gate.json"
+        if update:
+            options |= {"metrics": list(margins), "update": True}
+        elif not path.exists():
+            reason = f"there is no baseline {path.name}; {_UPDATE} makes it"
+            pytest.fail(f"{name}: {reason}", pytrace=False)
+        try:
+            result = gate(qrels, run, path, margins, **options)
+        except RankineError as error:
+            reason = str(error).replace(UPDATE, _UPDATE)
+            pytest.fail(f"{name}: {reason}", pytrace=False)
+        said = [f"{name}: {sentence}" for sentence in result.sentences]
+        request.node.user_properties.extend((_PROPERTY, text) for text in said)
+        if not result.passed:
+            pytest.fail("\n".join(said), pytrace=False)
+        return result
+
+    return compare
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what gates have found, also in tests that passed."""
+    said = {
+        text: None
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for key, text in report.user_properties
+        if key == _PROPERTY
+    }
+    if said:
+        terminalreporter.section("retrieval gates")
+        for text in said:
+            terminalreporter.line(str(text))
