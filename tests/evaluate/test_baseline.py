@@ -138,18 +138,19 @@ def test_a_full_disk_leaves_the_old_file(
 
 def test_nobody_sees_half_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     update(path)
-    before = path.read_bytes()
+    before, number = path.read_bytes(), path.stat().st_ino
     synced = os.fsync
 
-    def look(number: int) -> None:
+    def look(file: int) -> None:
         assert path.read_bytes() == before
         assert len(list(path.parent.iterdir())) == 2
-        synced(number)
+        synced(file)
 
     monkeypatch.setattr(os, "fsync", look)
     update(path, POOR)
 
     assert path.read_bytes() != before
+    assert path.stat().st_ino != number, "the new file takes the place of the old one"
     assert [file.name for file in path.parent.iterdir()] == ["gate.json"]
 
 

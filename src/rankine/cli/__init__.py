@@ -13,7 +13,7 @@ from rankine import __version__
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
     "compare": "Say whether one run is better than another, and how sure that is.",
-    "gate": "Fail where a run is worse than its baseline by more than a margin.",
+    "gate": "Fail where a run fell below its baseline, unless within a margin.",
     "check": "Check judgements and a run before computing any metric.",
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",
     "similarity": "Compare runs with each other.",

@@ -53,12 +53,12 @@ def command(
     as_json: bool,  # noqa: FBT001
     **given: Any,
 ) -> int:
-    """Fail where RUN is worse than its baseline by more than a margin.
+    """Fail where RUN fell below its baseline, unless surely within a margin.
 
     Runs are compared query by query. Exit code 0: no query moved, or the run is not
-    worse by the margin. 1: it is worse. Where one cannot tell, 0, or 1 with --strict.
-    3: the comparison would mean nothing, as judgements, the convention, a metric or the
-    ids of items changed.
+    worse by the margin. 1: it is worse: it fell, perhaps by the margin or more. Where
+    one cannot tell, 0, or 1 with --strict. 3: the comparison would mean nothing, as
+    judgements, the convention, a metric or the ids of items changed.
 
     \b
     rankine gate qrels.txt good.run --baseline gate.json --update -m nDCG@10
