@@ -92,6 +92,15 @@ def test_the_first_baseline_is_kept_and_the_total_shown(path: Path) -> None:
     assert "since the first baseline +0.0000" in later.sentences[0]
 
 
+def test_another_order_of_metrics_is_no_change(path: Path) -> None:
+    update(path, GOOD)
+    again = update(path, POOR, metrics=["nDCG@10", "RR"])
+
+    total = {own.metric: own.total for own in again.verdicts}
+    assert list(total) == ["nDCG@10", "RR"]
+    assert total["RR"] == pytest.approx(1 / 2 - 1)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -201,6 +210,7 @@ def test_ids_of_two_types_are_the_same_queries(path: Path) -> None:
         (lambda text: text.replace('"values": [', '"values": [0, '), "damaged"),
         (lambda text: text.replace('"values": [1.0', '"values": [NaN'), "damaged"),
         (lambda text: text.replace('"values": [1.0', '"values": ["1"'), "damaged"),
+        (lambda text: text.replace("[1.0", f"[1{'0' * 400}"), "damaged"),
         (lambda text: text.replace('"judged": "', '"judged": 1, "x": "'), "damaged"),
     ],
 )

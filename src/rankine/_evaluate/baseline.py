@@ -34,7 +34,7 @@ KEEP = 10
 _SHOWN = 3
 _LEAST_KEPT = 0.02
 """The share of first ids that two systems on the same items have at least in common."""
-_WRONG = (LookupError, TypeError, ValueError, AttributeError)
+_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What is raised while something else is read as a baseline."""
 Values = tuple[float | None, ...]
 
@@ -117,7 +117,13 @@ class Baseline:
         """Keep the first baseline of an older one, if both mean the same."""
         if _differences(older, self) or _other_data(older, self):
             return self
-        return replace(self, first=older.first, first_version=older.first_version)
+        names = list(older.metrics)
+        order = [names.index(name) for name in self.metrics]
+        first = {
+            query: tuple(values[number] for number in order)
+            for query, values in older.first.items()
+        }
+        return replace(self, first=first, first_version=older.first_version)
 
     def text(self) -> str:
         """Return JSON with a line per query, the same for the same values."""
@@ -348,7 +354,7 @@ def _number(value: Any) -> float:
 
 def _differences(old: Baseline, new: Baseline) -> list[str]:
     """Say what was asked for otherwise."""
-    if list(old.metrics) != list(new.metrics):
+    if {*old.metrics} != {*new.metrics}:
         theirs, ours = ", ".join(old.metrics), ", ".join(new.metrics)
         return [f"its metrics are {theirs}, and these are {ours}"]
     found = []
