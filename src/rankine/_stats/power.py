@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,7 +27,8 @@ def needed_for_difference(
     def enough(n: int) -> bool:
         far = difference / deviation * math.sqrt(n)
         least = float(stdtrit(n - 1, 1 - alpha / 2))
-        reached = nct.sf(least, n - 1, far) + nct.cdf(-least, n - 1, far)
+        with np.errstate(all="ignore"):  # older scipy warns of what it then clips
+            reached = nct.sf(least, n - 1, far) + nct.cdf(-least, n - 1, far)
         # Beyond what the distribution can be computed for, it is sure to be reached.
         return bool(reached >= power) or (math.isnan(reached) and far > least)
 
