@@ -80,10 +80,12 @@ class Pool:
         `values` has one entry per grade, such as its gain.
         """
         width = self.width
-        if width and k is not None and k < width:
+        if width:
             # As many grades for every query: a matrix, added up from the left.
-            top = np.maximum(_largest_of_rows(values.reshape(-1, width), k), 0)
-            summed: Floats = np.add.accumulate(top / by_rank[1 : k + 1], axis=1)[:, -1]
+            last = width if k is None else min(k, width)
+            top = np.maximum(_largest_of_rows(values.reshape(-1, width), last), 0)
+            worth = top / by_rank[1 : last + 1]
+            summed: Floats = np.add.accumulate(worth, axis=1)[:, -1]
             return summed
         query, rank, top = self.largest(values, k)
         found = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
@@ -117,7 +119,7 @@ class Pool:
 
 def _largest_of_rows(block: Floats, k: int) -> Floats:
     """Return the k largest values of each row, largest first."""
-    if block.size < _FEW:
+    if block.size < _FEW or k == block.shape[1]:
         return -np.sort(-block, axis=1)[:, :k]
     # Grades are few: often the best one alone fills all k places, and is met so many
     # times among the first ones.
