@@ -59,6 +59,11 @@ $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 		--constraint docs/constraints.txt --editable ".[pandas]"
 	@touch $@
 
+# All that .ci/run needs, two at a time: pip waits for the disk more than it computes.
+.PHONY: environments
+environments: $(VENV)/installed-dev $(VENV)-oldest/installed $(DOCS)/installed \
+		$(patsubst oracle/%.in,$(ORACLE)-%/installed,$(wildcard oracle/*.in))
+
 .PHONY: demo
 demo: $(VENV)/installed
 	@$(BIN)/rankine demo
