@@ -226,7 +226,7 @@ def test_a_plain_walk_gives_the_same(
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     old, new = [a for a, _ in pairs], [b for _, b in pairs]
     if not both:
-        with pytest.raises(DataError, match="no query with values of both"):
+        with pytest.raises(DataError, match="no query has a value in both the run"):
             verdict(old, new, margin, up=up)
         return
     found = verdict(old, new, margin, up=up)

@@ -210,14 +210,15 @@ class Baseline:
         found = _differences(self, new)
         if found:
             what = "; ".join(found[:_SHOWN])
-            msg = f"{path} was made otherwise: {what}; ask for the same, or {_AGAIN}"
+            made = f"{path} was made with other settings: {what}"
+            msg = f"{made}; use the same, or {_AGAIN}"
             raise DataError(msg)
 
     def refuse_other_data(self, new: Baseline, path: Path) -> None:
         """Refuse values that differ because something else changed than the run."""
         found = _other_data(self, new) or _turned_over(self, new)
         if found:
-            msg = f"{path} cannot be compared with: {found}"
+            msg = f"no comparison with {path} is possible: {found}"
             raise DataError(msg)
 
 
@@ -333,7 +334,7 @@ def _parsed(data: Mapping[str, Any]) -> Baseline:
 def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    msg = f"{value!r} is no hash"
+    msg = f"{value!r} is not a hash"
     raise ValueError(msg)
 
 
@@ -347,7 +348,7 @@ def _values(values: Any, n: int) -> Values:
 def _number(value: Any) -> float:
     fine = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not fine or not math.isfinite(value):
-        msg = f"{value!r} is no number"
+        msg = f"{value!r} is not a number"
         raise ValueError(msg)
     return float(value)
 

@@ -18,6 +18,7 @@ from rankine._evaluate.compare import check_metric, margins_of
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import finite
+from rankine._stats.flips import NOTHING
 from rankine._stats.paired import Differences
 from rankine.errors import DataError, ParameterError, UsageError
 
@@ -102,12 +103,9 @@ class GateVerdict:
         )
 
     def _since(self) -> str:
-        if math.isnan(self.total) or abs(self.total - self.difference) <= _NOTHING:
+        if math.isnan(self.total) or abs(self.total - self.difference) <= NOTHING:
             return ""
         return f"; since the first baseline {self.total:+.4f}"
-
-
-_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -341,7 +339,7 @@ def verdicts_of(
         )
         d = Differences((values - earlier)[None, :], weight)
         if not d.n[0]:
-            msg = f"{label}: the run and its baseline have no query with values of both"
+            msg = f"{label}: no query has a value in both the run and its baseline"
             raise DataError(msg)
         low, high = (float(bound[0]) for bound in d.interval(1 - ALPHA / n))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
@@ -411,7 +409,7 @@ def _alone(old: Baseline, new: Baseline) -> list[str]:
 
 
 def _way(difference: float) -> str:
-    if abs(difference) <= _NOTHING:
+    if abs(difference) <= NOTHING:
         return "stayed"
     return f"{'fell' if difference < 0 else 'rose'} by {_size(abs(difference))}"
 
