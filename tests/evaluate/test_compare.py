@@ -293,7 +293,6 @@ def test_margins_are_by_metric_and_its_other_names() -> None:
         ({"wieghts": {}}, "compare has no option 'wieghts'; did you mean 'weights'"),
         ({"name": "x"}, "compare has no option 'name'"),
         ({"files": {}}, "compare has no option 'files'"),
-        ({"metrics": "Coverage", "catalog": 9}, "Coverage is not a mean over queries"),
         ({"metrics": ["AP", "gm_AP"]}, "gm_AP is not a mean over queries"),
         ({"metrics": "NumRel"}, "NumRel is not a mean over queries"),
         ({"test": "t", "correction": "maxt"}, "needs test='randomization', not 't'"),

@@ -14,10 +14,12 @@ import numpy as np
 from rankine._base.checks import check_choice, check_number
 from rankine._base.paths import told_apart
 from rankine._base.text import count
-from rankine._evaluate.comparison import Compared, Comparison
+from rankine._evaluate.compared import Compared
+from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
+from rankine._evaluate.wholes import check_whole, whole_notes, whole_of
 from rankine._evaluate.worst import table_of
 from rankine._io.frames import is_frame
 from rankine._metrics.names import parse
@@ -64,7 +66,8 @@ def compare(
         qrels: the judgements, as in `evaluate`.
         runs: name -> run, in any form that `evaluate` takes; or a list of paths or a
             pattern such as ``runs/*.txt``, whose runs are named after their files.
-        metrics: names or metrics, each with a value per query.
+        metrics: names or metrics, each with a value per query; or one number of a whole
+            run, such as ``Coverage``, which the jackknife compares.
         baseline: the name of the system that all others are compared with; without it,
             every two are compared.
         test: ``randomization`` (paired, by flipping signs), ``t``, ``wilcoxon``,
@@ -124,9 +127,12 @@ def compare_runs(
     settings.check(weighted=job.options.weights is not None)
     _check_systems(tuple(runs))
     _check_baseline(baseline, tuple(runs))
-    job.check(judged=qrels is not None)
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
-        check_metric(asked, bound)
+        if bound.fact.without is None:
+            check_metric(asked, bound)
+        else:
+            check_whole(asked, bound, settings, segmented=by is not None)
+    job.check(judged=qrels is not None)
     margins = margins_of(margin, job.plan.labels)
     truth = job.truth(qrels)
     evaluations = {
@@ -145,8 +151,14 @@ def compare_evaluations(
     """Compare systems that have been evaluated, with the same metrics."""
     first = next(iter(evaluations.values()))
     labels = tuple(first.summaries)
+    wholes = {
+        number: whole_of(evaluations, label)
+        for number, label in enumerate(labels)
+        if first.bound[number].fact.without is not None
+    }
+    each = [label for number, label in enumerate(labels) if number not in wholes]
     texts: dict[str, Any] = {}
-    for label in labels:
+    for label in each or labels:
         for evaluation in evaluations.values():
             _, table = table_of(evaluation, label)
             texts |= {str(query): query for query in table.ids}
@@ -158,22 +170,26 @@ def compare_evaluations(
     for metric, label in enumerate(labels):
         for system, evaluation in enumerate(evaluations.values()):
             summary = evaluation.summaries[label]
+            means[metric, system] = summary.value
+            bounds = evaluation.interval(label, settings.confidence)
+            lows[metric, system], highs[metric, system] = bounds
+            if metric in wholes:
+                continue
             if summary.parts is not None:  # pooled by the convention
                 raise _no_mean(label)
             _, table = table_of(evaluation, label)
             places = [order[str(query)] for query in table.ids]
             values[metric, system, places] = summary.values
-            means[metric, system] = summary.value
-            bounds = evaluation.interval(label, settings.confidence)
-            lows[metric, system], highs[metric, system] = bounds
             if summary.weights is not None:
                 weights = np.zeros(len(order)) if weights is None else weights
                 weights[places] = summary.weights
     compared = Compared(
         tuple(evaluations), labels, [texts[text] for text in order], values, means,
         lows, highs, tuple(bound.higher_is_better for bound in first.bound), weights,
+        wholes,
     )  # fmt: skip
     notes = [*_unpaired(compared), *_contested(first.metrics)]
+    notes += whole_notes(labels, wholes, settings)
     for name, evaluation in evaluations.items():
         notes += [f"{name}: {note}" for note in evaluation.notes]
     return Comparison(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from rankine._base.checks import check_count, check_number
 from rankine._base.text import count
 from rankine._evaluate.moved import Moved, moved_queries
 from rankine._evaluate.segments import gap_table, segment_table, segments_of
+from rankine._evaluate.wholes import whole_warnings
 from rankine._stats.pairwise import TUKEY, Pairwise, Settings, compare_values
 from rankine._stats.risk import Risk, risk_of
 from rankine.errors import ParameterError, nearest
@@ -22,40 +22,19 @@ from rankine.errors import ParameterError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import AnyArray
+    from rankine._evaluate.compared import Compared
     from rankine._evaluate.result import Evaluation
 
 _FEW = 20
 _MANY = 1000
 _RATIO = 4
 """Beyond which variances of differences are too unequal for Tukey's tests."""
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """The values that are compared.
-
-    Attributes:
-        systems: the names of the systems.
-        metrics: the names of the metrics.
-        queries: the ids of the queries, in the order of their texts, so that the order
-            in which they came does not matter.
-        values: by metric, system and query; nan where there is none.
-        means: by metric and system, with the bounds of their intervals.
-        lows, highs: these bounds.
-        directions: per metric, whether higher is better; None if it is neither.
-        weights: how much each query counts; None if all count the same.
-    """
-
-    systems: tuple[str, ...]
-    metrics: tuple[str, ...]
-    queries: list[Any]
-    values: Floats
-    means: Floats
-    lows: Floats
-    highs: Floats
-    directions: tuple[bool | None, ...]
-    weights: Floats | None = None
+_OF_QUERIES = {
+    "effect": pl.Float64, "superiority": pl.Float64, "wins": pl.Int64,
+    "ties": pl.Int64, "losses": pl.Int64,
+}  # fmt: skip
+"""The columns that only metrics with values per query have."""
 
 
 class Comparison:
@@ -119,6 +98,7 @@ class Comparison:
             weights=own.weights,
             directions=own.directions,
             margins=np.array(margins) if self.margins else None,
+            wholes=own.wholes,
         )
 
     @cached_property
@@ -127,9 +107,16 @@ class Comparison:
 
         The columns are metric, a, b, difference, low and high of its interval, p,
         p_corrected, effect (Cohen's dz, or by the residual variance of Tukey's model),
-        superiority, wins, ties, losses, and the verdict on b.
+        superiority, wins, ties, losses, and the verdict on b. A metric that is one
+        number of a whole run has null from effect to losses.
         """
         own, pairs = self._compared, self.pairs
+        whole = [number in own.wholes for number in pairs.metric.tolist()]
+
+        def of_queries(column: AnyArray) -> list[Any]:
+            cells = zip(column.tolist(), whole, strict=True)
+            return [None if skip else cell for cell, skip in cells]
+
         return pl.DataFrame(
             {
                 "metric": [own.metrics[number] for number in pairs.metric],
@@ -140,13 +127,14 @@ class Comparison:
                 "high": pairs.high,
                 "p": pairs.p,
                 "p_corrected": pairs.p_corrected,
-                "effect": pairs.effect,
-                "superiority": pairs.superiority,
-                "wins": pairs.wins,
-                "ties": pairs.ties,
-                "losses": pairs.losses,
+                "effect": of_queries(pairs.effect),
+                "superiority": of_queries(pairs.superiority),
+                "wins": of_queries(pairs.wins),
+                "ties": of_queries(pairs.ties),
+                "losses": of_queries(pairs.losses),
                 "verdict": list(pairs.verdicts),
-            }
+            },
+            schema_overrides=_OF_QUERIES,
         )
 
     @cached_property
@@ -201,7 +189,7 @@ class Comparison:
         mean is the best, and better_than: the systems that this one is better than.
         """
         own = self._compared
-        n = np.count_nonzero(~np.isnan(own.values), axis=2)
+        n = own.n
         return pl.DataFrame(
             [
                 {
@@ -273,6 +261,7 @@ class Comparison:
         """
         check_count("n", n, least=1)
         label = self._label(metric)
+        self._refuse_whole(label)
         numbers = self._number(a), self._number(b)
         values = self._compared.values[self.metrics.index(label)][list(numbers)]
         return moved_queries(self, label, (a, b), values, n)
@@ -302,7 +291,7 @@ class Comparison:
             msg = f"risk needs a baseline; the systems are {', '.join(self.systems)}"
             raise ParameterError(msg)
         first = self._number(baseline)
-        metric_number = self.metrics.index(self._label(metric))
+        metric_number = self._refuse_whole(self._label(metric))
         values = self._compared.values[metric_number]
         better = self._compared.directions[metric_number] is not False
         return {
@@ -321,7 +310,7 @@ class Comparison:
         """What makes the tests doubtful."""
         own = self._compared
         n = len(own.queries)
-        said = []
+        said = whole_warnings(own, self.pairs) if own.wholes else []
         if n < _FEW:
             said.append(
                 f"with {count(n, 'query')}, only large differences can be told from "
@@ -356,6 +345,14 @@ class Comparison:
                 break
         msg = f"{metric} was not compared; the metrics are {', '.join(self.metrics)}"
         raise ParameterError(msg)
+
+    def _refuse_whole(self, label: str) -> int:
+        """Return the number of a metric; refuse one without values per query."""
+        number = self.metrics.index(label)
+        if number in self._compared.wholes:
+            msg = f"{label} is one number of all users, and no query has a value of it"
+            raise ParameterError(msg)
+        return number
 
     def _number(self, system: str) -> int:
         if system not in self.systems:

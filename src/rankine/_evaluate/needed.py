@@ -62,7 +62,9 @@ def queries_needed(
         power: how often it is to be found.
 
     Returns:
-        A record per metric and pair; None where differences do not vary.
+        A record per metric and pair; None where differences do not vary. Metrics that
+        are one number of a whole run are left out: it changes with how many users there
+        are.
 
     >>> import rankine as rk
     >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
@@ -83,6 +85,14 @@ def queries_needed(
     check_number("power", power, above=0, below=1)
     alpha = comparison.settings.alpha
     pairs = comparison.pairs
+    wholes = comparison._compared.wholes  # noqa: SLF001 - of the same package
+    of_queries = ~np.isin(pairs.metric, list(wholes))
+    if not of_queries.any():
+        msg = (
+            f"{comparison.metrics[0]} is one number of all users, which changes with "
+            "how many there are; queries are counted for metrics with values per query"
+        )
+        raise ParameterError(msg)
 
     def needed(deviation: float) -> int | None:
         if not deviation > 0:
@@ -104,6 +114,7 @@ def queries_needed(
             needed(float(uppers[number])),
         )
         for number, deviation in enumerate(pairs.deviation)
+        if of_queries[number]
     ]
 
 

@@ -78,6 +78,9 @@ class Fact:
         parts: numerator and denominator per query, for metrics that can be pooled.
         pairs: the number itself, from what all lists show, where it is a mean over
             pairs of queries, and the kernel gives each query's part in it.
+        without: the number without each query in turn, in one pass, where there is one
+            number of all of them; it is given every parameter, and refuses those with
+            which that cannot be.
         each: what every query has of a number of all of them, for values per query;
             None where no query has a share in it.
         times: how often each query counts, where they are drawn at random; None if all
@@ -119,6 +122,7 @@ class Fact:
     summary: Summary = "mean"
     parts: Parts | None = None
     pairs: Callable[..., float] | None = None
+    without: Kernel | None = None
     each: Kernel | None = None
     times: Callable[..., Floats | None] | None = None
     empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
@@ -320,6 +324,13 @@ class Metric:
     def values(self, table: Any) -> Floats:
         """Compute one number per query of the table; nan where undefined."""
         return self.fact.kernel(table, **self._bound)
+
+    def without(self, table: Any) -> Floats:
+        """Compute the number of all queries without each of them in turn."""
+        if self.fact.without is None:
+            msg = f"{self} is not one number of all queries"
+            raise ParameterError(msg)
+        return self.fact.without(table, **self._chosen)
 
     def __call__(self, /, **params: Any) -> Self:
         """Bind parameters."""

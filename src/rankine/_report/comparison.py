@@ -81,7 +81,7 @@ def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
             _difference(row),
             _p(row["p"]),
             _p(row["p_corrected"]),
-            f"{row['wins']} {row['ties']} {row['losses']}",
+            "" if row["wins"] is None else "{wins} {ties} {losses}".format(**row),
         ]
         for row in comparison.pairwise.iter_rows(named=True)
     ]
@@ -140,15 +140,17 @@ def sentences(comparison: Comparison) -> list[str]:
         a, b, metric = shown(row["a"]), shown(row["b"]), row["metric"]
         size = f"{abs(row['difference']):.4f}"
         sure = _range(row["low"], row["high"])
-        n = row["wins"] + row["ties"] + row["losses"]
-        moves = f"{row['wins']} of {n} queries gain, {row['losses']} lose"
+        moves = ""
+        if row["wins"] is not None:
+            n = row["wins"] + row["ties"] + row["losses"]
+            moves = f"; {row['wins']} of {n} queries gain, {row['losses']} lose"
         verdict = row["verdict"]
         p = _p(row["p_corrected"])
         if verdict.startswith(("better", "worse", "different")):
             word = verdict.split(",")[0]
             than = "from" if word == "different" else "than"
             said.append(
-                f"{b} is {word} {than} {a} in {metric} by {size} ({sure}; p {_is(p)}); "
+                f"{b} is {word} {than} {a} in {metric} by {size} ({sure}; p {_is(p)})"
                 f"{moves}."
             )
         elif verdict == "equivalent":
@@ -157,7 +159,7 @@ def sentences(comparison: Comparison) -> list[str]:
         else:
             said.append(
                 f"Whether {b} is better than {a} in {metric} cannot be told: the "
-                f"difference is {row['difference']:+.4f} ({sure}; p {_is(p)}); {moves}."
+                f"difference is {row['difference']:+.4f} ({sure}; p {_is(p)}){moves}."
             )
     return said
 

@@ -12,14 +12,16 @@ from rankine._base.checks import check_choice, check_count, check_number
 from rankine._stats import paired
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.flips import stepped_down_p
+from rankine._stats.jackknife import jackknife
 from rankine._stats.paired import DRAWS, Differences
 from rankine._stats.tukey import TwoWay
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rankine._base.arrays import Floats, Ints
+    from rankine._stats.jackknife import Jackknife, Whole
 
 TUKEY = ("tukey_hsd", "randomized_tukey_hsd")
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", *TUKEY)
@@ -132,6 +134,7 @@ def compare_values(
     weights: Floats | None = None,
     directions: tuple[bool | None, ...] = (),
     margins: Floats | None = None,
+    wholes: Mapping[int, Whole] | None = None,
 ) -> Pairwise:
     """Compare systems on the queries that both of a pair have.
 
@@ -144,6 +147,8 @@ def compare_values(
         directions: per metric, whether higher is better; None for one that has no
             direction, of which a difference is only called different.
         margins: per metric, the difference that does not matter; nan for none.
+        wholes: the metrics that are one number of all users, by their numbers. The
+            jackknife's z-test takes the place of the test for them.
     """
     n_metrics, n_systems, _ = values.shape
     if settings.test in TUKEY:
@@ -168,15 +173,29 @@ def compare_values(
         p, low, high, effect = _tukey(values, metric, a, b, settings)
     else:
         p = _SIMPLE[settings.test](differences, settings)
+    of_all = jackknife(wholes or {}, metric, a, b)
+    p = np.where(of_all.whole, of_all.p(), p)
     families = metric if settings.family == "metric" else np.zeros_like(metric)
     corrected = _corrected(p, families, differences, settings)
-    p_equivalent = _equivalence(differences, metric, families, margins)
+    p_equivalent = _equivalence(differences, of_all, metric, families, margins)
     found = Pairwise(
         metric, a, b, differences.n, differences.mean, low, high, p, corrected, effect,
         differences.superiority, differences.wins,
         differences.n - differences.n_moved, differences.losses, differences.n_moved,
         p_equivalent, differences.error, differences.deviation,
     )  # fmt: skip
+    whole = of_all.whole
+    if whole.any():
+        low, high = of_all.interval(settings.confidence)
+        found = replace(
+            found,
+            n=np.where(whole, of_all.n, found.n),
+            n_moved=np.where(whole, of_all.n_moved, found.n_moved),
+            difference=np.where(whole, of_all.difference, found.difference),
+            low=np.where(whole, low, found.low),
+            high=np.where(whole, high, found.high),
+            error=np.where(whole, of_all.error, found.error),
+        )
     ways = directions or (True,) * n_metrics
     return _with_verdicts(found, [ways[number] for number in metric], settings.alpha)
 
@@ -238,6 +257,7 @@ def _corrected(
 
 def _equivalence(
     differences: Differences,
+    of_all: Jackknife,
     metric: Ints,
     families: Ints,
     margins: Floats | None,
@@ -252,8 +272,10 @@ def _equivalence(
         own = metric == number
         above, _ = paired.one_sided_p(differences, -float(margin))
         _, below = paired.one_sided_p(differences, float(margin))
-        p[own] = np.maximum(above, below)[own]
-    enough = differences.n_moved >= _FEW_MOVED
+        larger = np.maximum(above, below)
+        p[own] = np.where(of_all.whole, of_all.equivalent_p(float(margin)), larger)[own]
+    n_moved = np.where(of_all.whole, of_all.n_moved, differences.n_moved)
+    enough = n_moved >= _FEW_MOVED
     corrected = np.full(len(metric), np.nan)
     for family in np.unique(families):
         own = (families == family) & ~np.isnan(p)

@@ -14,6 +14,7 @@ from rankine._metrics.lists.kind import listed, share
 from rankine._metrics.metric import Across
 from rankine._tables.segments import cut_evenly, expand, starts_of
 from rankine._tables.tallies import Tallies
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -260,12 +261,47 @@ def _inter_list(
     return float(np.mean(means))
 
 
+def _inter_list_without(
+    table: Recommended,
+    *,
+    k: int | None,
+    distance: Between,
+    sample: int | None,
+    runs: int,
+    seed: int,
+) -> Floats:
+    """Return the mean over all pairs without each list in turn.
+
+    A list takes its distances to all others with it, from its own mean and from theirs.
+    """
+    del runs, seed
+    if sample is not None:
+        msg = (
+            "InterListDiversity with sample= draws users at random, so that none of "
+            "them can be left out alone; write it without sample="
+        )
+        raise ParameterError(msg)
+    values = inter_list_diversity(table, k=k, distance=distance)
+    used = ~np.isnan(values)
+    n, total = np.count_nonzero(used), math.fsum(values[used].tolist())
+    own = np.where(used, values, 0.0)
+    left = share(total - 2 * own, np.where(used, n - 2.0, n))
+    if distance == "hamming":
+        # A share of all items shown, of which the list may show some alone.
+        rows = table.tally(k, once=True).rows
+        n_items = np.count_nonzero(rows)
+        alone = table.once(k).totals((rows == 1).astype(np.float64))
+        left = share(left * n_items, n_items - alone)
+    return left
+
+
 InterListDiversity = listed(
     "InterListDiversity",
     inter_list_diversity,
     aliases=("Personalization", "personalisation", "inter_list_diversity"),
     endless={"distance": ("cityblock", "manhattan", "sqeuclidean", "euclidean")},
     pairs=_inter_list,
+    without=_inter_list_without,
     ordered=False,
     across=(
         Across("distance", _CURVED, "looks at all pairs of lists", instead="cosine"),

@@ -18,6 +18,13 @@ from rankine._base.checks import (
     check_k,
     check_number,
 )
+from rankine._metrics.lists._without import (
+    coverage_without,
+    entropy_without,
+    gini_simpson_without,
+    gini_without,
+    user_coverage_without,
+)
 from rankine._metrics.lists.kind import listed, one
 from rankine.errors import ParameterError
 
@@ -118,6 +125,7 @@ Coverage = listed(
     aliases=("CatalogCoverage", "catalog_coverage", "ItemCoverage", "item_coverage"),
     bounds=(0, math.inf),
     summary="run",
+    without=coverage_without,
     needs=("catalog:share=True",),
     ordered=False,
     matters={"padding": ("share", (True,)), "scale": ("share", (True,))},
@@ -196,6 +204,7 @@ UserCoverage = listed(
     aliases=("CoveredUsers", "user_coverage"),
     bounds=(0, math.inf),
     summary="run",
+    without=user_coverage_without,
     needs=("users:share=True",),
     ordered=False,
     counts="lists",
@@ -264,6 +273,7 @@ Gini = listed(
     gini,
     aliases=("GiniIndex", "gini_index"),
     summary="run",
+    without=gini_without,
     higher_is_better=False,
     needs=("catalog",),
     ordered=False,
@@ -354,6 +364,7 @@ Entropy = listed(
     entropy,
     aliases=("ShannonEntropy", "SEntropy", "distributional_coverage"),
     summary="run",
+    without=entropy_without,
     bounds=(0, math.inf),
     needs=("catalog:scale=max",),
     ordered=False,
@@ -415,5 +426,6 @@ GiniSimpson = listed(
     gini_simpson,
     aliases=("GiniSimpsonIndex",),
     summary="run",
+    without=gini_simpson_without,
     ordered=False,
 )

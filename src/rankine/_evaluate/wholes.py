@@ -1,0 +1,92 @@
+"""Metrics that are one number of a whole run, compared by leaving out users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._evaluate.worst import table_of
+from rankine._stats.jackknife import Whole
+from rankine._stats.pairwise import TUKEY
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._evaluate.compared import Compared
+    from rankine._evaluate.result import Evaluation
+    from rankine._metrics.metric import Metric
+    from rankine._stats.pairwise import Settings
+
+
+def check_whole(
+    asked: Metric, bound: Metric, settings: Settings, *, segmented: bool
+) -> None:
+    """Refuse what needs values per query, and parameters that allow no jackknife."""
+    bound.without(type(bound).blank())
+    needed = ""
+    if settings.correction == "maxt":
+        needed = "correction='maxt' flips the signs of"
+    elif settings.test in TUKEY:
+        needed = f"test={settings.test!r} needs"
+    elif segmented:
+        needed = "by= splits"
+    if needed:
+        msg = (
+            f"{asked} is one number of all users, and {needed} values per query; "
+            "compare it in a call of its own"
+        )
+        raise ParameterError(msg)
+
+
+def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
+    """Return the number of each system, and what it is without each user."""
+    found: dict[str, dict[str, float]] = {}
+    values = []
+    for name, evaluation in evaluations.items():
+        bound, listed = table_of(evaluation, label)
+        left = bound.without(listed.table)
+        left = np.where(np.isnan(left), np.inf, left)
+        found[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
+        values.append(evaluation.summaries[label].value)
+    users = sorted({user for own in found.values() for user in own})
+    without = [[own.get(user, np.nan) for user in users] for own in found.values()]
+    return Whole(np.array(values), np.array(without))
+
+
+def whole_notes(
+    labels: tuple[str, ...], wholes: Mapping[int, Whole], settings: Settings
+) -> list[str]:
+    """Say how such numbers were tested, and what they depend on."""
+    by_size: dict[int, list[str]] = {}
+    for metric, whole in wholes.items():
+        by_size.setdefault(whole.without.shape[1], []).append(labels[metric])
+    return [
+        f"{', '.join(names)}: one number of {count(n, 'user')} together, which holds "
+        "for so many; differences were tested by the z-test of the jackknife, which "
+        f"leaves out one user at a time, not by {settings.test}"
+        for n, names in by_size.items()
+    ]
+
+
+def whole_warnings(compared: Compared, pairs: Any) -> list[str]:
+    """Say where such numbers, or their errors, cannot be trusted."""
+    said = []
+    for metric, whole in compared.wholes.items():
+        label, n = compared.metrics[metric], whole.n
+        if n.min() < n.max():
+            each = zip(compared.systems, n.tolist(), strict=True)
+            sizes = ", ".join(f"{name} {size:,}" for name, size in each)
+            said.append(
+                f"{label} depends on how many users there are, which differs: {sizes}"
+            )
+        own = (pairs.metric == metric) & (pairs.n_moved == 0) & (pairs.difference != 0)
+        for number in np.flatnonzero(own & ~np.isnan(pairs.difference)):
+            a, b = (compared.systems[side[number]] for side in (pairs.a, pairs.b))
+            said.append(
+                f"{label}: no single user changes the difference of {a} and {b}, so "
+                "that its error cannot be told"
+            )
+    return said
