@@ -28,7 +28,7 @@ def _later(data: dict[str, Any]) -> None:
 
 
 def _kind(data: dict[str, Any]) -> None:
-    data["kind"] = "comparison"
+    data["kind"] = "comparisons"
 
 
 def _short(data: dict[str, Any]) -> None:
@@ -59,7 +59,7 @@ def _twice(data: dict[str, Any]) -> None:
     ("change", "message"),
     [
         (_later, r"the text: a newer rankine saved this \(format 2"),
-        (_kind, "damaged, kind is 'comparison'; expected one of evaluation"),
+        (_kind, "damaged, kind is 'comparisons'; expected one of evaluation"),
         (_short, r"damaged, saved.metrics\[1\].values has 3 entries, not 4"),
         (_gone, r"damaged, saved.groups\[0\].ids is missing"),
         (

@@ -21,6 +21,7 @@ from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from os import PathLike
 
     from rankine._base.arrays import AnyArray
     from rankine._evaluate.compared import Compared
@@ -369,14 +370,30 @@ class Comparison:
 
         return to_dict(self)
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON: `to_dict`, and the values per query.
+    def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:
+        """Return all of it as JSON, which `load` reads back.
 
-        What is undefined is null.
+        It begins with what `to_dict` returns, and the ids and values of queries. What
+        is undefined is null.
+
+        Args:
+            indent: by how much lines are indented; None puts all into one line.
+            items: whether the items that `moved` shows are in it.
         """
-        from rankine._report.comparison import to_json  # noqa: PLC0415
+        from rankine._report.saved import comparison_to_json  # noqa: PLC0415
 
-        return to_json(self, indent)
+        return comparison_to_json(self, indent, items=items)
+
+    def save(self, path: str | PathLike[str], *, items: bool = True) -> None:
+        """Write `to_json` to a file, which `load` reads back.
+
+        Args:
+            path: of the file, which is replaced if there is one.
+            items: whether the items that `moved` shows are in it.
+        """
+        from rankine._report.saved import save  # noqa: PLC0415
+
+        save(self.to_json(items=items), path)
 
     def to_markdown(self) -> str:
         """Return the means as a Markdown table, a row per system."""

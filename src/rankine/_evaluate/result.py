@@ -389,7 +389,7 @@ class Evaluation:
         """
         from rankine._report.saved import save  # noqa: PLC0415
 
-        save(self, path, items=items)
+        save(self.to_json(items=items), path)
 
     @classmethod
     def restored(

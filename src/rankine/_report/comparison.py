@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.text import Text
 
-from rankine import __version__
 from rankine._evaluate.summary import finite
-from rankine._evaluate.worst import plain
 from rankine._report.export import latex_text
-from rankine._report.saved import FORMAT
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 from rankine._stats.pairwise import TUKEY
@@ -249,6 +245,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         }
 
     how = comparison.settings
+    first = next(iter(comparison.evaluations.values()), None)
     return {
         "kind": "comparison",
         "systems": list(comparison.systems),
@@ -261,28 +258,14 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "margins": comparison.margins,
         "draws": how.draws,
         "seed": how.seed,
+        "convention": None if first is None else first.convention.to_dict(),
+        "preset": None if first is None else first.preset,
         "queries": len(comparison.queries),
         "table": [record(row) for row in comparison.table.iter_rows(named=True)],
         "pairwise": [record(row) for row in comparison.pairwise.iter_rows(named=True)],
         "notes": list(comparison.notes),
         "warnings": list(comparison.warnings),
     }
-
-
-def to_json(comparison: Comparison, indent: int | None) -> str:
-    """Return JSON with the values per query; there is no bare NaN in it."""
-    own = comparison._compared  # noqa: SLF001 - the numbers of the result
-    values = {
-        label: {
-            name: [finite(value) for value in own.values[metric, system].tolist()]
-            for system, name in enumerate(own.systems)
-        }
-        for metric, label in enumerate(own.metrics)
-    }
-    ids = [plain(query) for query in own.queries]
-    head = {FORMAT: __version__}
-    everything = head | to_dict(comparison) | {"ids": ids, "values": values}
-    return json.dumps(everything, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def moved_text(moved: Moved) -> str:

@@ -1,19 +1,21 @@
-"""load: an evaluation back from what was saved of it."""
+"""load: an evaluation or a comparison back from what was saved of it."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from rankine._conventions.convention import Convention
+from rankine._evaluate.compared import Compared
+from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.plan import Group, Plan
+from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
 from rankine._io.values import NO_COLUMN
@@ -21,33 +23,34 @@ from rankine._join.aligned import Stored, Trail
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure
-from rankine._report.saved import FORMAT, KINDS, VERSION
+from rankine._report.nodes import Node
+from rankine._report.saved import COMPARISON, FORMAT, KINDS, VERSION
+from rankine._stats.jackknife import Whole
+from rankine._stats.pairwise import Settings
 from rankine._tables.segments import starts_of
 from rankine.errors import FormatError, ParameterError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._base.arrays import Floats, Ints
-    from rankine._evaluate.result import Evaluation
 
 _IDS: Final = {"Int64": pl.Int64, "UInt64": pl.UInt64, "String": pl.String}
 _ODD = (
     RankineError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
 )  # fmt: skip
 """What is raised for parameters and choices that no metric or convention can have."""
-_LARGEST = 1 << 62
 
 
-def load(source: str | os.PathLike[str]) -> Evaluation:
-    """Load an evaluation that was saved.
+def load(source: str | os.PathLike[str]) -> Any:
+    """Load an evaluation or a comparison that was saved.
 
     Args:
-        source: the path of a file that holds what `Evaluation.to_json` returned or
-            `Evaluation.save` wrote; or that text itself.
+        source: the path of a file that holds what `to_json` of an `Evaluation` or a
+            `Comparison` returned, or what `save` wrote; or that text itself.
 
     Returns:
-        The evaluation, with the same numbers, notes and texts; of the same class.
+        An `Evaluation` or a `Comparison`, with the same numbers, notes and texts; of
+        the same class.
 
     Raises:
         FormatError: the file cannot be read, is damaged, or is something else.
@@ -56,6 +59,10 @@ def load(source: str | os.PathLike[str]) -> Evaluation:
     >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
     >>> rk.load(ev.to_json()).mean
     {'RR': 0.5, 'P@1': 0.0}
+    >>> runs = {"old": {"q": ["b", "a"]}, "new": {"q": ["a", "b"]}}
+    >>> cmp = rk.compare({"q": {"a": 1}}, runs, "RR")
+    >>> rk.load(cmp.to_json()).pairwise["difference"].to_list()
+    [0.5]
     """
     name, text = _read(source)
     try:
@@ -66,10 +73,10 @@ def load(source: str | os.PathLike[str]) -> Evaluation:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         msg = (
             f"{name}: this is JSON, but not what rankine saves; expected what "
-            "Evaluation.save wrote"
+            "save() wrote, of an evaluation or a comparison"
         )
         raise FormatError(msg)
-    node = _Node(data, "", name)
+    node = Node(data, "", name)
     version = node["format_version"].count()
     if version > VERSION:
         msg = (
@@ -78,8 +85,11 @@ def load(source: str | os.PathLike[str]) -> Evaluation:
         )
         raise FormatError(msg)
     kind = node["kind"].text()
+    if kind == COMPARISON:
+        return _comparison(node)
     if kind not in KINDS:
-        node["kind"].refuse(f"is {kind!r}; expected one of {', '.join(KINDS)}")
+        kinds = ", ".join((*KINDS, COMPARISON))
+        node["kind"].refuse(f"is {kind!r}; expected one of {kinds}")
     return _evaluation(node, KINDS[kind])
 
 
@@ -99,77 +109,7 @@ def _read(source: Any) -> tuple[str, str]:
         raise FormatError(msg) from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A part of a document, which knows where it is."""
-
-    value: Any
-    where: str
-    name: str
-
-    def refuse(self, what: str) -> NoReturn:
-        """Say what is wrong here."""
-        msg = f"{self.name}: damaged, {self.where.lstrip('.')} {what}"
-        raise FormatError(msg) from None
-
-    def _is(self, kind: type | tuple[type, ...], words: str) -> Any:
-        if not isinstance(self.value, kind) or isinstance(self.value, bool):
-            self.refuse(f"is not {words}")
-        return self.value
-
-    def __getitem__(self, key: str) -> _Node:
-        entries = self._is(dict, "an object") if self.where else self.value
-        child = _Node(entries.get(key), f"{self.where}.{key}", self.name)
-        if key not in entries:
-            child.refuse("is missing")
-        return child
-
-    def parts(self, n: int | None = None) -> list[_Node]:
-        """Return the parts of a list, of which there must be so many."""
-        values = self._is(list, "a list")
-        if n is not None and len(values) != n:
-            self.refuse(f"has {len(values)} entries, not {n}")
-        return [
-            _Node(value, f"{self.where}[{at}]", self.name)
-            for at, value in enumerate(values)
-        ]
-
-    def text(self) -> str:
-        return str(self._is(str, "a text"))
-
-    def texts(self) -> tuple[str, ...]:
-        return tuple(part.text() for part in self.parts())
-
-    def count(self, below: int = _LARGEST) -> int:
-        value: int = self._is(int, "a number from 0")
-        if not 0 <= value < below:
-            self.refuse(f"is {value}, which is not from 0 to {below - 1}")
-        return value
-
-    def counts(self, n: int | None = None, below: int = _LARGEST) -> Ints:
-        parts = self.parts(n)
-        return np.array([part.count(below) for part in parts], dtype=np.int64)
-
-    def flag(self) -> bool:
-        if self.value is not True and self.value is not False:
-            self.refuse("is not true or false")
-        return bool(self.value)
-
-    def number(self) -> float:
-        if self.value is None:
-            return math.nan
-        if self.value in ("inf", "-inf"):
-            return float(self.value)
-        value = self._is((int, float), "a number")
-        if isinstance(value, int) and abs(value) >= _LARGEST:
-            self.refuse("is too large")
-        return float(value)
-
-    def numbers(self, n: int) -> Floats:
-        return np.array([part.number() for part in self.parts(n)], dtype=np.float64)
-
-
-def _evaluation(node: _Node, made: type[Evaluation]) -> Evaluation:
+def _evaluation(node: Node, made: type[Evaluation]) -> Evaluation:
     saved = node["saved"]
     metrics = saved["metrics"].parts()
     groups = saved["groups"].parts()
@@ -212,6 +152,121 @@ def _evaluation(node: _Node, made: type[Evaluation]) -> Evaluation:
     )
 
 
+def _comparison(node: Node) -> Comparison:
+    saved = node["saved"]
+    systems, labels = (_names(node[key]) for key in ("systems", "metrics"))
+    if len(systems) < 2 or not labels:  # noqa: PLR2004 - nothing to compare
+        node["systems"].refuse("has fewer than two systems, or there is no metric")
+    shape = len(labels), len(systems)
+    queries = [_id(part) for part in node["ids"].parts()]
+    values = [
+        node["values"][label][name].finite(len(queries))
+        for label in labels
+        for name in systems
+    ]
+    means, lows, highs = (
+        np.array([row.finite(shape[1]) for row in saved[key].parts(shape[0])])
+        for key in ("means", "lows", "highs")
+    )
+    weights = None
+    if saved["weights"].value is not None:
+        weights = saved["weights"].finite(len(queries))
+        if not (weights >= 0).all():
+            saved["weights"].refuse("has a weight that is not a number from 0")
+    wholes = {}
+    for part in saved["wholes"].parts():
+        metric = part["metric"].count(below=shape[0])
+        rows = part["without"].parts(shape[1])
+        users = len(rows[0].parts())
+        without = np.array([row.numbers(users) for row in rows])
+        wholes[metric] = Whole(means[metric], without)
+    compared = Compared(
+        systems,
+        labels,
+        queries,
+        np.array(values).reshape(*shape, len(queries)),
+        means,
+        lows,
+        highs,
+        tuple(
+            None if part.value is None else part.flag()
+            for part in saved["directions"].parts(shape[0])
+        ),
+        weights,
+        wholes,
+    )
+    by = None
+    if saved["segments"].value is not None:
+        segments = saved["segments"].parts(len(queries))
+        own = zip(queries, segments, strict=True)
+        by = {str(query): part.text() for query, part in own}
+    made = Comparison(
+        compared,
+        _settings(node, weighted=weights is not None),
+        baseline=_chosen(node["baseline"], systems),
+        margins=_margins(node["margins"], labels),
+        evaluations=_evaluations(saved["evaluations"], systems, labels),
+        by=by,
+        notes=node["notes"].texts(),
+    )
+    made.warnings = node["warnings"].texts()
+    return made
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    names = node.texts()
+    if len(set(names)) < len(names):
+        node.refuse("has one of them twice")
+    return names
+
+
+def _chosen(node: Node, names: tuple[str, ...]) -> str | None:
+    if node.value is not None and node.value not in names:
+        node.refuse(f"is {node.value!r}; expected one of {', '.join(names)}")
+    return None if node.value is None else node.text()
+
+
+def _settings(node: Node, *, weighted: bool) -> Settings:
+    made = Settings(
+        node["test"].text(),
+        node["correction"].text(),
+        node["family"].text(),
+        node["confidence"].number(),
+        node["draws"].count(),
+        node["seed"].count(),
+    )
+    try:
+        made.check(weighted=weighted)
+    except _ODD as error:
+        msg = f"{node.name}: damaged, the settings are not valid ({error})"
+        raise FormatError(msg) from None
+    return made
+
+
+def _margins(node: Node, labels: tuple[str, ...]) -> dict[str, float]:
+    if not isinstance(node.value, dict):
+        node.refuse("is not an object")
+    margins = {label: node[label].number() for label in node.value}
+    for label, size in margins.items():
+        if label not in labels or not 0 < size < math.inf:
+            node[label].refuse("is not a margin above 0 of one of the metrics")
+    return margins
+
+
+def _evaluations(
+    node: Node, systems: tuple[str, ...], labels: tuple[str, ...]
+) -> dict[str, Evaluation]:
+    """Return what is kept of each system; nothing where there were only values."""
+    if node.value == []:
+        return {}
+    found = {}
+    for name, part in zip(systems, node.parts(len(systems)), strict=True):
+        found[name] = own = _evaluation(part, Evaluation)
+        if tuple(own.summaries) != labels:
+            part.refuse("is not an evaluation by the metrics that are compared")
+    return found
+
+
 class _Lost:
     """A function of which only the name was saved."""
 
@@ -229,7 +284,7 @@ class _Lost:
         raise ParameterError(msg)
 
 
-def _metrics(node: _Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric]:
+def _metrics(node: Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric]:
     """Return a metric as it was asked for, and with all choices filled in."""
     name = node["name"].text()
     kind = next((one for one in kinds if name in one.facts), None)
@@ -250,7 +305,7 @@ def _metrics(node: _Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric
     return made[0], made[1]
 
 
-def _value(node: _Node) -> Any:
+def _value(node: Node) -> Any:
     value = node.value
     if isinstance(value, list):
         return tuple(_value(part) for part in node.parts())
@@ -267,14 +322,14 @@ def _value(node: _Node) -> Any:
     return float(value) if value in ("inf", "-inf") else value
 
 
-def _rule(node: _Node) -> Convention:
+def _rule(node: Node) -> Convention:
     try:
         return Convention.from_dict(node.value)
     except _ODD as error:
         node.refuse(f"is not valid ({error})")
 
 
-def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
+def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
     parts = None
     if node["parts"].value is not None:
         up, down = (part.numbers(n_queries) for part in node["parts"].parts(2))
@@ -298,7 +353,7 @@ def _summary(node: _Node, metric: Metric, n_queries: int) -> Summary:
     )
 
 
-def _table(node: _Node) -> Stored:
+def _table(node: Node) -> Stored:
     ids, kind = [_id(part) for part in node["ids"].parts()], node["id_type"]
     queries: list[Any] | pl.Series = ids
     if kind.value is not None:
@@ -314,18 +369,18 @@ def _table(node: _Node) -> Stored:
     return Stored(queries, _trail(items, len(ids)))
 
 
-def _id(node: _Node) -> Any:
+def _id(node: Node) -> Any:
     if not isinstance(node.value, (str, int, float, bool)):
         node.refuse("is not an id")
     return node.value
 
 
-def _placed(node: _Node) -> tuple[int, Any]:
+def _placed(node: Node) -> tuple[int, Any]:
     rank, item = node.parts(2)
     return rank.count(), _id(item)
 
 
-def _trail(node: _Node, n_queries: int) -> Trail:
+def _trail(node: Node, n_queries: int) -> Trail:
     starts = starts_of(node["counts"].counts(n_queries, below=1 << 40))
     n = int(starts[-1])
     grades = node["grades"].numbers(n)

@@ -1,4 +1,4 @@
-"""An evaluation as JSON that holds all of it, so that it can be loaded again."""
+"""Results as JSON that holds all of them, so that they can be loaded again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankine import __version__
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
-from rankine._evaluate.summary import least_relevant
+from rankine._evaluate.summary import finite, least_relevant
 from rankine._evaluate.worst import SHOWN, plain
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
@@ -24,7 +24,8 @@ from rankine.errors import DataError
 if TYPE_CHECKING:
     from os import PathLike
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import Floats, Ints
+    from rankine._evaluate.comparison import Comparison
     from rankine._evaluate.plan import Group
     from rankine._evaluate.summary import Summary
     from rankine._join.aligned import Trail
@@ -37,23 +38,74 @@ KINDS: dict[str, type[Evaluation]] = {
     "accumulated": Accumulated,
     "similarity": Similarity,
 }
+COMPARISON = "comparison"
+"""The kind of what is not one evaluation, but several."""
 _PLAIN = (str, int, float, bool)
 
 
 def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
-    """Return JSON; there is no bare NaN in it.
-
-    What is for readers comes first, in lines; what `load` needs besides stands in one
-    line at the end.
-    """
+    """Return an evaluation as JSON; there is no bare NaN in it."""
     kind = next(name for name, one in KINDS.items() if type(evaluation) is one)
-    head = {
+    shown = _head(kind) | to_dict(evaluation)
+    return _text(shown, _rest(evaluation, items=items), indent)
+
+
+def comparison_to_json(
+    comparison: Comparison, indent: int | None, *, items: bool
+) -> str:
+    """Return a comparison as JSON, with the values of every system."""
+    own = comparison._compared  # noqa: SLF001 - of our own making
+    values = {
+        label: {
+            name: _finite(own.values[metric, system])
+            for system, name in enumerate(own.systems)
+        }
+        for metric, label in enumerate(own.metrics)
+    }
+    shown = _head(COMPARISON) | comparison.to_dict()
+    shown |= {"ids": [_id(query) for query in own.queries], "values": values}
+    rest = {
+        "directions": list(own.directions),
+        "means": [_finite(row) for row in own.means],
+        "lows": [_finite(row) for row in own.lows],
+        "highs": [_finite(row) for row in own.highs],
+        "weights": None if own.weights is None else _numbers(own.weights),
+        "segments": comparison._by,  # noqa: SLF001 - of our own making
+        "wholes": [
+            {"metric": metric, "without": [_numbers(row) for row in whole.without]}
+            for metric, whole in own.wholes.items()
+        ],
+        "evaluations": [
+            _inside(evaluation, items=items)
+            for evaluation in comparison.evaluations.values()
+        ],
+    }
+    return _text(shown, rest, indent)
+
+
+def _head(kind: str) -> dict[str, Any]:
+    return {
         "rankine": __version__,
         "format": FORMAT,
         "format_version": VERSION,
         "kind": kind,
     }
-    shown, rest = head | to_dict(evaluation), _rest(evaluation, items=items)
+
+
+def _inside(evaluation: Evaluation, *, items: bool) -> dict[str, Any]:
+    """Return what `load` needs of one of several evaluations."""
+    return {
+        "run": evaluation.name,
+        "convention": evaluation.convention.to_dict(),
+        "preset": evaluation.preset,
+        "notes": list(evaluation.notes),
+        "warnings": list(evaluation.warnings),
+        "saved": _rest(evaluation, items=items, by_id=True),
+    }
+
+
+def _text(shown: dict[str, Any], rest: dict[str, Any], indent: int | None) -> str:
+    """Return JSON: what is for readers in lines, what only `load` needs in one."""
     text = _written(shown, rest, indent, ascii_=False)
     try:
         text.encode()
@@ -62,9 +114,8 @@ def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
     return text
 
 
-def save(evaluation: Evaluation, path: str | PathLike[str], *, items: bool) -> None:
+def save(text: str, path: str | PathLike[str]) -> None:
     """Write JSON to a file."""
-    text = to_json(evaluation, 2, items=items)
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
     except OSError as error:
@@ -83,21 +134,30 @@ def _written(
     return f'{lines[:-2]},\n{" " * indent}"saved": {last}\n}}'
 
 
-def _rest(evaluation: Evaluation, *, items: bool) -> dict[str, Any]:
-    """Return what is needed besides the numbers and notes."""
+def _rest(
+    evaluation: Evaluation, *, items: bool, by_id: bool = False
+) -> dict[str, Any]:
+    """Return what is needed besides the numbers and notes.
+
+    Queries are in their own order; or in that of their ids, so that it does not matter
+    in which order they came.
+    """
     plan = evaluation._plan  # noqa: SLF001 - of our own making
     tables = evaluation._tables  # noqa: SLF001
-    found = evaluation.summaries.values()
-    return {
-        "metrics": [
-            _metric(asked) | {"bound": _metric(bound)["params"]} | _summary(one)
-            for asked, bound, one in zip(plan.asked, plan.bound, found, strict=True)
-        ],
-        "groups": [
-            _group(group, table, items=items)
-            for group, table in zip(plan.groups, tables, strict=True)
-        ],
-    }
+    found = tuple(evaluation.summaries.values())
+    metrics: dict[int, dict[str, Any]] = {}
+    groups = []
+    for group, table in zip(plan.groups, tables, strict=True):
+        order = np.arange(len(table.ids))
+        if by_id:
+            texts = list(map(str, table.ids))
+            order = np.array(sorted(order, key=texts.__getitem__), dtype=np.int64)
+        groups.append(_group(group, table, order, items=items))
+        for number, _, _ in group.members:
+            bound = _metric(plan.bound[number])["params"]
+            metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
+            metrics[number] |= _summary(found[number], order)
+    return {"metrics": [metrics[at] for at in range(len(found))], "groups": groups}
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
@@ -131,33 +191,38 @@ def _number(value: float) -> float | str | None:
     return value if math.isfinite(value) else str(value)
 
 
+def _finite(values: Floats) -> list[float | None]:
+    return [finite(value) for value in values.tolist()]
+
+
 def _numbers(values: Floats) -> list[float | str | None]:
     return [_number(value) for value in values.tolist()]
 
 
-def _summary(found: Summary) -> dict[str, Any]:
-    parts = found.parts
+def _summary(found: Summary, order: Ints) -> dict[str, Any]:
+    parts, weights = found.parts, found.weights
     return {
         "value": _number(found.value),
-        "values": _numbers(found.values),
+        "values": _numbers(found.values[order]),
         "n": found.n,
         "undefined": found.n_undefined,
-        "empty": np.flatnonzero(found.empty).tolist(),
-        "parts": None if parts is None else [_numbers(part) for part in parts],
-        "weights": None if found.weights is None else _numbers(found.weights),
+        "empty": np.flatnonzero(found.empty[order]).tolist(),
+        "parts": None if parts is None else [_numbers(part[order]) for part in parts],
+        "weights": None if weights is None else _numbers(weights[order]),
     }
 
 
-def _group(group: Group, table: Any, *, items: bool) -> dict[str, Any]:
+def _group(group: Group, table: Any, order: Ints, *, items: bool) -> dict[str, Any]:
     """Return the queries of a table, and what `worst` needs of their items."""
     ids = table.ids
     series = isinstance(ids, pl.Series)
+    every = ids.to_list() if series else [_id(one) for one in ids]
     return {
         "metrics": [number for number, _, _ in group.members],
         "lists": group.lists,
         "id_type": str(ids.dtype) if series else None,
-        "ids": ids.to_list() if series else [_id(one) for one in ids],
-        "items": _items(_trail(group, table)) if items else None,
+        "ids": [every[row] for row in order.tolist()],
+        "items": _items(_trail(group, table, order)) if items else None,
     }
 
 
@@ -168,15 +233,14 @@ def _id(value: Any) -> Any:
     return value if type(value) in _PLAIN and not endless else str(value)
 
 
-def _trail(group: Group, table: Any) -> Trail | None:
+def _trail(group: Group, table: Any, order: Ints) -> Trail | None:
     """Return the items that metrics can ever show: relevant, or among the first."""
     if isinstance(table, Stored):
-        return table.trail
+        return None if table.trail is None else table.trail.of(order)
     if not isinstance(table, Aligned):
         return None
-    everyone = np.arange(table.table.n_queries)
     least = min(least_relevant(metric) for _, metric, _ in group.members)
-    return trail_of(table, everyone, (least, table.keep or SHOWN))
+    return trail_of(table, order, (least, table.keep or SHOWN))
 
 
 def _items(trail: Trail | None) -> dict[str, Any] | None:
