@@ -74,6 +74,28 @@ def test_queries_that_moved_are_shown(rankine: Command) -> None:
     assert str(compared.moved("nDCG@10", NAMES[1], NAMES[2], n=2)) in done.out
 
 
+def test_numbers_of_whole_runs(rankine: Command) -> None:
+    options = ["-m", "Coverage@10", "--catalog", "2000"]
+    done = rankine("compare", "qrels.txt", *NAMES, *options)
+
+    compared = rk.compare("qrels.txt", NAMES, "Coverage@10", catalog=2000)
+    assert done.code == 0, done.err
+    for row in compared.pairwise.iter_rows(named=True):
+        assert f"{row['difference']:+.4f}" in done.out
+    assert "tested by the z-test of the jackknife" in done.out
+
+
+def test_it_says_how_files_were_read(rankine: Command) -> None:
+    plain = rankine("compare", "qrels.txt", *NAMES, "-m", "AP")
+    told = rankine("compare", "qrels.txt", *NAMES, "-m", "AP", "-v")
+    evaluated = rankine("evaluate", "qrels.txt", *NAMES, "-m", "AP", "-v")
+
+    assert plain.err == ""
+    assert told.out == plain.out
+    assert told.err == evaluated.err
+    assert "rankine: qrels.txt: read as trec" in told.err
+
+
 def test_options_of_evaluate_are_passed_on(rankine: Command) -> None:
     done = rankine("compare", "qrels.txt", *NAMES, "-m", "P@5", "--rel", "3", "--json")
 

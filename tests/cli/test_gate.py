@@ -164,6 +164,16 @@ def test_it_prints_what_gate_returns(gate: Command) -> None:
     assert record == expected.to_dict()
 
 
+def test_it_says_how_files_were_read(gate: Command) -> None:
+    plain, told = (gate("qrels.txt", "old.run", *MARGIN, *v) for v in ((), ("-v",)))
+
+    assert plain.err == ""
+    assert told.out == plain.out
+    assert [line.split(" ")[1] for line in told.err.splitlines()] == [
+        "qrels.txt:", "old.run:",
+    ]  # fmt: skip
+
+
 def test_json_ends_with_the_same_code(gate: Command) -> None:
     done = gate("qrels.txt", "worse.run", *MARGIN, "--json")
 

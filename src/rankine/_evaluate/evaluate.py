@@ -31,6 +31,8 @@ from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from rankine._conventions.convention import Convention
@@ -156,6 +158,7 @@ class Job:
         of_qrels, of_run: how judgements and runs are to be read.
         partial: whether data come in parts: one may be empty, and need not have what
             the metrics need of all.
+        tell: is told of judgements and runs when they are read.
     """
 
     plan: Plan
@@ -164,6 +167,7 @@ class Job:
     of_qrels: Reading
     of_run: Reading
     partial: bool = False
+    tell: Callable[[Source], object] | None = None
 
     @cached_property
     def known(self) -> Known:
@@ -202,11 +206,17 @@ class Job:
         """Read judgements, if there are any."""
         if qrels is None:
             return None
-        return truth_of(qrels, self.of_qrels, part=self.partial)
+        truth = truth_of(qrels, self.of_qrels, part=self.partial)
+        if self.tell is not None:
+            self.tell(truth.source)
+        return truth
 
     def source(self, run: Any) -> Source:
         """Read a run."""
-        return source_of(run, self.of_run, self.options.order, part=self.partial)
+        source = source_of(run, self.of_run, self.options.order, part=self.partial)
+        if self.tell is not None:
+            self.tell(source)
+        return source
 
     def evaluate(
         self, truth: Truth | None, source: Source, name: str | None = None

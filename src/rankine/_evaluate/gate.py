@@ -23,9 +23,12 @@ from rankine._stats.paired import Differences
 from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.options import Options
+    from rankine._io.sources import Source
     from rankine._metrics.metric import Metric
 
 ALPHA = 0.05
@@ -248,6 +251,7 @@ def gate_run(
     *,
     update: bool,
     strict: bool,
+    tell: Callable[[Source], object] | None = None,
 ) -> Gate:
     """Compare a run with its baseline, or make it the baseline; see `gate`.
 
@@ -256,6 +260,7 @@ def gate_run(
     old = _old(path, metrics, update=update)
     asked = list(old.metrics) if old is not None and metrics is None else metrics
     job = prepare(asked, options)
+    job.tell = tell
     for own, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         check_metric(own, bound)
         if bound.higher_is_better is None:

@@ -14,6 +14,7 @@ from rankine.cli.options import (
     reading,
     refuse_stdin_twice,
     said,
+    teller,
 )
 from rankine.cli.output import json_option, width
 from rankine.cli.runs import run_files
@@ -34,7 +35,7 @@ _DRAWS = 100_000
 )  # fmt: skip
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
-    help="A metric with a value per query: nDCG@10, AP, 'P(rel=2)@5', ...; repeatable.",
+    help="A metric: nDCG@10, AP, 'P(rel=2)@5', Coverage, ...; repeatable.",
 )  # fmt: skip
 @click.option(
     "--baseline", metavar="NAME",
@@ -134,9 +135,10 @@ def command(
         keep=_KEEP,
         **given,
     )
-    del verbose  # notes are printed in any case
+    job = prepare(metrics or DEFAULT, options)
+    job.tell = teller(verbose=verbose)
     comparison = compare_runs(
-        prepare(metrics or DEFAULT, options),
+        job,
         qrels,
         {run.name or "standard input": run.path for run in named},
         Settings(test, correction, family, confidence, draws, seed),

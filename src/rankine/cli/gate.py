@@ -15,6 +15,7 @@ from rankine.cli.options import (
     reading,
     refuse_stdin_twice,
     said,
+    teller,
 )
 from rankine.cli.output import json_option, paragraph, print_json, width
 
@@ -70,7 +71,6 @@ def command(
     from rankine._report.tables import shown  # noqa: PLC0415
 
     refuse_stdin_twice(qrels, run, *(given[role] for role in OTHERS))
-    del verbose  # notes are printed in any case
     options = said(
         roles=("qrels", "run", *OTHERS),
         convention=chosen(convention),
@@ -79,7 +79,7 @@ def command(
     )
     result = gate_run(
         options, qrels, run, baseline, sizes(margins), metrics or None, update=update,
-        strict=strict,
+        strict=strict, tell=teller(verbose=verbose),
     )  # fmt: skip
     if as_json:
         print_json(result.to_dict())

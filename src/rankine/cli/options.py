@@ -294,3 +294,8 @@ def say_how(sources: Sequence[Source | Table]) -> None:
             say(f"{source.name}: read as {kind}")
         for note in source.notes:
             say(note)
+
+
+def teller(*, verbose: bool) -> Callable[[Source], None] | None:
+    """Return what says how each file was read, if that is wanted."""
+    return (lambda source: say_how([source])) if verbose else None
