@@ -191,6 +191,11 @@ def test_one_query_is_too_few_for_anything(test: str) -> None:
     ("columns", "message"),
     [
         ({"query": [1, 1], "x": [0.1, 0.2], "y": [0.1, 0.2]}, "appears twice"),
+        (
+            {"query": ["a", None], "x": [0.1, 0.2], "y": [0.1, 0.2]},
+            "row 2 of the frame has no query; give each row one",
+        ),
+        ({"query": [math.nan, 1.0], "x": [0.1, 0.2], "y": [0.1, 0.2]}, "row 1 of the"),
         ({"query": [1, 2], "x": ["a", "b"], "y": [0.1, 0.2]}, "column x holds String"),
         ({"query": [1, 2], "x": [0.1, 0.2], "y": [True, False]}, "y holds Boolean"),
         (

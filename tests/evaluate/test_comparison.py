@@ -45,6 +45,19 @@ def test_queries_that_moved_show_both_lists_with_grades() -> None:
     assert [tuple(one) for one in new] == [(1, "b", 2), (2, "a", 1)]
 
 
+def test_without_first_items_only_judged_ones_are_shown_and_that_is_said() -> None:
+    kept = compared("RR", keep=2).moved("RR", "old", "new")
+    judged = compared("RR", keep=None).moved("RR", "old", "new")
+    values = values_compared().moved("value", "s0", "s1")
+
+    hint = "To see items that are not judged too, give keep=10 to compare()."
+    assert (kept.keep, judged.keep, values.keep) == (2, 0, 0)
+    assert [tuple(one) for one in judged[0].tops[0]] == [(4, "c", 1)]
+    assert str(judged).endswith(f"\n\n{hint}")
+    assert hint not in str(kept)
+    assert hint not in str(values)
+
+
 def test_the_other_way_round_differences_have_the_other_sign() -> None:
     comparison = compared("RR")
 

@@ -85,7 +85,8 @@ def compare(
             segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
         seed: of the draws.
-        keep: how many first items of each list are kept, for `Comparison.moved`.
+        keep: how many first items of each list are kept, for `Comparison.moved`; with
+            None, it shows only those of the first ten that are judged.
         convention: whose choices the numbers follow.
         options: all else that `evaluate` takes, such as ``rel``, ``ties``, ``train``,
             ``items`` and ``weights``.
@@ -255,6 +256,10 @@ def compare_values(
         msg = f"the frame has no column query; it has {', '.join(table.columns)}"
         raise DataError(msg)
     queries = table["query"].to_list()
+    for row, query in enumerate(queries, 1):
+        if query is None or query != query:  # noqa: PLR0124 - nan
+            msg = f"row {row} of the frame has no query; give each row one"
+            raise DataError(msg)
     if len({str(query) for query in queries}) < len(queries):
         msg = "a query appears twice in the frame; give each query one row"
         raise DataError(msg)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rankine._evaluate.worst import TopItem, first_items, plain
+from rankine._evaluate.worst import TopItem, first_items, n_kept, plain
 from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class Moved(Sequence[MovedQuery]):
         queries: the queries.
         n_moved: how many queries differ at all.
         n_queries: how many both have.
+        keep: how many first items of each list were kept; 0 if none were, so that only
+            judged items are shown.
     """
 
     metric: str
@@ -65,6 +67,7 @@ class Moved(Sequence[MovedQuery]):
     queries: tuple[MovedQuery, ...]
     n_moved: int
     n_queries: int
+    keep: int = 0
 
     @overload
     def __getitem__(self, at: int) -> MovedQuery: ...
@@ -109,4 +112,6 @@ def moved_queries(
         )
         for place, (number, query) in enumerate(zip(order, ids, strict=True))
     )
-    return Moved(label, systems, queries, len(moved), len(both))
+    known = comparison.evaluations.values()
+    keep = min((n_kept(one, label) for one in known), default=0)
+    return Moved(label, systems, queries, len(moved), len(both), keep)

@@ -216,6 +216,13 @@ def first_items(
     return [() if row is None else next(tops) for row in places]
 
 
+def n_kept(evaluation: Evaluation, label: str) -> int:
+    """Return how many first items of each list were kept, 0 if none were."""
+    _, table = table_of(evaluation, label)
+    held = getattr(table, "trail", None) if isinstance(table, Stored) else table
+    return int(getattr(held, "keep", 0))
+
+
 def _trail(evaluation: Evaluation, table: Any, queries: Ints) -> Trail:
     """Return what is kept of the items of some queries."""
     if isinstance(table, Stored) and table.trail is not None:

@@ -282,6 +282,9 @@ def moved_text(moved: Moved) -> str:
             for name, top in zip((a, b), query.tops, strict=True)
             if top
         ]
+    if not moved.keep and any(top for query in moved for top in query.tops):
+        said = "To see items that are not judged too, give keep=10 to compare()."
+        lines += ["", said]
     return "\n".join(lines)
 
 
