@@ -18,7 +18,12 @@ from latex2mathml.converter import convert
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tools.docs_examples import render
-from tools.docs_reference import command_reference, metric_reference, metric_table
+from tools.docs_reference import (
+    command_reference,
+    experiment_reference,
+    metric_reference,
+    metric_table,
+)
 
 METRIC = re.compile(r"^<!-- metric (?P<name>\S+) -->$", re.MULTILINE)
 _MATH = re.compile(
@@ -58,6 +63,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         markdown = markdown.replace("<!-- metrics -->", metric_table(near))
     if "<!-- commands -->" in markdown:
         markdown = markdown.replace("<!-- commands -->", command_reference())
+    if "<!-- experiment -->" in markdown:
+        markdown = markdown.replace("<!-- experiment -->", experiment_reference())
     markdown = render(markdown, page.file.src_uri)
     formulas = _formulas[page.file.src_uri] = []
     return _MATH.sub(lambda match: _set_aside(match, formulas), markdown)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine._experiment.schema import json_schema
 from rankine._metrics.names import metrics
 from rankine.cli import cli
 from rankine.cli.metrics import sections, signature
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rankine._metrics.metric import Fact
 
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _LINK = re.compile(r"https?://\S*[\w/]")
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "null": "",
+}
 _SUMMARY = {
     "mean": "the mean over queries",
     "sum": "the sum over queries",
@@ -117,3 +126,49 @@ def _described(command: click.Command, context: click.Context) -> list[str]:
         if record is not None and record[1]:
             lines += [f"`{record[0]}`", f":   {_prose(record[1])}", ""]
     return lines
+
+
+def experiment_reference() -> str:
+    """Return tables of the keys of an experiment, made from its schema."""
+    schema = json_schema()
+    comparing = schema["$defs"]["Comparing"]["properties"]
+    return "\n".join(
+        [
+            *_keys(schema["properties"], schema["required"]),
+            "",
+            "The keys below `compare`:",
+            "",
+            *_keys(comparing, ()),
+        ]
+    )
+
+
+def _keys(properties: Mapping[str, Any], required: Sequence[str]) -> list[str]:
+    lines = ["| key | values | default | meaning |", "|---|---|---|---|"]
+    for name, part in properties.items():
+        default = "required" if name in required else _written(part.get("default"))
+        lines.append(
+            f"| `{name}` | {_kinds(part)} | {default} | {part['description']} |"
+        )
+    return lines
+
+
+def _written(value: Any) -> str:
+    """Return a default as YAML has it."""
+    if value is None:
+        return ""
+    return f"`{json.dumps(value).strip(chr(34))}`"
+
+
+def _kinds(part: Mapping[str, Any]) -> str:
+    """Say in words which values a key takes."""
+    if "anyOf" in part:
+        kinds = [_kinds(own) for own in part["anyOf"]]
+        return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
+    if "enum" in part:
+        return ", ".join(f"`{value}`" for value in part["enum"])
+    if "$ref" in part or part.get("type") == "object":
+        return "a mapping"
+    if part.get("type") == "array":
+        return "a list"
+    return _KINDS[part["type"]]

@@ -15,7 +15,7 @@ from typing import Any
 
 from rankine._base import forks as _forks  # noqa: F401 - sees forks from the start
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 _DOORS = ("errors", "pytest_plugin", "stats")
 """Modules that users import from."""
@@ -52,6 +52,8 @@ _HOMES = {
         "Similarity SimilarityMatrix similarity similarity_matrix"
     ),
     "_evaluate.worst": "MissedItem TopItem Worst WorstQuery",
+    "_experiment.experiment": "load run_experiment",
+    "_experiment.results": "ExperimentResult",
     "_io": "read_qrels read_run read_table",
     "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
@@ -71,7 +73,6 @@ _HOMES = {
         "SetRelP Success Unjudged Utility binG gm_AP gm_Bpref infAP nDCG nDCGrel"
     ),
     "_metrics.similarity.weights": "rbo_p rbo_prefix_weight rbo_rank_weight",
-    "_report.loaded": "load",
     "_stats.intervals": "Interval",
     "_stats.risk": "Risk",
 }

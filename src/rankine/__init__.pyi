@@ -53,6 +53,8 @@ from rankine._evaluate.similarity import (
     similarity_matrix,
 )
 from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
+from rankine._experiment.experiment import load, run_experiment
+from rankine._experiment.results import ExperimentResult
 from rankine._io import read_qrels, read_run, read_table
 from rankine._io.matrices import from_ranked, from_scores
 from rankine._metrics.lists import (
@@ -156,7 +158,6 @@ from rankine._metrics.similarity.weights import (
     rbo_prefix_weight,
     rbo_rank_weight,
 )
-from rankine._report.loaded import load
 from rankine._stats.intervals import Interval
 from rankine._stats.risk import Risk
 
@@ -213,6 +214,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Evaluation",
+    "ExperimentResult",
     "Explanation",
     "F",
     "FallOut",
@@ -324,6 +326,7 @@ __all__ = [
     "read_table",
     "reconcile",
     "rmse",
+    "run_experiment",
     "similarity",
     "similarity_matrix",
     "spearman",

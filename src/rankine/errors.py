@@ -5,7 +5,8 @@
     │   ├── UnknownMetricError             no metric of that name
     │   ├── MetricSyntaxError              a metric that cannot be read
     │   ├── ParameterError                 a parameter with a value it cannot have
-    │   └── UnknownConventionError         no convention of that name
+    │   ├── UnknownConventionError         no convention of that name
+    │   └── ExperimentError                an experiment in YAML that is not valid
     ├── DataError (ValueError)             the data cannot be used: exit code 3
     │   ├── FormatError                    a file or object that cannot be read
     │   ├── ColumnNotFoundError            a column that is needed and not there
@@ -24,7 +25,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
@@ -40,8 +41,16 @@ class RankineError(Exception):
     exit_code: ClassVar[int] = 3
 
     def __init__(self, message: str = "") -> None:
-        shown = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], message)
-        super().__init__(shown)
+        super().__init__(one_line(message))
+
+
+def one_line(text: str) -> str:
+    r"""Return a text with escapes for what would break its line.
+
+    >>> one_line("a\nb")
+    'a\\nb'
+    """
+    return _CONTROL.sub(lambda character: ascii(character[0])[1:-1], text)
 
 
 class UsageError(RankineError, ValueError):
@@ -64,6 +73,19 @@ class ParameterError(UsageError):
 
 class UnknownConventionError(UsageError):
     """No convention has that name."""
+
+
+class ExperimentError(UsageError):
+    """An experiment has problems, each with its place in the file.
+
+    Attributes:
+        problems: one line for each: file, line, column and what is wrong.
+    """
+
+    def __init__(self, name: str, problems: Sequence[str]) -> None:
+        number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__(f"{name}: {number}: {'; '.join(problems)}")
+        self.problems = tuple(map(one_line, problems))
 
 
 class DataError(RankineError, ValueError):

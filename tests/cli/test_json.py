@@ -114,6 +114,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "compare two": ("compare", ["compare", "qrels.txt", *RUNS[:2], "--test", "t"]),
     "gate": ("gate", ["gate", "qrels.txt", "hybrid.run", *GATE, "--margin", "AP=0.1"]),
     "gate --update": ("gate", ["gate", "qrels.txt", "one.run", *GATE, "--update"]),
+    "experiment": ("experiment", ["experiment", "experiment.yaml"]),
+    "experiment of lists": ("experiment", ["experiment", "lists.yaml"]),
     "check": ("check", ["check", "qrels.txt", "keyword.run"]),
     "check findings": ("check", ["check", "qrels.txt", "one.run"]),
     "reconcile": ("reconcile", ["reconcile", "qrels.txt", "keyword.run"]),
@@ -141,6 +143,13 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(FILMS, tmp_path / "films")
     # A single item, so that much is undefined, missing or unjudged.
     (tmp_path / "one.run").write_text("q01 Q0 nothing 1 1 t\n")
+    (tmp_path / "experiment.yaml").write_text(
+        "qrels: qrels.txt\nruns: '*[dr].run'\nmetrics: [AP, gm_AP]\n"
+        "compare: {draws: 99, margin: 0.1}\n"
+    )
+    (tmp_path / "lists.yaml").write_text(
+        "runs: one.run\nmetrics: [InterListDiversity@5]\noutput: of/lists\n"
+    )
     monkeypatch.chdir(tmp_path)
     rk.gate("qrels.txt", "hybrid.run", "gate.json", metrics="AP", update=True)
 

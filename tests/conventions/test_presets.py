@@ -228,10 +228,10 @@ def test_a_convention_from_a_file(tmp_path: Path) -> None:
         ("ap_den: Q", ParameterError, "ap_den must be one of R, min_k_R"),
         ("base: ranks", UnknownConventionError, "unknown convention 'ranks'"),
         ("- a\n- b", FormatError, "expected a line per field"),
-        ("tie: [", FormatError, ":1: is not YAML"),
+        ("tie: [", FormatError, ":1:7: is not YAML"),
         ("tie: input\ntie: input", FormatError, "'tie' appears twice"),
-        ("a: &x 1\nb: *x", FormatError, "aliases are not supported"),
-        ("!!python/object/apply:os.system [ls]", FormatError, "is not YAML"),
+        ("a: &x 1\nb: *x", FormatError, "is an alias; write the value out"),
+        ("!!python/object/apply:os.system [ls]", FormatError, "is a tag"),
         ("threshold: many", ParameterError, "threshold must be a number"),
     ],
 )

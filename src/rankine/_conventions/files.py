@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from rankine._base.strict_yaml import read_yaml
 from rankine._conventions.convention import FIELDS, Convention
 from rankine._conventions.presets import convention
 from rankine.errors import FormatError, ParameterError, RankineError, nearest
@@ -16,28 +15,6 @@ if TYPE_CHECKING:
     import os
 
 _BASE = "base"
-_MOST = 1 << 20
-"""Bytes that such a file may have."""
-
-
-class _Strict(yaml.SafeLoader):
-    """A loader that knows no programs, no aliases, and no key twice."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            msg = "aliases are not supported"
-            raise yaml.constructor.ConstructorError(None, None, msg)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - its own signature
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                msg = f"{key!r} appears twice"
-                raise yaml.constructor.ConstructorError(
-                    None, None, msg, node.start_mark
-                )
-        return super().construct_mapping(node, deep=deep)
 
 
 def read_convention(path: str | os.PathLike[str]) -> Convention:
@@ -48,17 +25,7 @@ def read_convention(path: str | os.PathLike[str]) -> Convention:
     except OSError as error:
         msg = f"{place}: cannot be read ({error.strerror or error})"
         raise FormatError(msg) from None
-    if len(text) > _MOST:
-        msg = f"{place}: is too large for a convention"
-        raise FormatError(msg)
-    try:
-        data = yaml.load(text, Loader=_Strict)  # noqa: S506 - it is a safe one
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{place}:{mark.line + 1}" if mark else f"{place}"
-        reason = getattr(error, "problem", None) or type(error).__name__
-        msg = f"{where}: is not YAML ({reason})"
-        raise FormatError(msg) from None
+    data = read_yaml(text, str(place)).data
     if not isinstance(data, Mapping):
         msg = f"{place}: expected a line per field, such as ap_den: min_k_R"
         raise FormatError(msg)

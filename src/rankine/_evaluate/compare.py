@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,7 +127,7 @@ def compare_runs(
     """
     settings.check(weighted=job.options.weights is not None)
     _check_systems(tuple(runs))
-    _check_baseline(baseline, tuple(runs))
+    check_baseline(baseline, tuple(runs))
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         if bound.fact.without is None:
             check_metric(asked, bound)
@@ -148,14 +148,16 @@ def compare_evaluations(
     baseline: str | None = None,
     margins: Mapping[str, float] | None = None,
     by: Any = None,
+    only: Sequence[str] | None = None,
 ) -> Comparison:
-    """Compare systems that have been evaluated, with the same metrics."""
+    """Compare systems that have been evaluated, by the same metrics or some of them."""
     first = next(iter(evaluations.values()))
-    labels = tuple(first.summaries)
+    labels = tuple(first.summaries if only is None else only)
+    bound = dict(zip(first.summaries, first.bound, strict=True))
     wholes = {
         number: whole_of(evaluations, label)
         for number, label in enumerate(labels)
-        if first.bound[number].fact.without is not None
+        if bound[label].fact.without is not None
     }
     each = [label for number, label in enumerate(labels) if number not in wholes]
     texts: dict[str, Any] = {}
@@ -186,7 +188,7 @@ def compare_evaluations(
                 weights[places] = summary.weights
     compared = Compared(
         tuple(evaluations), labels, [texts[text] for text in order], values, means,
-        lows, highs, tuple(bound.higher_is_better for bound in first.bound), weights,
+        lows, highs, tuple(bound[label].higher_is_better for label in labels), weights,
         wholes,
     )  # fmt: skip
     notes = [*_unpaired(compared), *_contested(first.metrics)]
@@ -265,7 +267,7 @@ def compare_values(
         raise DataError(msg)
     names = tuple(name for name in table.columns if name != "query")
     _check_systems(names)
-    _check_baseline(baseline, names)
+    check_baseline(baseline, names)
     order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
     columns = [_numbers_of(table, name)[order] for name in names]
     values = np.stack(columns)[None, :, :]
@@ -320,7 +322,8 @@ def _check_systems(names: tuple[str, ...]) -> None:
         raise ParameterError(msg)
 
 
-def _check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
+def check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
+    """Refuse a baseline that is not among the systems."""
     if baseline is not None:
         check_choice("baseline", baseline, names)
 

@@ -27,7 +27,7 @@ _SHOWN = 3
 
 def segments_of(by: Any, queries: list[Any]) -> list[str]:
     """Return the segment of each query, from a mapping or a table of two columns."""
-    named = {str(query): str(value) for query, value in _read(by).items()}
+    named = {str(query): str(value) for query, value in read_segments(by).items()}
     missing = [query for query in queries if str(query) not in named]
     if missing:
         some = ", ".join(str(query) for query in missing[:_SHOWN])
@@ -40,7 +40,8 @@ def segments_of(by: Any, queries: list[Any]) -> list[str]:
     return [named[str(query)] for query in queries]
 
 
-def _read(by: Any) -> Mapping[Any, Any]:
+def read_segments(by: Any) -> Mapping[Any, Any]:
+    """Return the segment of each query, as given or as a file or frame says."""
     if isinstance(by, Mapping):
         return by
     table = open_table(by, "by")

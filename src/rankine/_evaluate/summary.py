@@ -46,6 +46,7 @@ class Summary:
         known_empty: which queries have nothing to find, if there is no table to find
             that out from.
         weights: how much each query counts; None if all count the same.
+        without: what a number of a whole run is without each user, if that was saved.
     """
 
     value: float
@@ -58,6 +59,7 @@ class Summary:
     table: Judged | None
     known_empty: Bools | None = None
     weights: Floats | None = None
+    without: Floats | None = None
 
     @cached_property
     def empty(self) -> Bools:

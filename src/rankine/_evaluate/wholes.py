@@ -15,6 +15,7 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankine._base.arrays import Floats
     from rankine._evaluate.compared import Compared
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
@@ -46,14 +47,29 @@ def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
     found: dict[str, dict[str, float]] = {}
     values = []
     for name, evaluation in evaluations.items():
-        bound, listed = table_of(evaluation, label)
-        left = bound.without(listed.table)
+        _, listed = table_of(evaluation, label)
+        left = without_each(evaluation, label)
+        if left is None:
+            raise _lost(label)
         left = np.where(np.isnan(left), np.inf, left)
         found[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
         values.append(evaluation.summaries[label].value)
     users = sorted({user for own in found.values() for user in own})
     without = [[own.get(user, np.nan) for user in users] for own in found.values()]
     return Whole(np.array(values), np.array(without))
+
+
+def without_each(evaluation: Evaluation, label: str) -> Floats | None:
+    """Return a number of a whole run without each user; None if that is not known."""
+    bound, listed = table_of(evaluation, label)
+    if bound.fact.without is None or listed.table is None:
+        return evaluation.summaries[label].without
+    return bound.without(listed.table)
+
+
+def _lost(label: str) -> ParameterError:
+    msg = f"{label}: what it is without each user was not kept; compare the runs again"
+    return ParameterError(msg)
 
 
 def whole_notes(

@@ -55,7 +55,7 @@ def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], 
 
     Those without rows are passed over, as programs that write parts leave some.
     """
-    paths = _parts_of(place)
+    paths = parts_of(place)
     if paths is None:
         return [read(place)], 0
     parts = []
@@ -108,7 +108,7 @@ def _kind(opened: Opened, found: Sniffed) -> str:
     return found.format + (f", {opened.packing}" if opened.packing else "")
 
 
-def _parts_of(place: Path) -> list[Path] | None:
+def parts_of(place: Path) -> list[Path] | None:
     """Return the files of a folder or of a pattern; None for a single file."""
     text = str(place)
     if text == STDIN:

@@ -9,12 +9,19 @@ from rich.console import Group
 from rich.text import Text
 
 from rankine._evaluate.summary import finite
-from rankine._report.export import latex_text
+from rankine._report.export import (
+    latex_table,
+    latex_text,
+    markdown_table,
+    markdown_text,
+)
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 from rankine._stats.pairwise import TUKEY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table
 
     from rankine._evaluate.comparison import Comparison
@@ -186,53 +193,35 @@ def to_html(comparison: Comparison) -> str:
 
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
-    lines = [
-        "| run | " + " | ".join(map(_cell, comparison.metrics)) + " |",
-        "|---|" + "---:|" * len(comparison.metrics),
-    ]
-    own = comparison._compared  # noqa: SLF001 - the numbers of the result
-    for system, name in enumerate(comparison.systems):
-        cells = [f"{comparison.letters[system]} {_cell(shown(name))}"]
-        for metric in range(len(comparison.metrics)):
-            mean = number(float(own.means[metric, system]))
-            letters = comparison.beaten[metric][system]
-            bold = f"**{mean}**" if system in comparison.best[metric] else mean
-            cells.append(f"{bold}<sup>{letters}</sup>" if letters else bold)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _cell(text: str) -> str:
-    """Keep a text within its cell of a Markdown table."""
-    for mark in "\\|<>*_`[]":
-        text = text.replace(mark, f"\\{mark}")
-    return text
+    rows = _rows(comparison, "{}", "**{}**", "<sup>{}</sup>", markdown_text)
+    return markdown_table(comparison.metrics, rows)
 
 
 def to_latex(comparison: Comparison) -> str:
     """Return a table for the booktabs package; letters are superscripts."""
+    rows = _rows(comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text)
+    return latex_table(comparison.metrics, rows)
+
+
+def _rows(
+    comparison: Comparison,
+    letter: str,
+    best: str,
+    beaten: str,
+    escaped: Callable[[str], str],
+) -> list[list[str]]:
+    """Return the name of each system with its letter, and its means with marks."""
     own = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
     for system, name in enumerate(comparison.systems):
-        cells = [f"$^{{{comparison.letters[system]}}}$ {latex_text(shown(name))}"]
+        row = [f"{letter.format(comparison.letters[system])} {escaped(shown(name))}"]
         for metric in range(len(comparison.metrics)):
             mean = number(float(own.means[metric, system]))
             letters = comparison.beaten[metric][system]
-            bold = rf"\textbf{{{mean}}}" if system in comparison.best[metric] else mean
-            cells.append(f"{bold}$^{{{letters}}}$" if letters else bold)
-        rows.append(" & ".join(cells) + r" \\")
-    names = " & ".join(latex_text(label) for label in comparison.metrics)
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(comparison.metrics)}}}",
-            r"\toprule",
-            rf"run & {names} \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+            top = best.format(mean) if system in comparison.best[metric] else mean
+            row.append(top + beaten.format(letters) if letters else top)
+        rows.append(row)
+    return rows
 
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:

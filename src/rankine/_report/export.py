@@ -12,6 +12,8 @@ from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import polars as pl
 
     from rankine._evaluate.result import Evaluation
@@ -111,6 +113,35 @@ def latex_text(text: str) -> str:
     'run\\_1 \\& 50\\%'
     """
     return "".join(_LATEX.get(mark, mark) for mark in text)
+
+
+def markdown_text(text: str) -> str:
+    """Keep a text within its cell of a Markdown table."""
+    for mark in "\\|<>*_`[]":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def markdown_table(labels: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a row per run and a column per metric; cells are escaped already."""
+    names = ["run", *map(markdown_text, labels)]
+    lines = [f"| {' | '.join(names)} |", "|---|" + "---:|" * (len(names) - 1)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def latex_table(labels: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for the booktabs package; cells are escaped already."""
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(labels)}}}",
+            r"\toprule",
+            rf"run & {' & '.join(map(latex_text, labels))} \\",
+            r"\midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
 
 
 def to_latex(evaluation: Evaluation) -> str:

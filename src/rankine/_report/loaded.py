@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from rankine._base.cached import cached_property
 from rankine._conventions.convention import Convention
 from rankine._evaluate.compared import Compared
 from rankine._evaluate.comparison import Comparison
@@ -109,7 +110,17 @@ def _read(source: Any) -> tuple[str, str]:
         raise FormatError(msg) from None
 
 
-def _evaluation(node: Node, made: type[Evaluation]) -> Evaluation:
+def restored(document: dict[str, Any], name: str) -> Evaluation:
+    """Return an evaluation of what `document_of` returned; values may be arrays.
+
+    What was kept of items is looked at when it is asked for.
+    """
+    return _evaluation(Node(document, "", name), Evaluation, late=True)
+
+
+def _evaluation(
+    node: Node, made: type[Evaluation], *, late: bool = False
+) -> Evaluation:
     saved = node["saved"]
     metrics = saved["metrics"].parts()
     groups = saved["groups"].parts()
@@ -123,7 +134,7 @@ def _evaluation(node: Node, made: type[Evaluation]) -> Evaluation:
     members = [part["metrics"].counts(below=len(metrics)).tolist() for part in groups]
     if sorted(number for own in members for number in own) != list(range(len(metrics))):
         saved["groups"].refuse("do not have every metric once")
-    tables = tuple(_table(part) for part in groups)
+    tables = tuple(_table(part, late=late) for part in groups)
     found: dict[int, Summary] = {
         number: _summary(metrics[number], bound[number], len(table.ids))
         for own, table in zip(members, tables, strict=True)
@@ -337,6 +348,9 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
     weights = None
     if "weights" in node.value and node["weights"].value is not None:
         weights = node["weights"].numbers(n_queries)
+    without = None
+    if "without" in node.value and node["without"].value is not None:
+        without = node["without"].numbers(n_queries)
     empty = np.zeros(n_queries, dtype=np.bool_)
     empty[node["empty"].counts(below=n_queries)] = True
     return Summary(
@@ -350,10 +364,25 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
         None,
         empty,
         weights,
+        without,
     )
 
 
-def _table(node: Node) -> Stored:
+class _Late(Stored):
+    """A table whose items are looked at when they are asked for."""
+
+    _items: Node
+
+    def __init__(self, ids: Any, items: Node) -> None:
+        for name, value in (("ids", ids), ("table", None), ("_items", items)):
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def trail(self) -> Trail:
+        return _trail(self._items, len(self.ids))
+
+
+def _table(node: Node, *, late: bool) -> Stored:
     ids, kind = [_id(part) for part in node["ids"].parts()], node["id_type"]
     queries: list[Any] | pl.Series = ids
     if kind.value is not None:
@@ -366,7 +395,7 @@ def _table(node: Node) -> Stored:
     items = node["items"]
     if items.value is None:
         return Stored(queries)
-    return Stored(queries, _trail(items, len(ids)))
+    return _Late(queries, items) if late else Stored(queries, _trail(items, len(ids)))
 
 
 def _id(node: Node) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,14 @@ from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import finite, least_relevant
+from rankine._evaluate.wholes import without_each
 from rankine._evaluate.worst import SHOWN, plain
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
     from rankine._base.arrays import Floats, Ints
@@ -76,7 +79,7 @@ def comparison_to_json(
             for metric, whole in own.wholes.items()
         ],
         "evaluations": [
-            _inside(evaluation, items=items)
+            document_of(evaluation, items=items, by_id=True)
             for evaluation in comparison.evaluations.values()
         ],
     }
@@ -92,15 +95,29 @@ def _head(kind: str) -> dict[str, Any]:
     }
 
 
-def _inside(evaluation: Evaluation, *, items: bool) -> dict[str, Any]:
-    """Return what `load` needs of one of several evaluations."""
+def document_of(
+    evaluation: Evaluation,
+    *,
+    items: bool = True,
+    by_id: bool = False,
+    arrays: bool = False,
+) -> dict[str, Any]:
+    """Return what `restored` reads: all but the numbers that follow from the rest.
+
+    Args:
+        evaluation: the evaluation.
+        items: whether the items that `worst` shows are in it.
+        by_id: whether queries are in the order of their ids, so that it does not matter
+            in which order they came.
+        arrays: whether values are left as arrays, which are not JSON.
+    """
     return {
         "run": evaluation.name,
         "convention": evaluation.convention.to_dict(),
         "preset": evaluation.preset,
         "notes": list(evaluation.notes),
         "warnings": list(evaluation.warnings),
-        "saved": _rest(evaluation, items=items, by_id=True),
+        "saved": _rest(evaluation, items=items, by_id=by_id, arrays=arrays),
     }
 
 
@@ -135,7 +152,7 @@ def _written(
 
 
 def _rest(
-    evaluation: Evaluation, *, items: bool, by_id: bool = False
+    evaluation: Evaluation, *, items: bool, by_id: bool = False, arrays: bool = False
 ) -> dict[str, Any]:
     """Return what is needed besides the numbers and notes.
 
@@ -156,7 +173,12 @@ def _rest(
         for number, _, _ in group.members:
             bound = _metric(plan.bound[number])["params"]
             metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
-            metrics[number] |= _summary(found[number], order)
+            metrics[number] |= _summary(found[number], order, arrays=arrays)
+            if arrays:  # a comparison cannot be made of it otherwise
+                left = None
+                with suppress(ParameterError):  # some parameters allow no jackknife
+                    left = without_each(evaluation, plan.labels[number])
+                metrics[number]["without"] = None if left is None else left[order]
     return {"metrics": [metrics[at] for at in range(len(found))], "groups": groups}
 
 
@@ -199,16 +221,17 @@ def _numbers(values: Floats) -> list[float | str | None]:
     return [_number(value) for value in values.tolist()]
 
 
-def _summary(found: Summary, order: Ints) -> dict[str, Any]:
+def _summary(found: Summary, order: Ints, *, arrays: bool) -> dict[str, Any]:
     parts, weights = found.parts, found.weights
+    listed: Callable[[Floats], Any] = np.asarray if arrays else _numbers
     return {
         "value": _number(found.value),
-        "values": _numbers(found.values[order]),
+        "values": listed(found.values[order]),
         "n": found.n,
         "undefined": found.n_undefined,
         "empty": np.flatnonzero(found.empty[order]).tolist(),
-        "parts": None if parts is None else [_numbers(part[order]) for part in parts],
-        "weights": None if weights is None else _numbers(weights[order]),
+        "parts": None if parts is None else [listed(part[order]) for part in parts],
+        "weights": None if weights is None else listed(weights[order]),
     }
 
 

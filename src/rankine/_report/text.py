@@ -55,6 +55,11 @@ def to_text(evaluation: Evaluation) -> str:
     return plain_text(table_of([evaluation]), 100)
 
 
+def text_of(evaluations: Sequence[Evaluation]) -> str:
+    """Return the evaluations of several runs as plain text."""
+    return plain_text(table_of(evaluations), 100)
+
+
 def plain_text(drawn: RenderableType, width: int) -> str:
     """Return what rich would draw as text without colours."""
     console = Console(

@@ -1,0 +1,1 @@
+"""Experiments in YAML: grids of metrics over many runs."""

@@ -1,0 +1,193 @@
+"""run_experiment and load: from a YAML file to a folder of results, and back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_count
+from rankine._base.text import count
+from rankine._evaluate.segments import read_segments
+from rankine._experiment.read import MAX_CELLS, Planned, read_experiment
+from rankine._experiment.results import (
+    RESULTS,
+    ExperimentResult,
+    evaluations_of,
+    load_experiment,
+    write_results,
+)
+from rankine._experiment.run import Inputs, cells_of, compute
+from rankine._experiment.store import CELLS, Store, locked
+from rankine._report.loaded import load as load_file
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from rankine._experiment.run import Cell
+
+
+def run_experiment(
+    path: str | os.PathLike[str],
+    *,
+    output: str | os.PathLike[str] | None = None,
+    resume: bool = True,
+    jobs: int = 1,
+    max_cells: int = MAX_CELLS,
+) -> ExperimentResult:
+    """Run an experiment that a YAML file describes.
+
+    The whole file is checked before any data are read. Values are kept in the output
+    folder, each under a hash of all it depends on, and only those that are missing are
+    computed: after an interruption, a new run or a new metric, the rest.
+
+    Args:
+        path: of the YAML file.
+        output: the folder of the results, instead of the one that the file names.
+        resume: whether to keep the values that are in the folder; all are computed
+            again if not.
+        jobs: how many processes compute.
+        max_cells: the largest number of runs x conventions x metrics.
+
+    Returns:
+        The results, which are also written into the folder: ``values.parquet`` with
+        every value per query, ``results.json``, and tables in Markdown and LaTeX.
+
+    Raises:
+        ExperimentError: the file is not valid; it names all problems.
+        DataError: data cannot be used, or the folder cannot be written.
+
+    >>> import shutil, tempfile
+    >>> from pathlib import Path
+    >>> import rankine as rk
+    >>> from rankine.data import QRELS
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> lines = [f"qrels: {QRELS}", f"runs: {QRELS.parent}/*.run", "metrics: P@5,10"]
+    >>> text = chr(10).join(lines)
+    >>> _ = (folder / "experiment.yaml").write_text(text)
+    >>> result = rk.run_experiment(folder / "experiment.yaml")
+    >>> result.metrics, len(result.runs), result.n_computed
+    (('P@5', 'P@10'), 3, 6)
+    >>> rk.run_experiment(folder / "experiment.yaml").n_computed
+    0
+    >>> shutil.rmtree(folder)
+    """
+    folder = None if output is None else Path(output)
+    planned = read_experiment(Path(path), output=folder, max_cells=max_cells)
+    return run_planned(planned, resume=resume, jobs=jobs)
+
+
+def run_planned(
+    planned: Planned,
+    *,
+    resume: bool = True,
+    jobs: int = 1,
+    report: Callable[[str, int, int], None] = lambda *_: None,
+) -> ExperimentResult:
+    """Run an experiment that has been read and checked; see `run_experiment`."""
+    check_count("jobs", jobs, least=1)
+    folder = planned.output
+    _check_folder(folder)
+    with locked(folder):
+        store = Store.open(folder) if resume else Store(folder, [], [])
+        inputs = Inputs(planned)
+        try:
+            cells, n_computed = compute(planned, inputs, store, jobs, report)
+            result = _result(planned, cells, n_computed, store.damaged)
+            write_results(planned, inputs, cells, result)
+        finally:
+            inputs.close()
+    return result
+
+
+def planned_cells(planned: Planned) -> list[Cell]:
+    """Return all cells of an experiment, and whether each has been computed."""
+    store = Store.open(planned.output)
+    inputs = Inputs(planned)
+    try:
+        return [cell for group in cells_of(planned, inputs, store) for cell in group]
+    finally:
+        inputs.close()
+
+
+def _result(
+    planned: Planned, cells: list[Cell], n_computed: int, damaged: list[str]
+) -> ExperimentResult:
+    wanted: dict[str, dict[str, list[str]]] = {name: {} for name in planned.conventions}
+    for cell in cells:
+        wanted[cell.convention].setdefault(cell.run, []).append(cell.hash)
+    segments = None
+    how = planned.said.compare
+    if how is not None and how.by is not None:
+        pairs = read_segments(planned.near(how.by))
+        segments = {str(query): str(name) for query, name in pairs.items()}
+    notes: tuple[str, ...] = ()
+    if damaged:
+        files = count(len(damaged), "file")
+        notes = (f"{files} of values were damaged and computed again: {damaged[0]}",)
+    return ExperimentResult(
+        planned.output,
+        evaluations_of(Store.open(planned.output), wanted),
+        planned.settings,
+        None if how is None else how.baseline,
+        planned.margins,
+        segments,
+        planned.compares,
+        n_computed,
+        notes,
+    )
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else."""
+    if folder.exists() and not folder.is_dir():
+        msg = f"{folder}: is a file, not a folder for results"
+        raise DataError(msg)
+    with suppress(FileNotFoundError):
+        inside = {path.name for path in folder.iterdir()}
+        if inside and not inside & {RESULTS, CELLS}:
+            msg = (
+                f"{folder}: holds other files ({min(inside)}), and no results of an "
+                "experiment; give another folder"
+            )
+            raise DataError(msg)
+
+
+def load(source: str | os.PathLike[str], *, convention: str | None = None) -> Any:
+    """Load results that were saved: an evaluation, a comparison or an experiment.
+
+    Args:
+        source: the path of a file that holds what ``to_json`` returned or ``save``
+            wrote; or that text itself; or the folder of an experiment.
+        convention: which one, for an experiment under several.
+
+    Returns:
+        The evaluation or the comparison, with the same numbers, notes and texts. Of an
+        experiment, the comparison of its runs; the evaluation, if there is one run.
+
+    Raises:
+        FormatError: the file cannot be read, is damaged, or is something else.
+
+    >>> import rankine as rk
+    >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
+    >>> rk.load(ev.to_json()).mean
+    {'RR': 0.5, 'P@1': 0.0}
+    """
+    if _is_folder(source):
+        result = load_experiment(Path(source))
+        if len(result.runs) > 1:
+            return result.comparison(convention)
+        return result.evaluation(result.runs[0], convention)
+    if convention is not None:
+        msg = "convention= chooses among those of an experiment; this is a file"
+        raise ParameterError(msg)
+    return load_file(source)
+
+
+def _is_folder(source: Any) -> bool:
+    try:
+        return Path(source).is_dir()
+    except (TypeError, OSError, ValueError):  # such as the text of a saved file
+        return False

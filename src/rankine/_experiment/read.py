@@ -1,0 +1,350 @@
+"""From a YAML file to an experiment: all of it checked, and no data read."""
+
+from __future__ import annotations
+
+import glob
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_choice
+from rankine._base.paths import told_apart
+from rankine._base.strict_yaml import Document, read_yaml
+from rankine._conventions.presets import chosen
+from rankine._conventions.presets import convention as named
+from rankine._evaluate.compare import check_baseline, margins_of
+from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.options import Options
+from rankine._experiment.grid import metrics_of
+from rankine._experiment.problems import Problems
+from rankine._experiment.schema import DEFAULT, checked
+from rankine._io.detect import FORMATS
+from rankine._io.sources import Reading
+from rankine._stats.pairwise import Settings
+from rankine.errors import (
+    FormatError,
+    ParameterError,
+    RankineError,
+)
+
+if TYPE_CHECKING:
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.evaluate import Job
+    from rankine._experiment.grid import Placed
+    from rankine._experiment.schema import Comparing, Experiment
+    from rankine._metrics.metric import Metric
+
+MAX_CELLS = 10_000
+_FILES = ("qrels", "train", "items", "reference", "weights")
+_ROLES = ("run", *_FILES)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_YAML = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An experiment that was read and checked.
+
+    Attributes:
+        path: of the file.
+        text: what stands in it, and in the files of metrics and conventions it names.
+        said: the file as a record.
+        runs: the paths of the runs, by their names.
+        metrics: what is computed of every run.
+        conventions: by their names, as they are chosen.
+        settings: how runs are compared.
+        margins: of equivalence, by metric.
+        output: the folder of the results.
+    """
+
+    path: Path
+    text: dict[str, str]
+    said: Experiment
+    runs: dict[str, str]
+    metrics: tuple[Metric, ...]
+    conventions: dict[str, str | Convention]
+    settings: Settings
+    margins: dict[str, float]
+    output: Path
+
+    @property
+    def compares(self) -> bool:
+        """Whether runs are to be compared."""
+        return self.said.compare is not None and len(self.runs) > 1
+
+    @property
+    def n_cells(self) -> int:
+        """How many numbers there will be."""
+        return len(self.runs) * len(self.conventions) * len(self.metrics)
+
+    def near(self, path: str) -> str:
+        """Return a path of the file as one from here."""
+        return near(self.path.parent, path)
+
+    def options(self, convention: str) -> Options:
+        """Return the options of an evaluation under one of the conventions."""
+        return _options(self.said, self.path.parent, self.conventions[convention])
+
+    def job(self, convention: str, metrics: tuple[Metric, ...]) -> Job:
+        """Return what is to be computed of a run."""
+        return prepare(metrics, self.options(convention))
+
+
+def near(folder: Path, path: str) -> str:
+    """Return a path that is relative to a folder as one from here."""
+    return str(folder / Path(path).expanduser())
+
+
+def read_experiment(
+    path: Path, *, output: Path | None = None, max_cells: int = MAX_CELLS
+) -> Planned:
+    """Read an experiment and check all that can be checked without its data.
+
+    Raises:
+        ExperimentError: with all problems, each with its place.
+        FormatError: the file cannot be read, or is not YAML.
+    """
+    place = Path(path)
+    document = _document(place, str(place))
+    problems = Problems()
+    said = checked(document, problems)
+    texts = {place.name: document}
+    metrics = _metrics(document, place.parent, problems, texts)
+    conventions = _conventions(document, place.parent, problems, texts)
+    runs = _runs(document, place.parent, problems)
+    _files(document, place.parent, problems)
+    folder = _output(document, place.parent, problems) if output is None else output
+    if said is not None and metrics:
+        _fitting(document, place.parent, said, metrics, conventions, problems)
+    plain = tuple(metric for metric, _, _ in metrics)
+    settings, margins = Settings(), dict[str, float]()
+    if said is not None and said.compare is not None:
+        settings, margins = _comparing(
+            document, said, said.compare, runs, plain, problems
+        )
+    cells = len(runs) * len(conventions) * len(plain)
+    if cells > max_cells:
+        what = (
+            f"{len(runs)} runs x {len(conventions)} conventions x {len(plain)} metrics "
+            f"are {cells:,} cells; at most {max_cells:,} are computed (--max-cells)"
+        )
+        problems.add(document, (), what)
+    if said is None or problems.found:
+        raise problems.error(str(place))
+    read = {name: part.text for name, part in texts.items()}
+    return Planned(
+        place, read, said, runs, plain, conventions, settings, margins, Path(folder)
+    )
+
+
+def _document(path: Path, name: str) -> Document:
+    try:
+        with path.open("rb") as file:
+            content = file.read((1 << 20) + 1)
+    except OSError as error:
+        msg = f"{name}: cannot be read ({error.strerror or error})"
+        raise FormatError(msg) from None
+    except ValueError as error:  # such as a null byte in the path
+        msg = f"{name}: cannot be read ({error})"
+        raise FormatError(msg) from None
+    return read_yaml(content, name)
+
+
+def _part(document: Document, key: str) -> Any:
+    return document.data.get(key) if isinstance(document.data, dict) else None
+
+
+def _metrics(
+    document: Document, folder: Path, problems: Problems, texts: dict[str, Document]
+) -> Placed:
+    """Return the metrics, of this file or of the one that it names."""
+    data = _part(document, "metrics")
+    if data is None or problems.touch(document, ("metrics",)):
+        return []
+    if not isinstance(data, str) or not data.endswith(_YAML):
+        return metrics_of(document, ("metrics",), problems)
+    other: Document | None = None
+    with problems.of(document, ("metrics",)):
+        other = _document(Path(near(folder, data)), near(folder, data))
+    if other is None:
+        return []
+    texts[data] = other
+    held = other.data.get("metrics") if isinstance(other.data, dict) else None
+    inside = isinstance(held, (dict, list))
+    return metrics_of(other, ("metrics",) if inside else (), problems)
+
+
+def _conventions(
+    document: Document, folder: Path, problems: Problems, texts: dict[str, Document]
+) -> dict[str, str | Convention]:
+    data = _part(document, "convention")
+    if data is None:
+        return {DEFAULT: DEFAULT}
+    if problems.touch(document, ("convention",)):
+        return {}
+    conventions: dict[str, str | Convention] = {}
+    for number, name in enumerate(data if isinstance(data, list) else [data]):
+        path = ("convention", number) if isinstance(data, list) else ("convention",)
+        with problems.of(document, path):
+            if name in conventions:
+                msg = f"{name} is given twice"
+                raise ParameterError(msg)
+            if name.endswith(_YAML):
+                where = near(folder, name)
+                texts[name] = _document(Path(where), where)
+                conventions[name] = chosen(where)
+            else:
+                named(name)
+                conventions[name] = name
+    if not conventions and not problems.touch(document, ("convention",)):
+        problems.add(document, ("convention",), "no convention is given")
+    return conventions
+
+
+def _runs(document: Document, folder: Path, problems: Problems) -> dict[str, str]:
+    """Return the paths of the runs by their names; patterns stand for many."""
+    data = _part(document, "runs")
+    if data is None or problems.touch(document, ("runs",)):
+        return {}
+    runs: dict[str, str] = {}
+    if isinstance(data, dict):
+        for name, pattern in data.items():
+            runs[name] = pattern
+            _there(document, ("runs", name), folder, pattern, problems)
+        if not runs:
+            problems.add(document, ("runs",), "no runs are given")
+        return runs
+    paths: list[str] = []
+    for number, pattern in enumerate(data if isinstance(data, list) else [data]):
+        path = ("runs", number) if isinstance(data, list) else ("runs",)
+        files = _there(document, path, folder, pattern, problems)
+        for file in files:
+            if file in paths:
+                problems.add(document, path, f"{file} is given twice")
+            else:
+                paths.append(file)
+    if not paths and not problems.touch(document, ("runs",)):
+        problems.add(document, ("runs",), "no runs are given")
+    names = told_apart([Path(file) for file in paths])
+    return dict(zip(names, paths, strict=True))
+
+
+def _there(
+    document: Document, path: Any, folder: Path, pattern: str, problems: Problems
+) -> list[str]:
+    """Return the files that a path or a pattern stands for, relative to the folder."""
+    if _ADDRESS.match(pattern):
+        what = f"{pattern!r} is an address; files are read from this machine only"
+        problems.add(document, path, what)
+        return []
+    where = Path(near(folder, pattern))
+    try:
+        if where.exists():
+            return [pattern]
+        names = sorted(glob.glob(str(where), recursive=True))  # noqa: PTH207 - a pattern
+    except (OSError, ValueError) as error:  # such as a name that is too long
+        reason = getattr(error, "strerror", None) or error
+        problems.add(document, path, f"{pattern!r} cannot be read ({reason})")
+        return []
+    if not names:
+        what = "no file matches" if glob.has_magic(pattern) else "there is no file"
+        problems.add(document, path, f"{what} {pattern!r} (looked for {where})")
+    if Path(pattern).expanduser().is_absolute() or not names:
+        return names
+    return [str(Path(name).relative_to(folder)) for name in names]
+
+
+def _files(document: Document, folder: Path, problems: Problems) -> None:
+    """Look whether the other files are there."""
+    compare = _part(document, "compare")
+    paths: list[tuple[tuple[str, ...], Any]] = [
+        ((role,), _part(document, role)) for role in _FILES
+    ]
+    if isinstance(compare, dict):
+        paths.append((("compare", "by"), compare.get("by")))
+    for path, name in paths:
+        if isinstance(name, str) and not problems.touch(document, path):
+            _there(document, path, folder, name, problems)
+
+
+def _output(document: Document, folder: Path, problems: Problems) -> Path:
+    name = _part(document, "output") or "results"
+    if problems.touch(document, ("output",)):
+        return folder
+    path = Path(name)
+    outside = path.is_absolute() or ".." in path.parts or name.startswith("~")
+    if outside or "\0" in name or path == Path():
+        what = (
+            f"{name!r} is not a folder below that of the file; another one can be "
+            "given by --output"
+        )
+        problems.add(document, ("output",), what)
+    return folder / path
+
+
+def _options(said: Experiment, folder: Path, convention: str | Convention) -> Options:
+    formats = said.formats or {}
+    for role, name in formats.items():
+        check_choice("the role of a format", role, _ROLES)
+        check_choice(f"the format of {role}", name, FORMATS)
+    files = {role: Reading(format=name) for role, name in formats.items()}
+    given = {
+        role: None if getattr(said, role) is None else near(folder, getattr(said, role))
+        for role in _FILES[1:]
+    }
+    return Options(
+        convention=convention,
+        ties=said.ties,
+        rel=said.rel,
+        catalog=said.catalog,
+        columns=said.columns,
+        grades=said.grades,
+        depth=said.depth,
+        order=said.order,
+        lower_is_better=said.lower_is_better,
+        lenient=said.lenient,
+        keep=said.keep,
+        files=files,
+        **given,
+    )
+
+
+def _fitting(
+    document: Document, folder: Path, said: Experiment, metrics: Placed,
+    conventions: dict[str, str | Convention], problems: Problems,
+) -> None:  # fmt: skip
+    """See that every metric can be computed under every convention."""
+    for convention in conventions.values():
+        try:
+            options = _options(said, folder, convention)
+            options.check()
+        except RankineError as error:
+            problems.add(document, (), str(error))
+            return
+        for metric, home, path in metrics:
+            with problems.of(home, path):
+                prepare(metric, options).check(judged=said.qrels is not None)
+
+
+def _comparing(
+    document: Document, said: Experiment, asked: Comparing, runs: dict[str, str],
+    metrics: tuple[Metric, ...], problems: Problems,
+) -> tuple[Settings, dict[str, float]]:  # fmt: skip
+    settings = Settings(
+        asked.test, asked.correction, asked.family, asked.confidence, asked.draws,
+        asked.seed,
+    )  # fmt: skip
+    margins: dict[str, float] = {}
+    with problems.of(document, ("compare",), key=True):
+        settings.check(weighted=said.weights is not None)
+    if runs:
+        with problems.of(document, ("compare", "baseline")):
+            check_baseline(asked.baseline, tuple(runs))
+    if metrics:
+        with problems.of(document, ("compare", "margin")):
+            margins = margins_of(asked.margin, tuple(map(str, metrics)))
+    if len(runs) == 1:
+        what = "there is one run only, and nothing to compare it with"
+        problems.add(document, ("compare",), what, key=True)
+    return settings, margins

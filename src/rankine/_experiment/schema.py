@@ -1,0 +1,239 @@
+"""What an experiment may say, as records that pydantic checks."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rankine._stats.corrections import CORRECTIONS  # noqa: TC001 - pydantic reads it
+from rankine._stats.paired import DRAWS
+from rankine._stats.pairwise import FAMILIES, TESTS  # noqa: TC001
+from rankine.errors import nearest
+
+if TYPE_CHECKING:
+    from rankine._base.strict_yaml import Document
+    from rankine._experiment.problems import Problems
+
+_Text = Annotated[str, Field(min_length=1)]
+_Count = Annotated[int, Field(ge=1, le=1 << 62)]
+_Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+class Comparing(BaseModel):
+    """How runs are compared; the words are those of `rankine.compare`."""
+
+    model_config = _STRICT
+
+    baseline: _Text | None = Field(
+        default=None,
+        description="The run that all others are compared with; every two are, if "
+        "not given.",
+    )
+    test: Literal[TESTS] = Field(  # type: ignore[valid-type]
+        default="randomization", description="The test of a pair of runs."
+    )
+    correction: Literal[(*CORRECTIONS, "maxt", "none")] = Field(  # type: ignore[valid-type]
+        default="holm", description="For the number of pairs."
+    )
+    family: Literal[FAMILIES] = Field(  # type: ignore[valid-type]
+        default="metric",
+        description="What is corrected together: the pairs of each metric, or all.",
+    )
+    confidence: float = Field(
+        default=0.95, gt=0, lt=1,
+        description="Of intervals; verdicts are given at 1 minus this.",
+    )  # fmt: skip
+    margin: _Margin | dict[str, _Margin] | None = Field(
+        default=None,
+        description="The difference that does not matter, for equivalence: a number "
+        "for all metrics, or a number for each.",
+    )
+    by: _Text | None = Field(
+        default=None,
+        description="A table with a column of queries and one of segments: every "
+        "metric is shown by segment too.",
+    )
+    draws: _Count = Field(
+        default=DRAWS, description="How many random flips or resamples."
+    )
+    seed: int = Field(default=0, ge=0, le=1 << 62, description="Of the draws.")
+
+
+class Experiment(BaseModel):
+    """An experiment: runs, metrics with grids, conventions, comparison and outputs.
+
+    Paths are relative to the folder of the file. The options of an evaluation have the
+    words of `rankine.evaluate`.
+    """
+
+    model_config = _STRICT
+
+    qrels: _Text | None = Field(
+        default=None, description="The judgements; without them, only metrics that "
+        "need none.",
+    )  # fmt: skip
+    runs: _Text | list[_Text] | dict[str, _Text] = Field(
+        description="A path or a pattern such as runs/*.txt, a list of them, or a "
+        "mapping from name to path. Runs without a name have that of their file.",
+    )
+    metrics: _Text | list[_Text | dict[str, Any]] | dict[str, Any] = Field(
+        description="Names such as nDCG@10, grids such as nDCG@: [1, 5, 10] or RBP: "
+        "{p: [0.5, 0.8]}, or the path of a YAML file that holds them.",
+    )
+    convention: _Text | list[_Text] = Field(
+        default="rankine",
+        description="Whose choices the numbers follow: a name, the path of a YAML "
+        "file of a convention, or a list of these.",
+    )
+    rel: float | None = Field(
+        default=None, allow_inf_nan=False, description="The smallest relevant grade."
+    )
+    ties: Literal["average", "best", "worst"] | None = Field(
+        default=None,
+        description="The mean over all orders of tied items, or its bounds.",
+    )
+    depth: _Count | None = Field(
+        default=None, description="Use only so many first items of each list."
+    )
+    order: Literal["score", "rank", "rank_value", "given"] | None = Field(
+        default=None, description="What the ranking follows."
+    )
+    catalog: _Count | None = Field(
+        default=None, description="Number of items in the catalogue."
+    )
+    train: _Text | None = Field(
+        default=None, description="Interactions that users had before."
+    )
+    items: _Text | None = Field(
+        default=None, description="Features or topics of items: a table."
+    )
+    reference: _Text | None = Field(
+        default=None, description="The lists of another recommender."
+    )
+    weights: _Text | None = Field(
+        default=None, description="How much each query counts: a table."
+    )
+    columns: dict[str, str | list[str]] | None = Field(
+        default=None,
+        description="Which column is what, as in item: movieId or run.item: doc.",
+    )
+    formats: dict[str, _Text] | None = Field(
+        default=None,
+        description="The format of files that are not recognised, by their role: "
+        "qrels, run, train, reference, items or weights.",
+    )
+    grades: dict[str, float] | None = Field(
+        default=None, description="What each grade in words is worth."
+    )
+    lower_is_better: bool = Field(
+        default=False, description="Scores are distances, the smallest first."
+    )
+    lenient: bool = Field(
+        default=False,
+        description="Drop and count rows that are usually refused.",
+    )
+    keep: _Count | None = Field(
+        default=10,
+        description="How many first items of each list are kept, to show queries "
+        "that moved.",
+    )
+    compare: Comparing | None = Field(
+        default=None, description="Compare the runs; without it, means are shown."
+    )
+    output: _Text = Field(
+        default="results", description="The folder of the results, below that of the "
+        "file.",
+    )  # fmt: skip
+
+
+DEFAULT: str = Experiment.model_fields["convention"].default
+"""The convention of those who name none."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the file, by which editors complete it."""
+    schema = Experiment.model_json_schema()
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return head | schema | {"title": "rankine experiment"}
+
+
+def checked(document: Document, problems: Problems) -> Experiment | None:
+    """Return the experiment that a document describes.
+
+    What is wrong is left out of it, so that the rest can be looked at too; None if
+    nothing can be made of it.
+    """
+    if not isinstance(document.data, dict):
+        what = "expected qrels, runs, metrics and so on, a line for each"
+        problems.add(document, (), what)
+        return None
+    try:
+        return Experiment.model_validate(document.data)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=True)
+        for entry in wrong:
+            _add(document, entry, problems)
+    whole = copy.deepcopy(document.data)
+    for entry in wrong:
+        _drop(whole, _real(document, entry["loc"]))
+    try:
+        return Experiment.model_validate({"runs": "-", "metrics": "-"} | whole)
+    except ValidationError:
+        return None
+
+
+def _drop(data: Any, path: tuple[Any, ...]) -> None:
+    """Take a value out of what was read; a whole list, if it is in one."""
+    for step in path[:-1]:
+        if not isinstance(data.get(step), dict):
+            data.pop(step, None)
+            return
+        data = data[step]
+    if path:
+        data.pop(path[-1], None)
+
+
+def _add(document: Document, entry: Any, problems: Problems) -> None:
+    """Add one problem that pydantic found, in our own words."""
+    path = _real(document, entry["loc"])
+    kind, context = entry["type"], entry.get("ctx", {})
+    if kind == "extra_forbidden":
+        model = Comparing if entry["loc"][0] == "compare" else Experiment
+        known = list(model.model_fields)
+        key = str(path[-1])
+        guess = nearest(key, known) or f"; known are {', '.join(known)}"
+        problems.add(document, path, f"no key is called {key!r}{guess}", key=True)
+    elif kind == "missing":
+        what = f"{entry['loc'][-1]} is missing"
+        problems.add(document, path, what)
+    elif kind == "literal_error":
+        what = f"expected {context['expected']}, got {entry['input']!r}"
+        problems.add(document, path, what + _guess(entry["input"], context["expected"]))
+    else:
+        value = entry["input"]
+        shown = "nothing" if value is None else repr(value)
+        message = entry["msg"][:1].lower() + entry["msg"][1:]
+        message = message.replace("input should be", "expected")
+        what = f"{message}, got {shown}" if len(shown) < 60 else message  # noqa: PLR2004
+        problems.add(document, path, what)
+
+
+def _guess(value: Any, expected: str) -> str:
+    known = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+    return nearest(str(value), known)
+
+
+def _real(document: Document, location: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the part of a location that is in the file: pydantic adds its types."""
+    path: tuple[Any, ...] = ()
+    data = document.data
+    for step in location:
+        inside = isinstance(data, dict) and step in data
+        inside |= isinstance(data, list) and isinstance(step, int) and step < len(data)
+        if not inside:
+            continue
+        path, data = (*path, step), data[step]
+    return path
