@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,30 @@ def ten_runs() -> dict[str, float]:
         "evaluate": best(lambda: rk.evaluate(qrels, run, work.METRICS), 3),
         "seconds": best(lambda: rk.compare(qrels, named, work.METRICS, test="t"), 1),
     }
+
+
+def twenty_runs() -> dict[str, float]:
+    """Run an experiment of 20 runs x 60 metrics, and evaluate each run by itself."""
+    import rankine as rk
+
+    qrels, run = work.trec_files()
+    cutoffs = list(range(1, 21))
+    names = [f"{metric}@{k}" for metric in ("nDCG", "P", "R") for k in cutoffs]
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        for number in range(20):
+            (home / f"{number}.run").symlink_to(run)
+        (home / "qrels").symlink_to(qrels)
+        grid = "".join(f"  {name}@: {cutoffs}\n" for name in ("nDCG", "P", "R"))
+        text = f"qrels: qrels\nruns: '*.run'\nmetrics:\n{grid}"
+        (home / "experiment.yaml").write_text(text)
+
+        def alone() -> None:
+            for _ in range(20):
+                rk.evaluate(qrels, run, names, keep=10).to_dict()
+
+        found = {"alone": best(alone, 1)}
+        path = home / "experiment.yaml"
+        found["seconds"] = best(lambda: rk.run_experiment(path, resume=False), 1)
+        found["again"] = best(lambda: rk.run_experiment(path), 1)
+    return found
