@@ -300,6 +300,40 @@ def beyond_z() -> rk.Comparison:
     )
 
 
+def sentence_of(x: list[float], y: list[float], **options: Any) -> str:
+    table = pl.DataFrame(
+        {"query": list(range(len(x))), "x": x, "y": y},
+        schema_overrides={"x": pl.Float64, "y": pl.Float64},
+    )
+    (found,) = rk.compare_values(table, test="t", **options).sentences
+    return found
+
+
+def test_sentences_say_what_is_undefined() -> None:
+    assert sentence_of([0.2], [0.5]) == (
+        "Whether y is better than x in value cannot be told: the difference is +0.3000 "
+        "(no interval; p is undefined); 1 of 1 queries gain, 0 lose."
+    )
+    assert sentence_of([], []) == (
+        "Whether y is better than x in value cannot be told: the difference is "
+        "undefined."
+    )
+
+
+def test_bounds_have_the_sign_of_the_difference_beside_them() -> None:
+    # Surely below 0 at 90 %, and not so at 99.9 %.
+    x, y = [0.5, 0.6, 0.7, 0.8], [0.4, 0.3, 0.6, 0.6]
+    table = pl.DataFrame({"query": list(range(4)), "x": x, "y": y, "z": x})
+    worse = sentence_of(x, y, confidence=0.9)
+    cannot_tell = rk.compare_values(
+        table, test="t", correction="bonferroni", confidence=0.96
+    ).sentences[0]
+
+    assert re.match(r"y is worse than x in value by 0.1750 \(0.\d+ to 0.\d+; p", worse)
+    told = r"Whether y .*: the difference is -0.1750 \(-0.\d+ to -0.\d+; p = 0.\d+\)"
+    assert re.match(told, cannot_tell)
+
+
 def test_letters_go_on_beyond_z() -> None:
     letters = beyond_z().letters
 

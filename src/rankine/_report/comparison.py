@@ -142,41 +142,51 @@ def sentences(comparison: Comparison) -> list[str]:
     for row in comparison.pairwise.iter_rows(named=True):
         a, b, metric = shown(row["a"]), shown(row["b"]), row["metric"]
         size = f"{abs(row['difference']):.4f}"
-        sure = _range(row["low"], row["high"])
         moves = ""
         if row["wins"] is not None:
             n = row["wins"] + row["ties"] + row["losses"]
             moves = f"; {row['wins']} of {n} queries gain, {row['losses']} lose"
         verdict = row["verdict"]
-        p = _p(row["p_corrected"])
         if verdict.startswith(("better", "worse", "different")):
             word = verdict.split(",")[0]
             than = "from" if word == "different" else "than"
             said.append(
-                f"{b} is {word} {than} {a} in {metric} by {size} ({sure}; p {_is(p)})"
-                f"{moves}."
+                f"{b} is {word} {than} {a} in {metric} by {size} "
+                f"({_range(row)}; {_is(row)}){moves}."
             )
         elif verdict == "equivalent":
             margin = comparison.margins[metric]
             said.append(f"{b} and {a} are equivalent in {metric}, within {margin:g}.")
+        elif math.isnan(row["difference"]):
+            said.append(
+                f"Whether {b} is better than {a} in {metric} cannot be told: the "
+                "difference is undefined."
+            )
         else:
             said.append(
                 f"Whether {b} is better than {a} in {metric} cannot be told: the "
-                f"difference is {row['difference']:+.4f} ({sure}; p {_is(p)}){moves}."
+                f"difference is {row['difference']:+.4f} "
+                f"({_range(row, signed=True)}; {_is(row)}){moves}."
             )
     return said
 
 
-def _range(low: float, high: float) -> str:
-    """Return the size of a difference: without signs, where both bounds have one."""
-    if low * high > 0:
+def _range(row: dict[str, Any], *, signed: bool = False) -> str:
+    """Return the bounds of a difference, or of its size where both have one sign."""
+    low, high = row["low"], row["high"]
+    if math.isnan(low):
+        return "no interval"
+    if low * high > 0 and not signed:
         low, high = sorted((abs(low), abs(high)))
         return f"{low:.4f} to {high:.4f}"
     return f"{low:+.4f} to {high:+.4f}"
 
 
-def _is(p: str) -> str:
-    return p if p.startswith("<") else f"= {p}"
+def _is(row: dict[str, Any]) -> str:
+    p = row["p_corrected"]
+    if math.isnan(p):
+        return "p is undefined"
+    return f"p {_p(p)}" if p < _LEAST_P else f"p = {_p(p)}"
 
 
 def to_html(comparison: Comparison) -> str:
