@@ -114,6 +114,10 @@ def test_options_of_evaluate_are_passed_on(rankine: Command) -> None:
         ([*NAMES, "--margin", "P@5=0.1"], "margin is given for P@5"),
         ([*NAMES, "--csv", "--json"], "cannot be combined"),
         ([*NAMES, "-m", "NumRel"], "is not a mean over queries"),
+        (
+            [*NAMES, "-m", "Gini", "--moved", "2"],
+            "--moved goes by the first metric, and no query has a value of Gini",
+        ),
         (["vector.run", "vector.run"], "two runs are called 'vector.run'"),
     ],
 )

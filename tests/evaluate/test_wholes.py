@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -182,6 +183,34 @@ def test_a_difference_that_hangs_on_no_user_has_no_error() -> None:
         "Coverage: no single user changes the difference of two and three, so that its "
         "error cannot be told"
     )
+
+
+def test_what_a_convention_rounds_is_compared_as_it_is() -> None:
+    rounded = rk.Convention(decimals=1)
+
+    found = compared(["Coverage", "Entropy"], convention=rounded)
+
+    assert found.table["mean"].to_list() == [0.2, 1.0, 0.6, 2.3]
+    assert found.pairwise.rows() == compared(["Coverage", "Entropy"]).pairwise.rows()
+
+
+def test_a_number_that_is_undefined_without_a_user_has_no_error() -> None:
+    comparison = compared("Gini", {"one": {"u": ["a", "b"]}, "all": LISTS})
+
+    row = comparison.pairwise.row(0, named=True)
+    assert row["difference"] < 0
+    assert math.isnan(row["p"])
+    assert row["verdict"] == "cannot tell"
+
+
+def test_users_are_in_the_order_of_their_ids() -> None:
+    lists = {"w": ["a", "d", "e"], "v": ["a", "c"], "u": ["a"], "t": ["a", "b"]}
+
+    saved = json.loads(compared(runs={"x": lists, "y": lists}).to_json())["saved"]
+
+    # Of five items, t shows one alone, u none, v one, and w two.
+    without = np.array([4, 5, 4, 3]) / CATALOG
+    assert saved["wholes"][0]["without"] == [pytest.approx(without)] * 2
 
 
 def test_sentences_and_tables_do_without_queries() -> None:

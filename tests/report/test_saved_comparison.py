@@ -106,6 +106,25 @@ def test_the_lists_are_in_it(tmp_path: Path) -> None:
         )
 
 
+def test_evaluations_are_in_the_order_of_ids() -> None:
+    qrels = {"q2": {"b": 0}, "q1": {"a": 1}, "q0": {"c": 1}}
+    runs = {name: {query: ["a", "c"] for query in qrels} for name in "xy"}
+
+    found = rk.load(rk.compare(qrels, runs, "RR").to_json()).evaluations["x"]
+
+    assert found.queries == ["q0", "q1", "q2"]
+    assert found.summaries["RR"].values.tolist() == [1 / 2, 1, 0]
+    assert found.summaries["RR"].empty.tolist() == [False, False, True]
+    assert found.worst("RR")[0].query == "q2"
+
+
+def test_warnings_are_those_of_then() -> None:
+    data = document()
+    data["warnings"] = ["what was said then"]
+
+    assert rk.load(json.dumps(data)).warnings == ("what was said then",)
+
+
 def test_ids_keep_their_type() -> None:
     qrels: dict[Any, Any] = {7: {1: 1}, 8: {2: 1}}
     runs = {"a": {7: [3, 1], 8: [2]}, "b": {7: [1], 8: [np.int64(5), 2]}}
@@ -199,6 +218,10 @@ def _put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (_put("margins", value={"AP": 1}), "damaged, margins.AP is not a margin above"),
         (_put("metrics", value=["AP", "Coverage"]), "damaged, values.AP is missing"),
+        (
+            _put("saved", "evaluations", 1, "saved", "metrics", 0, "name", value="AP"),
+            r"saved.evaluations\[1\] is not an evaluation by the metrics that are comp",
+        ),
     ],
 )
 def test_damage_is_told_with_its_place(change: Any, message: str) -> None:

@@ -249,15 +249,20 @@ def of_all(
 
     Each of them may have a value, too.
     """
-    pairs = metric.fact.pairs
-    if pairs is None:
-        value = float(metric.values(shown)[0])
-    else:
-        value = pairs(shown, **dict(metric.params))
-        value = _nothing(metric, rule) if math.isnan(value) else value
+    value = number_of_all(metric, shown)
+    if metric.fact.pairs is not None and math.isnan(value):
+        value = _nothing(metric, rule)
     n = shown.n_queries
     values = np.full(n, np.nan) if each is None else each
     return Summary(_told(value, rule), values, n, 0, None, None, metric, None)
+
+
+def number_of_all(metric: Metric, shown: Exposure) -> float:
+    """Return the number of all lists as it is, before a convention rounds it."""
+    pairs = metric.fact.pairs
+    if pairs is None:
+        return float(metric.values(shown)[0])
+    return pairs(shown, **dict(metric.params))
 
 
 def finite(value: float | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
+from rankine._evaluate.summary import number_of_all
 from rankine._evaluate.worst import table_of
 from rankine._stats.jackknife import Whole
 from rankine._stats.pairwise import TUKEY
@@ -37,7 +38,7 @@ def check_whole(
     if needed:
         msg = (
             f"{asked} is one number of all users, and {needed} values per query; "
-            "compare it in a call of its own"
+            "leave out one of the two"
         )
         raise ParameterError(msg)
 
@@ -53,7 +54,7 @@ def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
             raise _lost(label)
         left = np.where(np.isnan(left), np.inf, left)
         found[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
-        values.append(evaluation.summaries[label].value)
+        values.append(number_of_all(bound, listed.table))
     users = sorted({user for own in found.values() for user in own})
     without = [[own.get(user, np.nan) for user in users] for own in found.values()]
     return Whole(np.array(values), np.array(without))

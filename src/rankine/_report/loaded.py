@@ -190,7 +190,7 @@ def _comparison(node: Node) -> Comparison:
         rows = part["without"].parts(shape[1])
         users = len(rows[0].parts())
         without = np.array([row.numbers(users) for row in rows])
-        wholes[metric] = Whole(means[metric], without)
+        wholes[metric] = Whole(part["values"].finite(shape[1]), without)
     compared = Compared(
         systems,
         labels,

@@ -75,7 +75,11 @@ def comparison_to_json(
         "weights": None if own.weights is None else _numbers(own.weights),
         "segments": comparison._by,  # noqa: SLF001 - of our own making
         "wholes": [
-            {"metric": metric, "without": [_numbers(row) for row in whole.without]}
+            {
+                "metric": metric,
+                "values": _numbers(whole.values),
+                "without": [_numbers(row) for row in whole.without],
+            }
             for metric, whole in own.wholes.items()
         ],
         "evaluations": [

@@ -136,6 +136,12 @@ def command(
         **given,
     )
     job = prepare(metrics or DEFAULT, options)
+    if moved is not None and job.plan.bound[0].fact.without is not None:
+        msg = (
+            "--moved goes by the first metric, and no query has a value of "
+            f"{job.plan.asked[0]}; name another metric first"
+        )
+        raise click.UsageError(msg)
     job.tell = teller(verbose=verbose)
     comparison = compare_runs(
         job,
