@@ -120,6 +120,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "check findings": ("check", ["check", "qrels.txt", "one.run"]),
     "reconcile": ("reconcile", ["reconcile", "qrels.txt", "keyword.run"]),
     "reconcile none": ("reconcile", ["reconcile", "qrels.txt", "one.run", "-m", "AUC"]),
+    "reconcile lists": (
+        "reconcile",
+        ["reconcile", "--no-qrels", "hybrid.run", "-m", "Gini", "--catalog", "999"],
+    ),
     "explain": (
         "explain",
         ["reconcile", "qrels.txt", "vector.run", "--explain", "ranx", "jurity"],

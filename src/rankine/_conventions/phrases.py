@@ -153,7 +153,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("cold", "zero"): "counts new items as nothing",
     ("cold", "tail"): "counts new items as part of the tail",
     ("cold", "head"): "does not count new items as part of the tail",
-    ("by", "users"): "counts the users who had an item",
+    ("by", "users"): "goes by the users who had an item",
     ("by", "records"): "counts the records of an item",
     ("by", "features"): "compares the features of items",
     ("by", "own"): "counts items that the user did not have",
@@ -167,6 +167,10 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("several", "whole"): "counts an item once for each of its topics",
     ("method", "popularity"): "expects popular items",
     ("method", "users"): "expects items that had the same users",
+    ("sample", None): "looks at all lists",
+    ("padding", 0): "takes the catalogue as it is",
+    ("scale", 1): "does not scale",
+    ("smoothing", 0): "adds nothing to the amounts of topics",
     ("least", 1): "requires one item in a list",
     ("least", None): "requires k items in a list",
 }
@@ -200,9 +204,10 @@ def in_words(field: str, value: Any) -> str:
         return f"counts grades from {value:g} on as relevant"
     if field == "score_floor" and value is not None:
         return f"never counts an item with a score of {value:g} or less as relevant"
-    if field in _NUMBERS and isinstance(value, Real):
-        return _NUMBERS[field].format(value)
     if field == "decimals" and value is not None:
         return f"rounds to {value} decimals"
-    key = (field, value if isinstance(value, (str, int, bool, type(None))) else None)
-    return _WORDS.get(key) or f"{field} is {value}"
+    if isinstance(value, (str, int, type(None))) and (field, value) in _WORDS:
+        return _WORDS[field, value]
+    if field in _NUMBERS and isinstance(value, Real):
+        return _NUMBERS[field].format(value)
+    return f"{field} is {value}"

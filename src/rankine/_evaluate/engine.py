@@ -11,7 +11,7 @@ from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.options import is_ranked
-from rankine._evaluate.plan import users_of
+from rankine._evaluate.plan import OF_LISTS, users_of
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted
@@ -44,7 +44,7 @@ def evaluate_source(
     name: str,
     *,
     depth: int | None = None,
-    joins: dict[Order, Aligned] | None = None,
+    joins: dict[Any, Any] | None = None,
     known: Known | None = None,
     keep: int | None = None,
     weights: Weights | None = None,
@@ -80,7 +80,7 @@ def evaluate_source(
     for group in plan.groups:
         if group.lists:
             listed = _listed_for(
-                group, truth, source, known or Known(), depth, partial=partial
+                group, truth, source, known or Known(), depth, joins, partial=partial
             )
             tables.append(listed)
             found |= _summaries(group, listed, weights)
@@ -177,24 +177,35 @@ def _listed_for(
     source: Source,
     known: Known,
     depth: int | None,
+    joins: dict[Any, Any] | None,
     *,
     partial: bool,
 ) -> Listed:
     """Return the lists that a group of metrics reads, with all that is known."""
     rule = _ranked(group.rule, source)
-    lists = lists_of(source, rule)
     depths = [one for one in (group.depth, depth) if one is not None]
-    if truth is not None:
-        features = known.features
-        topics = None if features is None else features.topic
-        subtopics = truth.subtopics if topics is None else None
-        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
     needs = {
         need: metric
         for _, metric, _ in group.members
         if isinstance(metric, ListMetric)
         for need in metric.needs
     }
+    users, deepest = users_of(needs.keys(), rule), min(depths, default=None)
+    key = (
+        *(getattr(rule, field) for field in OF_LISTS),
+        users,
+        deepest,
+        *sorted(needs),
+    )
+    if joins is not None and key in joins:
+        kept: Listed = joins[key]
+        return kept
+    lists = lists_of(source, rule)
+    if truth is not None:
+        features = known.features
+        topics = None if features is None else features.topic
+        subtopics = truth.subtopics if topics is None else None
+        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
     if "reference" in needs and known.reference is not None:
         reference = known.reference
         if not partial:
@@ -204,9 +215,9 @@ def _listed_for(
     listed = know(
         lists,
         _needed(known, set(needs)),
-        min(depths, default=None),
+        deepest,
         rule.duplicates,
-        users=users_of(needs.keys(), rule),
+        users=users,
         partial=partial,
     )
     _refuse_items(listed.table, needs)
@@ -216,7 +227,10 @@ def _listed_for(
     of_truth = truth.source.notes if truth and "judgements" in needs else ()
     notes = (*of_truth, *listed.notes, *strange, *bare)
     catalogue = _inferred(known, listed.table) if "catalog" in needs else ()
-    return replace(listed, notes=notes, catalogue=catalogue)
+    made = replace(listed, notes=notes, catalogue=catalogue)
+    if joins is not None:
+        joins[key] = made
+    return made
 
 
 def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
@@ -271,7 +285,7 @@ def _joins(
     plan: Plan,
     truth: Truth,
     source: Source,
-    joins: dict[Order, Aligned] | None,
+    joins: dict[Any, Any] | None,
     *,
     whole: bool,
 ) -> list[Aligned]:

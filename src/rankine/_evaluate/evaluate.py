@@ -181,11 +181,16 @@ class Job:
             columns, lenient = options.of_items, options.lenient
             features = read_features(items, columns, lenient=lenient)
         rows = None if train is None else train_of(train, options.reading("train"))
-        other = options.reference
-        if other is not None:
-            how = options.reading("reference", by_rank=self.of_run.by_rank)
-            other = reference_of(other, how, options.order)
-        return Known(rows, features, self.catalog, reference=other)
+        return Known(rows, features, self.catalog, reference=self.reference)
+
+    @cached_property
+    def reference(self) -> Source | None:
+        """The lists of another recommender, read once."""
+        options = self.options
+        if options.reference is None:
+            return None
+        how = options.reading("reference", by_rank=self.of_run.by_rank)
+        return reference_of(options.reference, how, options.order)
 
     @cached_property
     def weights(self) -> Weights | None:
@@ -219,9 +224,16 @@ class Job:
         return source
 
     def evaluate(
-        self, truth: Truth | None, source: Source, name: str | None = None
+        self,
+        truth: Truth | None,
+        source: Source,
+        name: str | None = None,
+        joins: dict[Any, Any] | None = None,
     ) -> Evaluation:
-        """Evaluate a run against judgements, if there are any."""
+        """Evaluate a run against judgements, if there are any.
+
+        Joined tables are kept in `joins`, for further jobs on the same data.
+        """
         options = self.options
         return evaluate_source(
             self.plan,
@@ -229,6 +241,7 @@ class Job:
             source,
             name or options.name or source.name,
             depth=options.depth,
+            joins=joins,
             known=self.known,
             keep=options.keep,
             weights=self.weights,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.cached import cached_property
-from rankine._conventions.convention import BY_RANK, WITH_CUTOFF, Convention
+from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 # Fields that decide the table; metrics for which they agree share one.
-_OF_LISTS = ("order", "tie", "score_bits", "duplicates")
+OF_LISTS = ("order", "tie", "score_bits", "duplicates")
 _OF_TABLE = (
     "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
     "negative", "queries", "missing_run",
 )  # fmt: skip
+_OF_JUDGED_LISTS = ("queries", "threshold")
+_OF_MEANS = ("empty_list", "aggregate", "nothing", "decimals")
 _GIVEN_BY = {
     "judgements": ("qrels",),
     "train": ("train",),
@@ -133,7 +135,7 @@ def plan_of(
         key = tuple(getattr(own, field) for field in _OF_TABLE)
         if isinstance(metric, ListMetric):
             users = users_of(metric.needs, own)
-            key = ("lists", users, *(getattr(own, field) for field in _OF_LISTS))
+            key = ("lists", users, *(getattr(own, field) for field in OF_LISTS))
         groups.setdefault(key, []).append((number, metric, own))
     return Plan(
         tuple(metrics),
@@ -173,6 +175,16 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
             if given.isdisjoint(_GIVEN_BY[need]):
                 msg = f"{metric} needs {WORDS[need]}"
                 raise ParameterError(msg)
+
+
+def fields_of(metric: Metric) -> tuple[str, ...]:
+    """Return the fields of a convention on which a metric may depend."""
+    fact = metric.fact
+    if not isinstance(metric, ListMetric):
+        return tuple(field for field in FIELDS if field != "overrides")
+    judged = any(need.startswith("judgements") for need in fact.needs)
+    more = _OF_JUDGED_LISTS if judged else ()
+    return (*OF_LISTS, *more, *_OF_MEANS, *fact.follows.values())
 
 
 def rule_for(metric: Metric, rule: Convention) -> Convention:

@@ -7,18 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.cached import cached_property
-from rankine._base.checks import check_count
-from rankine._conventions.convention import BY_RANK, FIELDS, Convention
+from rankine._conventions.convention import BY_RANK, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.explanation import Explanation, Group, Row, Step
-from rankine._evaluate.options import Options, source_of, truth_of
-from rankine._evaluate.plan import plan_of, rule_for
-from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows, Stream
-from rankine._metrics.lists.kind import ListMetric
+from rankine._evaluate.held import Held
+from rankine._evaluate.options import Options
+from rankine._evaluate.plan import fields_of, rule_for
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
 from rankine.errors import ParameterError, RankineError
@@ -27,10 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._evaluate.result import Evaluation
-    from rankine._io.sources import Source
-    from rankine._join.aligned import Aligned
-    from rankine._join.judgements import Truth
-    from rankine._join.ranks import Order
 
 BASE = "rankine"
 """The convention that the others are compared with."""
@@ -40,17 +32,19 @@ _NOT_CUT = "this tool has it only without a cutoff"
 _UNLIKE = "its {} is defined differently, which is not computed here"
 _REFUSING = frozenset({"missing_run", "negative", "duplicates", "nothing"})
 """Choices by which a tool may refuse data."""
+_ROUNDING = frozenset({"decimals"})
 
 
 class Reconciliation:
     """A row per tool, grouped by equal numbers; see `reconcile`."""
 
-    def __init__(self, metric: Metric, data: _Data, names: Sequence[str]) -> None:
+    def __init__(self, metric: Metric, data: Held, names: Sequence[str]) -> None:
         self.metric = metric
         self._data = data
+        data.read(metric)
         self._errors: list[RankineError] = []
         self.rows = tuple(self._row(name) for name in names)
-        if len(self._errors) == sum(TOOLS[name].has(metric.name) for name in names):
+        if len(self._errors) == sum(not self._lacks(name) for name in names):
             texts = {str(error) for error in self._errors}
             if len(texts) == 1:
                 raise self._errors[0]  # nobody can do anything with these data
@@ -138,13 +132,18 @@ class Reconciliation:
                 msg = f"{TOOLS[name].title}: {why} ({self.metric})"
                 raise ParameterError(msg)
         here, there = self._choices(first), self._choices(second)
+        rounds = here["decimals"] is not None
         steps, unmoved = [], []
         before = self._found(here)
         value_first = _value_of(before, self.metric)
-        # What refuses data goes first, or last, so that the others show what they do.
+        # What refuses data or rounds goes first, or last, so that the others show what
+        # they do.
         differing = sorted(
             _differing(here, there),
-            key=lambda field: (field in _REFUSING) != (before is None),
+            key=lambda field: (
+                (field in _REFUSING) != (before is None),
+                (field in _ROUNDING) != rounds,
+            ),
         )
         for field in differing:
             was = here[field]
@@ -202,31 +201,6 @@ class Reconciliation:
         return to_dict(self)
 
 
-class _Data:
-    """Judgements and a run that were read once, and their joined tables."""
-
-    def __init__(
-        self, truth: Truth, by_score: Source, by_rank: Source, options: Options
-    ) -> None:
-        self.truth = truth
-        self.source, self._by_rank = by_score, by_rank
-        self.ranked = getattr(by_rank, "ranked", False)
-        self._rel, self._catalog = options.rel, options.catalog
-        self._joins: dict[bool, dict[Order, Aligned]] = {True: {}, False: {}}
-        self._kept: dict[Any, Evaluation] = {}
-
-    def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
-        key = (metric, rule)
-        if key not in self._kept:
-            plan = plan_of((metric,), rule, None, self._rel, self._catalog)
-            ranked = plan.rule.order in BY_RANK and self.ranked
-            source = self._by_rank if ranked else self.source
-            self._kept[key] = evaluate_source(
-                plan, self.truth, source, source.name, joins=self._joins[ranked]
-            )
-        return self._kept[key]
-
-
 def reconcile(
     qrels: Any,
     run: Any,
@@ -236,20 +210,33 @@ def reconcile(
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     rel: float | None = None,
-    catalog: int | None = None,
+    catalog: Any = None,
+    items: Any = None,
+    train: Any = None,
+    reference: Any = None,
+    weights: Any = None,
+    depth: int | None = None,
+    lower_is_better: bool = False,
     lenient: bool = False,
 ) -> Reconciliation:
     """Compute a metric as every known tool does, and explain why the numbers differ.
 
     Args:
-        qrels: judgements, as `evaluate` takes them.
+        qrels: judgements, as `evaluate` takes them; None if the metric needs none.
         run: a run, as `evaluate` takes it.
         metric: the metric.
         conventions: names of conventions; all if not given.
         columns: which column is what.
         grades: what each grade in words is worth.
         rel: the smallest relevant grade, the same for all tools.
-        catalog: the number of items in the catalogue, for metrics that need it.
+        catalog: the catalogue, as `evaluate` takes it. A tool whose metric needs this
+            or other data that were not given has no number.
+        items: what is known of items, as `evaluate` takes it.
+        train: the interactions that users had before.
+        reference: the lists of another recommender.
+        weights: how much each query counts.
+        depth: use only the first items of each list.
+        lower_is_better: scores are distances, the smallest first.
         lenient: as in `evaluate`.
 
     Returns:
@@ -265,12 +252,17 @@ def reconcile(
         (0.4167, 0.5556)
         >>> print(found.explain("ranx", "jurity").steps[0].words)
         divides AP by min(k, R)
+
+        Of a catalogue of four, two items are shown, as a share or as a count.
+
+        >>> found = reconcile(None, {"u": ["a"], "v": ["b"]}, "Coverage", catalog=4)
+        >>> found["rankine"], found["rectools"]
+        (0.5, 2.0)
     """
     asked = parse(metric) if isinstance(metric, str) else metric
     if not isinstance(asked, Metric):
         msg = f"a metric is a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
-    refuse_lists(asked)
     names = list(PRESETS)
     if conventions is not None:
         if isinstance(conventions, str) or not isinstance(conventions, Iterable):
@@ -280,20 +272,19 @@ def reconcile(
     for name in names:
         _check_name(name)
     options = Options(
-        columns=columns, grades=grades, rel=rel, catalog=catalog, lenient=lenient
+        columns=columns,
+        grades=grades,
+        rel=rel,
+        catalog=catalog,
+        items=items,
+        train=train,
+        reference=reference,
+        weights=weights,
+        depth=depth,
+        lower_is_better=lower_is_better,
+        lenient=lenient,
     )
-    data = data_of(qrels, run, options)
-    return Reconciliation(asked, data, names)
-
-
-def refuse_lists(metric: Metric) -> None:
-    """Refuse metrics of lists, which read more than judgements and a run."""
-    if isinstance(metric, ListMetric):
-        msg = (
-            f"reconcile compares metrics of judged items, and {metric} is a metric of "
-            "lists; use evaluate() with convention= instead"
-        )
-        raise ParameterError(msg)
+    return Reconciliation(asked, Held(qrels, run, options), names)
 
 
 def _check_name(name: Any) -> None:
@@ -301,22 +292,6 @@ def _check_name(name: Any) -> None:
         msg = f"conventions are given here by name, got {name!r}"
         raise ParameterError(msg)
     convention(name)
-
-
-def data_of(qrels: Any, run: Any, options: Options) -> _Data:
-    """Read judgements and a run once, for any number of conventions."""
-    options.check()
-    if options.catalog is not None:
-        check_count("catalog", options.catalog, least=1)
-    truth = truth_of(qrels, options.reading("qrels"))
-    by_score = by_rank = _in_memory(source_of(run, options.reading("run")))
-    if not isinstance(run, (Rows, Stream)) and str(run) != "-":
-        by_rank = _in_memory(source_of(run, options.reading("run", by_rank=True)))
-    return _Data(truth, by_score, by_rank, options)
-
-
-def _in_memory(source: Source) -> Source:
-    return as_rows(source, "run") if isinstance(source, Stream) else source
 
 
 def _same(first: float | None, second: float | None) -> bool:
@@ -337,8 +312,8 @@ def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
     own = rule_for(metric, rule)
     made = {
         field: getattr(own, field)
-        for field in FIELDS
-        if field != "overrides" and metric.fact.is_field(field)
+        for field in fields_of(metric)
+        if metric.fact.is_field(field)
     }
     for preset in PRESETS.values():
         for key in preset.own(metric.name, cut=cut):

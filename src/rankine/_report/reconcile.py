@@ -28,17 +28,18 @@ def to_text(found: Reconciliation) -> str:
     """Return a paragraph per number: who gives it, and why it is not the default."""
     lines = [str(found.metric), ""]
     decimals = _decimals(found)
-    for group in found.groups:
+    values = [_number(group.value, decimals) for group in found.groups]
+    width = max([decimals + 3, *map(len, values)])
+    for group, value in zip(found.groups, values, strict=True):
         names = ", ".join(_title(name) for name in group.conventions)
-        value = _number(group.value, decimals)
-        lines += _paragraph(f"{value:>{decimals + 3}}  ", names)
-        lead = " " * (decimals + 5)
+        lines += _paragraph(f"{value:>{width}}  ", names)
+        lead = " " * (width + 2)
         for reason in _reasons(group):
             lines += _paragraph(lead, reason, hang=2)
     silent = [row for row in found.rows if row.value is None]
     for why in dict.fromkeys(row.why for row in silent):
         names = ", ".join(_title(row.convention) for row in silent if row.why == why)
-        lines += _paragraph(f"{'-':>{decimals + 3}}  ", f"{names}: {shown(why)}")
+        lines += _paragraph(f"{'-':>{width}}  ", f"{names}: {shown(why)}")
     told = _warnings(found)
     if told:
         lines.append("")

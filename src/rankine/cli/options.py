@@ -104,7 +104,7 @@ _OF_TABLES = (
 )  # fmt: skip
 
 
-_EVALUATING = (
+_OF_RULE = (
     click.option(
         "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
         help=(
@@ -114,11 +114,19 @@ _EVALUATING = (
         ),
     ),
     click.option(
-        "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
-    ),
-    click.option(
         "--ties", type=click.Choice(["average", "best", "worst"]),
         help="The mean over all orders of tied items, or its bounds.",
+    ),
+    click.option(
+        "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
+        help="What the ranking follows: the score, the order of a rank column, its "
+        "numbers (gaps kept), or the order of rows.",
+    ),
+)  # fmt: skip
+"""What is said of the convention."""
+_OF_DATA = (
+    click.option(
+        "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
     ),
     click.option(
         "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
@@ -152,11 +160,6 @@ _EVALUATING = (
         "weights; also --format weights=NAME and --col weights.weight=COLUMN.",
     ),
     click.option(
-        "--order", type=click.Choice(["score", "rank", "rank_value", "given"]),
-        help="What the ranking follows: the score, the order of a rank column, its "
-        "numbers (gaps kept), or the order of rows.",
-    ),
-    click.option(
         "--lenient", is_flag=True,
         help=(
             "Drop rows without an id and repeated items, rank nan scores last, and "
@@ -170,7 +173,12 @@ OTHERS = ("train", "reference", "items", "weights")
 
 def evaluating(function: F) -> F:
     """Give a command the options that say how runs are evaluated."""
-    return _with(_EVALUATING, function)
+    return _with((*_OF_RULE, *_OF_DATA), function)
+
+
+def with_data(function: F) -> F:
+    """Give a command the same options, but for what is said of the convention."""
+    return _with(_OF_DATA, function)
 
 
 def reading(function: F) -> F:

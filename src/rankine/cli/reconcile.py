@@ -7,13 +7,24 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
+from rankine.cli.options import (
+    OTHERS,
+    reading,
+    refuse_stdin_twice,
+    said,
+    say_how,
+    with_data,
+)
 from rankine.cli.output import json_option, print_texts
 
 
 @click.command()
 @click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--no-qrels", is_flag=True,
+    help="There are no judgements: QRELS is the run. Only for metrics of lists.",
+)  # fmt: skip
 @click.option(
     "-m", "--metric", "metrics", multiple=True, help="A metric; AP@10 if not given."
 )
@@ -21,20 +32,16 @@ from rankine.cli.output import json_option, print_texts
     "--explain", nargs=2, metavar="FIRST SECOND",
     help="Go from one convention to another, one choice at a time.",
 )  # fmt: skip
-@click.option("--rel", type=float, help="The smallest relevant grade, for all tools.")
-@click.option("--catalog", type=int, help="The number of items in the catalogue.")
-@click.option(
-    "--lenient", is_flag=True,
-    help="Drop rows without an id and repeated items, and rank nan scores last.",
-)  # fmt: skip
+@with_data
 @json_option
 @reading
 def command(
     qrels: Path,
-    run: Path,
+    run: Path | None,
+    no_qrels: bool,  # noqa: FBT001 - a flag
     metrics: tuple[str, ...],
     explain: tuple[str, str] | None,
-    as_json: bool,  # noqa: FBT001 - a flag
+    as_json: bool,  # noqa: FBT001
     verbose: bool,  # noqa: FBT001
     **given: Any,
 ) -> None:
@@ -46,22 +53,22 @@ def command(
     \b
     rankine reconcile qrels.txt bm25.run -m AP@10 -m nDCG@10
     rankine reconcile qrels.txt bm25.run -m AP@10 --explain ranx jurity
+    rankine reconcile --no-qrels lists.csv -m Coverage@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.reconcile import (  # noqa: PLC0415
-        Reconciliation,
-        data_of,
-        refuse_lists,
-    )
+    from rankine._evaluate.held import Held  # noqa: PLC0415
+    from rankine._evaluate.reconcile import Reconciliation  # noqa: PLC0415
     from rankine._metrics.names import parse_all  # noqa: PLC0415
 
-    refuse_stdin_twice(qrels, run)
+    if (run is None) != no_qrels:
+        msg = "--no-qrels takes one file, the run" if run else "Missing argument 'RUN'."
+        raise click.UsageError(msg)
+    judged, retrieved = (None, qrels) if run is None else (qrels, run)
+    refuse_stdin_twice(judged, retrieved, *(given[role] for role in OTHERS))
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
-    for metric in asked:
-        refuse_lists(metric)
-    data = data_of(qrels, run, said(**given))
+    data = Held(judged, retrieved, said(roles=("qrels", "run", *OTHERS), **given))
     if verbose:
-        say_how([data.truth.source, data.source])
+        say_how(data.read(asked[0]))
     shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]
     if explain:
         shown = [found.explain(*explain) for found in shown]

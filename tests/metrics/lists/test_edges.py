@@ -8,11 +8,8 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import rankine as rk
-from rankine.cli import cli
-from rankine.data import FILMS
 from rankine.errors import DataError, ParameterError, RankineError
 from tests.metrics.lists.mean import one
 
@@ -44,17 +41,6 @@ def test_an_item_is_at_no_distance_from_itself_twice() -> None:
     assert (
         one(None, {"u": ["a", "a", "b"]}, "ILD", convention="jurity", items=items) == 1
     )
-
-
-@pytest.mark.parametrize("metric", ["ILD", "Gini", "Coverage@10", "Novelty", "AWRF"])
-def test_reconcile_refuses_metrics_of_lists(metric: str) -> None:
-    files = [str(FILMS / "test.csv"), str(FILMS / "popular.csv")]
-
-    done = CliRunner().invoke(cli, ["reconcile", *files, "-m", metric])
-
-    assert isinstance(done.exception, ParameterError)
-    with pytest.raises(ParameterError, match="is a metric of lists"):
-        rk.reconcile(files[0], files[1], metric)
 
 
 def test_an_interval_of_pairs_stays_within_bounds_and_around_its_value() -> None:

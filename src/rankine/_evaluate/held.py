@@ -1,0 +1,123 @@
+"""Data that are read once and evaluated under any number of conventions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike, fsdecode
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.cached import cached_property
+from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.options import is_ranked, reference_of, source_of, truth_of
+from rankine._io.mappings import as_rows
+from rankine._io.sources import Rows, Stream
+from rankine._join.known import catalog_of
+from rankine.errors import RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.options import Options
+    from rankine._evaluate.result import Evaluation
+    from rankine._io.sources import Source
+    from rankine._join.judgements import Truth
+    from rankine._metrics.metric import Metric
+
+
+class Held:
+    """Judgements, a run and what else is known, read once in every way needed."""
+
+    def __init__(self, qrels: Any, run: Any, options: Options) -> None:
+        options.check()
+        if options.catalog is not None:
+            options = replace(options, catalog=catalog_of(options.catalog))
+        self._qrels, self._run, self._options = qrels, run, options
+        self._held: dict[Any, Any] = {}
+        self._joins: dict[bool, dict[Any, Any]] = {True: {}, False: {}}
+
+    def read(self, metric: Metric) -> list[Source]:
+        """Read judgements and the run, so that what is wrong with them is told at once.
+
+        Args:
+            metric: what they are read for.
+        """
+        truth = self._truth(subtopics="subtopics" in metric.needs)
+        run = self._source(by_rank=False)
+        return [run] if truth is None else [truth.source, run]
+
+    def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
+        """Evaluate the run as `evaluate` does, under a convention."""
+        found: Evaluation = self._once(
+            (metric, rule), lambda: self._evaluated(metric, rule)
+        )
+        return found
+
+    @cached_property
+    def ranked(self) -> bool:
+        """Whether the run, or the reference, has a rank column."""
+        sources = self._source(by_rank=True), self._reference(by_rank=True)
+        return any(one is not None and is_ranked(one) for one in sources)
+
+    def _evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
+        job = prepare((metric,), replace(self._options, convention=rule))
+        job.check(judged=self._qrels is not None)
+        truth = self._truth(subtopics=job.of_qrels.subtopics)
+        by_rank = job.of_run.by_rank and self.ranked
+        job.reference = self._reference(by_rank=by_rank)
+        known = self._once("known", lambda: job.known)
+        job.known = replace(known, reference=job.reference)
+        job.weights = self._once("weights", lambda: job.weights)
+        source = self._source(by_rank=by_rank)
+        return job.evaluate(truth, source, joins=self._joins[by_rank])
+
+    def _truth(self, *, subtopics: bool) -> Truth | None:
+        if self._qrels is None:
+            return None
+        how = self._options.reading("qrels", subtopics=subtopics)
+        truth: Truth = self._once(
+            ("qrels", subtopics), lambda: truth_of(self._qrels, how)
+        )
+        return truth
+
+    def _source(self, *, by_rank: bool) -> Source:
+        by_rank = by_rank and _opens_again(self._run)
+        how = self._options.reading("run", by_rank=by_rank)
+        source: Source = self._once(
+            ("run", by_rank), lambda: _in_memory(source_of(self._run, how))
+        )
+        return source
+
+    def _reference(self, *, by_rank: bool) -> Source | None:
+        data = self._options.reference
+        if data is None:
+            return None
+        by_rank = by_rank and _opens_again(data)
+        how = self._options.reading("reference", by_rank=by_rank)
+        source: Source = self._once(
+            ("reference", by_rank), lambda: reference_of(data, how, None)
+        )
+        return source
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made under a key, or raise what was raised then."""
+        if key not in self._held:
+            try:
+                self._held[key] = make()
+            except RankineError as error:
+                self._held[key] = error
+        found = self._held[key]
+        if isinstance(found, RankineError):
+            raise found
+        return found
+
+
+def _opens_again(data: Any) -> bool:
+    """Say whether data can be read a second time, in another way."""
+    if isinstance(data, (str, PathLike)):
+        return fsdecode(data) not in {"-", "/dev/stdin"}
+    return not isinstance(data, (Rows, Stream))
+
+
+def _in_memory(source: Source) -> Source:
+    return as_rows(source, "run") if isinstance(source, Stream) else source
