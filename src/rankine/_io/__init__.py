@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +18,14 @@ from rankine._io.columns import (
     known_columns,
 )
 from rankine._io.frames import frame_part, from_frame, is_frame
-from rankine._io.mappings import graded, turned
+from rankine._io.mappings import turned
 from rankine._io.matrices import from_sparse
-from rankine._io.records import from_objects, from_records, hold_objects
+from rankine._io.records import from_entries, from_records
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
     Lists,
     Reading,
-    Rows,
     Source,
     Stream,
     is_sparse,
@@ -44,17 +42,22 @@ _ENTRIES = (list, dict, set, frozenset)
 """What may stand for a query in a list; a tuple may be a row without names."""
 
 
-def read(data: Any, role: Role, how: Reading = PLAIN) -> Source:
-    """Read judgements or a run from anything that is accepted for them."""
+def read(
+    data: Any, role: Role, how: Reading = PLAIN, name: str | None = None
+) -> Source:
+    """Read judgements or a run from anything that is accepted for them.
+
+    What is not a file goes by a name in messages, or by its role.
+    """
     if how is not PLAIN:
         _check(how)
-    source = _read(data, role, how)
+    source = _read(data, role, how, name or role)
     if how.lower_is_better and role == "run":
         return turned(source, lenient=how.lenient)
     return source
 
 
-def _read(data: Any, role: Role, how: Reading) -> Source:
+def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
     was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (
@@ -66,24 +69,24 @@ def _read(data: Any, role: Role, how: Reading) -> Source:
         return _as_read(data, role)
     if type(data).__name__ == "DatasetDict":
         splits = ", ".join(map(repr, data))
-        msg = f"cannot read {role} from a DatasetDict; pass one of its splits: {splits}"
+        msg = f"cannot read {name} from a DatasetDict; pass one of its splits: {splits}"
         raise FormatError(msg)
     if isinstance(data, (list, tuple)):
-        return _of_list(data, role, how)
+        return _of_list(data, role, how, name)
     if isinstance(data, Mapping) and not is_sparse(data):
-        return _by_query(data, role, how)
+        return from_entries(data, role, how, name)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
         return files.read_path(Path(os.fsdecode(data)), role, how)
     if is_frame(data):
-        return from_frame(data, role, how)
+        return from_frame(data, role, how, name=name)
     if is_sparse(data):
-        return from_sparse(data, role)
+        return from_sparse(data, role, name)
     hint = ""
     if type(data).__name__ in {"ndarray", "Tensor"}:
         hint = "; wrap a matrix with from_scores or from_ranked"
     msg = (
-        f"cannot read {role} from {kind_of(data)}; expected a path, a mapping by "
+        f"cannot read {name} from {kind_of(data)}; expected a path, a mapping by "
         "query, a pandas, polars or pyarrow frame, or a sparse matrix" + hint
     )
     raise FormatError(msg)
@@ -97,31 +100,20 @@ def _is_record(entry: Any, how: Reading) -> bool:
     return told in entry or bool(known_columns(list(entry), "user"))
 
 
-def _of_list(data: Sequence[Any], role: Role, how: Reading) -> Source:
+def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source:
     """Read a list: of records, which name their query; or an entry per query."""
     odd = next((entry for entry in data if not isinstance(entry, _ENTRIES)), None)
     if odd is not None:
         msg = (
-            f"cannot read {role} from a list that holds {kind_of(odd)}; expected a "
+            f"cannot read {name} from a list that holds {kind_of(odd)}; expected a "
             "list of items for each query, such as [['a', 'b'], ['c']], or records "
             "with a query"
         )
         raise FormatError(msg)
     if data and all(_is_record(entry, how) for entry in data):
         need_threads()
-        return from_records(list(data), role, how, role)
-    return _by_query(dict(enumerate(data)), role, how, n_places=len(data))
-
-
-def _by_query(
-    data: Mapping[Any, Any], role: Role, how: Reading, n_places: int | None = None
-) -> Lists | Rows:
-    if hold_objects(data.values()):
-        rows = from_objects(list(data), list(data.values()), role, how, role)
-        return replace(rows, n_places=n_places)
-    if how.grades is not None and role == "qrels":
-        data = graded(data, how.grades)
-    return Lists(data, role, n_places=n_places)
+        return from_records(list(data), role, how, name)
+    return from_entries(dict(enumerate(data)), role, how, name, len(data))
 
 
 def _as_read(source: Source, role: Role) -> Source:

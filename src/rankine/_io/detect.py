@@ -159,7 +159,9 @@ def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
         return Sniffed(told)
     if binary:
         return Sniffed(binary)
-    if told is None and re.match(rb'\s*(\{\s*["}]|\[\s*[{\]])', head):
+    if told is None and re.match(rb'\s*(\{\s*["}]|\[\s*["[{\]])', head):
+        return Sniffed(_kind_of_json(head.lstrip()))
+    if told is None and head.lstrip()[:1] == b"[" and _is_list(_filled(head)[0]):
         return Sniffed(_kind_of_json(head.lstrip()))
     return None
 
@@ -185,11 +187,24 @@ def _binary(head: bytes, name: str) -> str | None:
     return None
 
 
+def _filled(head: bytes) -> list[bytes]:
+    """Return the lines that are not blank."""
+    return [line for line in head.split(b"\n") if line.strip()]
+
+
+def _is_list(line: bytes) -> bool:
+    """Say whether a line is a whole list of JSON."""
+    try:
+        return isinstance(json.loads(line), list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _kind_of_json(head: bytes) -> str:
-    """Tell one JSON value from a record per line."""
+    """Tell one JSON value from a record, or a list of items, per line."""
+    lines = _filled(head)
     if head[:1] == b"[":
-        return "json"
-    lines = [line for line in head.split(b"\n") if line.strip()]
+        return "ndjson" if len(lines) > 1 and _is_list(lines[0]) else "json"
     try:
         first = json.loads(lines[0])
     except (ValueError, RecursionError):

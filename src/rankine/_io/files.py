@@ -145,6 +145,12 @@ def _together(
     sources: list[Rows | Stream | Lists], name: str, role: Role
 ) -> Rows | Stream | Lists:
     """Put the parts of one run, or of one set of judgements, together."""
+    if any(getattr(source, "n_places", None) is not None for source in sources):
+        msg = (
+            f"{name}: lists without ids of queries are paired by their places, which "
+            "several files do not tell; put them into one file, or give queries ids"
+        )
+        raise FormatError(msg)
     notes = _once(source.notes for source in sources)
     notes += (f"{name}: {len(sources)} files are read as one",)
     streams = [source for source in sources if isinstance(source, Stream)]

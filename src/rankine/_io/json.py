@@ -1,4 +1,4 @@
-"""JSON: one object by query, or a record per line."""
+"""JSON: one object by query, lists by their places, or records."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ from rankine._base.limits import limits
 from rankine._io.bytes import decoded, not_utf8
 from rankine._io.columns import NAMES_OF_TABLES
 from rankine._io.frames import frame_part, rows_of
-from rankine._io.mappings import as_rows, graded
-from rankine._io.records import (
-    from_objects,
-    from_records,
-    hold_objects,
-    records_part,
-)
+from rankine._io.mappings import as_rows
+from rankine._io.records import from_entries, from_records, records_part
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part
+from rankine._io.values import kind_of
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
@@ -59,25 +55,41 @@ _TYPES = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
 def read_json(
     opened: Opened, role: Role, how: Reading, *, lines: bool
 ) -> Lists | Rows | Stream:
-    """Read {query: {item: number}}, {query: [items]}, or records."""
+    """Read {query: {item: number}}, {query: [items]}, [[items], ...], or records."""
     text, name = opened.read(), opened.name
     large = role == "run" and not lines and len(text) > _LARGE
     if large and text.lstrip()[:1] == b"{":
         return _in_parts(text, name, how)
     loaded = _loaded(text, name, role, lines=lines)
     if not isinstance(loaded, Part):
-        return from_records(loaded[0], role, how, name, loaded[1])
+        entries, numbers = loaded
+        if any(isinstance(entry, list) for entry in entries):
+            return _by_place(entries, numbers, role, how, name)
+        return from_records(entries, role, how, name, numbers)
     if loaded.entries is None:
         return rows_of(loaded, role, how)
-    data = loaded.entries
-    for query, entry in data.items():
+    for query, entry in loaded.entries.items():
         if not isinstance(entry, (dict, list)):
             raise _no_entry(query, entry, name)
-    if hold_objects(data.values()):
-        return from_objects(list(data), list(data.values()), role, how, name)
-    if how.grades is not None and role == "qrels":
-        data = graded(data, how.grades)
-    return Lists(data, name)
+    return from_entries(loaded.entries, role, how, name)
+
+
+def _by_place(
+    entries: list[Any], numbers: Ints | None, role: Role, how: Reading, name: str
+) -> Lists | Rows:
+    """Read a list of items for each query, which goes by its place."""
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, (dict, list)):
+            where = f"{name}: the entry at place {place}"
+            if numbers is not None:
+                where = f"{name}:{int(numbers[place])}: the entry"
+            msg = (
+                f"{where} is {kind_of(entry)}; expected a list of items, as others "
+                "have it"
+            )
+            raise FormatError(msg)
+    by_place = dict(enumerate(entries))
+    return from_entries(by_place, role, how, name, len(entries), numbers)
 
 
 def json_part(opened: Opened, *, lines: bool) -> Part:
@@ -105,10 +117,13 @@ def _loaded(
         data = _load(text, name, 1)
         if isinstance(data, dict) and not _is_record(data):
             return _entries_part(data, name)
-        if not isinstance(data, (list, dict)):
-            msg = f"{name}: is JSON, but neither an object nor a list of objects"
-            raise FormatError(msg)
         records = data if isinstance(data, list) else [data]
+        if records and not isinstance(records[0], (list, dict)):
+            msg = (
+                f"{name}: is JSON, but neither an object nor a list of objects or of "
+                'lists, such as [["a", "b"], ["c"]]'
+            )
+            raise FormatError(msg)
     if not records:
         raise no_rows(name, role)
     return records, numbers
@@ -137,13 +152,16 @@ def _is_record(data: dict[str, Any]) -> bool:
 
 
 def _lines_of(text: bytes, name: str) -> tuple[list[Any], Ints]:
-    """Return an object per line, and the number of its line."""
-    records, numbers = [], []
+    """Return an object or a list per line, and the number of its line."""
+    records: list[Any] = []
+    numbers: list[int] = []
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             record = _load(line, name, number)
-            if not isinstance(record, dict):
-                msg = f"{name}:{number}: is not a JSON object"
+            kind = list if records and isinstance(records[0], list) else dict
+            if not isinstance(record, kind if records else (dict, list)):
+                word = "list, as the first line is" if kind is list else "object"
+                msg = f"{name}:{number}: is not a JSON {word}"
                 raise FormatError(msg)
             records.append(record)
             numbers.append(number)
@@ -155,10 +173,7 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
     whole = decoded(text, name)
 
     def rows(held: dict[str, Any]) -> Rows:
-        lists: Lists | Rows = Lists(held, name)
-        if hold_objects(held.values()):
-            lists = from_objects(list(held), list(held.values()), "run", how, name)
-        return as_rows(lists, "run")
+        return as_rows(from_entries(held, "run", how, name), "run")
 
     def parts() -> Generator[Rows, None, None]:
         held: dict[str, Any] = {}

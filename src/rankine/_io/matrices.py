@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
 
 
-def from_sparse(data: Any, role: Role) -> Rows:
+def from_sparse(data: Any, role: Role, name: str) -> Rows:
     """Read a sparse matrix: rows are queries, columns are items.
 
     A stored zero is a judged item of grade 0, or a retrieved item with score 0.
     """
     if data.dtype.kind not in "biuf":
-        msg = f"{role}: the sparse matrix holds {data.dtype}; expected numbers"
+        msg = f"{name}: the sparse matrix holds {data.dtype}; expected numbers"
         raise FormatError(msg)
-    _check_dimensions(data.ndim, f"{role}: expected a sparse matrix")
+    _check_dimensions(data.ndim, f"{name}: expected a sparse matrix")
     matrix = data.tocoo() if data.format == "coo" else data.tocsr().tocoo()
     frame = pl.DataFrame(
         {
@@ -41,7 +41,7 @@ def from_sparse(data: Any, role: Role) -> Rows:
     )
     empty = data.shape[0] if frame.height == 0 else 0
     n, _ = data.shape
-    return Rows(frame, role, role=role, shape=data.shape, n_empty=empty, n_places=n)
+    return Rows(frame, name, role=role, shape=data.shape, n_empty=empty, n_places=n)
 
 
 def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:

@@ -14,12 +14,13 @@ from rankine._base.text import Counted
 from rankine._io.columns import NO_COLUMN as NO_PART
 from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import frame_part, rows_of
+from rankine._io.mappings import graded
 from rankine._io.sources import Lists, Rows
 from rankine._io.values import NO_COLUMN, kind_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankine._base.arrays import Ints
     from rankine._io.columns import Role
@@ -60,6 +61,33 @@ def from_records(
     inside = {key: own for key, own in told.items() if key not in outside}
     how = replace(how, columns=inside)
     return from_objects(_under(part["query"], records), entries, role, how, name, lines)
+
+
+def from_entries(
+    data: Mapping[Any, Any],
+    role: Role,
+    how: Reading,
+    name: str,
+    n_places: int | None = None,
+    lines: Ints | None = None,
+) -> Lists | Rows:
+    """Read judgements or a run from what there is for each query.
+
+    Args:
+        data: {query: {item: number}}, {query: [items]} or {query: [objects]}.
+        role: what they are.
+        how: what the user says of them.
+        name: what to call them in messages.
+        n_places: how many queries there are, if they go by their places.
+        lines: the line of each query, if they come from a file.
+    """
+    if hold_objects(data.values()):
+        entries = list(data.values())
+        made = from_objects(list(data), entries, role, how, name, lines)
+        return replace(made, n_places=n_places)
+    if how.grades is not None and role == "qrels":
+        data = graded(data, how.grades)
+    return Lists(data, name, n_places=n_places)
 
 
 def hold_objects(entries: Iterable[Any]) -> bool:
