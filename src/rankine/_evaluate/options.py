@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankine import _io as io
 from rankine._base.checks import check_choice, check_k, check_number
+from rankine._base.roles import APART, LIKE, OTHERS, ROLES, RUNS, none_of
 from rankine._conventions.convention import BY_RANK
 from rankine._io.columns import check_parts
-from rankine._io.frames import from_frame, is_frame
+from rankine._io.frames import is_frame
 from rankine._io.mappings import as_rows
 from rankine._io.records import hold_objects
 from rankine._io.repeats import cleaned
@@ -36,11 +37,6 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
 
 _FLAGS = ("lower_is_better", "lenient")
-_ROLES = ("qrels", "run", "train", "reference", "items", "weights")
-_RUNS = frozenset({"run", "reference"})
-"""Data that are lists of retrieved items."""
-_APART = {"items": ("item",), "weights": ("query", "weight")}
-"""Data whose columns are given apart, and which parts they have."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -97,14 +93,12 @@ class Options:
     def _check_columns(self, columns: Mapping[str, Any]) -> None:
         if "features" in columns:
             self._check_features(columns["features"])
-        for role, parts in _APART.items():
-            own = self._columns(role) or {}
-            check_parts(own, parts)
-            if own and getattr(self, role) is None:
-                msg = (
-                    f"columns gives '{role}.{next(iter(own))}', but there are no "
-                    f"{role}; give {role}= or --{role}"
-                )
+        for role, parts in APART.items():
+            check_parts(self._columns(role) or {}, parts)
+        for name in map(str, columns):
+            role, dot, _ = name.partition(".")
+            if dot and role in OTHERS and getattr(self, role) is None:
+                msg = f"columns gives {name!r}, but {none_of(role)}= or --{role}"
                 raise ParameterError(msg)
 
     def _check_features(self, features: Any) -> None:
@@ -155,9 +149,9 @@ class Options:
             more["columns"] = self._columns(role)
         if self.lenient:
             more["lenient"] = True
-        if self.lower_is_better and role in _RUNS:
+        if self.lower_is_better and role in RUNS:
             more["lower_is_better"] = True
-        if self.grades is not None and role not in _RUNS:
+        if self.grades is not None and role not in RUNS:
             more["grades"] = self.grades
         # By identity, as there are values that cannot be compared, such as pd.NA.
         said = {
@@ -178,17 +172,16 @@ class Options:
         if not isinstance(columns, Mapping):
             return columns
         shared: dict[str, Any] = {}
-        own: dict[str, dict[str, Any]] = {kind: {} for kind in _ROLES}
+        own: dict[str, dict[str, Any]] = {kind: {} for kind in ROLES}
         for name, column in columns.items():
             kind, dot, part = str(name).partition(".")
             if dot and kind in own:
                 own[kind][part] = column
             elif name != "features":
                 shared[name] = column
-        if role in _APART:
+        if role in APART:
             return own[role] or None
-        like = {"train": "qrels", "reference": "run"}.get(role, role)
-        return (shared | own[like] | own[role]) or None
+        return (shared | own[LIKE.get(role, role)] | own[role]) or None
 
 
 def options_of(function: str, given: Mapping[str, Any]) -> Options:
@@ -227,21 +220,18 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
             for user, had in train.items()
         }
         rows = as_rows(Lists(own, "train"), "run", lenient=how.lenient)
-    elif is_frame(train):
-        rows = from_frame(train, "qrels", how, name="train")
     else:
-        source = io.read(train, "qrels", how)
+        source = io.read(train, "qrels", how, "train")
         rows = as_rows(source, "qrels", lenient=how.lenient)
         if isinstance(source, Dense):
             rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
     frame = rows.frame
     if how.lenient:
         frame = frame.drop_nulls(["query", "item"])
-    name = "train" if rows.name == "qrels" else rows.name
     if frame.height == 0:
-        msg = f"{name}: no interactions in it"
+        msg = f"{rows.name}: no interactions in it"
         raise DataError(msg)
-    return replace(rows, frame=frame, name=name)
+    return replace(rows, frame=frame)
 
 
 def source_of(
@@ -257,8 +247,8 @@ def source_of(
     One without rows is refused too, unless it is a part of a run. A run that is not a
     file is called by a name.
     """
-    source = io.read(run, "run", how)
-    if source.name == "run" != name:
+    source = io.read(run, "run", how, name)
+    if source.name == "run" != name:  # of a matrix, which has no other name
         source = replace(source, name=name)
     if not part:
         refuse_empty(source)
@@ -270,10 +260,7 @@ def source_of(
 
 def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
     """Read the lists of another recommender, to be looked at any number of times."""
-    name = "reference"
-    if is_frame(reference):
-        reference = from_frame(reference, "run", how, name=name)
-    source = source_of(reference, how, order, name=name)
+    source = source_of(reference, how, order, name="reference")
     return as_rows(source, "run") if isinstance(source, Stream) else source
 
 

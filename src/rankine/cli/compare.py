@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.options import (
-    OTHERS,
     evaluating,
     pairs,
     reading,
@@ -130,7 +130,7 @@ def command(
         msg = "--json, --csv, --latex and --markdown cannot be combined"
         raise click.UsageError(msg)
     options = said(
-        roles=("qrels", "run", *OTHERS),
+        roles=ROLES,
         convention=chosen(convention),
         keep=_KEEP,
         **given,

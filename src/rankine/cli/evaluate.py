@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.options import (
-    OTHERS,
     evaluating,
     pairs,
     reading,
@@ -119,7 +119,7 @@ def command(
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     options = said(
-        roles=("qrels", "run", *OTHERS),
+        roles=ROLES,
         convention=chosen(convention),
         keep=None if worst is None else _KEEP,
         more_words=style == "trec_eval",

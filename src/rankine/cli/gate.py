@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.compare import sizes
 from rankine.cli.options import (
-    OTHERS,
     evaluating,
     pairs,
     reading,
@@ -72,7 +72,7 @@ def command(
 
     refuse_stdin_twice(qrels, run, *(given[role] for role in OTHERS))
     options = said(
-        roles=("qrels", "run", *OTHERS),
+        roles=ROLES,
         convention=chosen(convention),
         keep=KEEP,
         **given,

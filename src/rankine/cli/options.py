@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankine._base.roles import APART, OTHERS, none_of
 from rankine.cli.output import say
 
 if TYPE_CHECKING:
@@ -167,8 +168,6 @@ _OF_DATA = (
         ),
     ),
 )  # fmt: skip
-OTHERS = ("train", "reference", "items", "weights")
-"""The files besides judgements and runs."""
 
 
 def evaluating(function: F) -> F:
@@ -201,8 +200,6 @@ _ROLES = ("qrels", "run")
 """The files that most commands read."""
 _ALL = ""
 """The role of what is said of all files."""
-_APART = ("items", "weights")
-"""Files of which few have the same format as others."""
 
 
 def said(
@@ -230,6 +227,11 @@ def said(
             msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
             raise click.UsageError(msg)
     files = readings(roles, lambda _: None, formats, encoding, max_bytes)
+    for text in formats:
+        role = text.rpartition("=")[0]
+        if role in OTHERS and options[role] is None:
+            msg = f"--format gives {text!r}, but {none_of(role)} with --{role}"
+            raise click.UsageError(msg)
     if more_words:
         files["run"] = replace(files["run"], more_words=True)
     return Options(
@@ -261,7 +263,7 @@ def readings(
         named[role] = name
     return {
         role: Reading(
-            format=named.get(role, None if role in _APART else named.get(_ALL)),
+            format=named.get(role, None if role in APART else named.get(_ALL)),
             columns=columns_of(role),
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.options import (
-    OTHERS,
     reading,
     refuse_stdin_twice,
     said,
@@ -66,7 +66,7 @@ def command(
     judged, retrieved = (None, qrels) if run is None else (qrels, run)
     refuse_stdin_twice(judged, retrieved, *(given[role] for role in OTHERS))
     asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
-    data = Held(judged, retrieved, said(roles=("qrels", "run", *OTHERS), **given))
+    data = Held(judged, retrieved, said(roles=ROLES, **given))
     if verbose:
         say_how(data.read(asked[0]))
     shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]

@@ -1,0 +1,22 @@
+"""Roles: what the data of an evaluation are, by the names of arguments and options."""
+
+from __future__ import annotations
+
+OTHERS = ("train", "reference", "items", "weights")
+"""The data besides judgements and runs."""
+ROLES = ("qrels", "run", *OTHERS)
+RUNS = frozenset({"run", "reference"})
+"""Data that are lists of retrieved items."""
+LIKE = {"train": "qrels", "reference": "run"}
+"""Data with the columns of others, unless their own are given."""
+APART = {"items": ("item",), "weights": ("query", "weight")}
+"""Data whose columns and format are given apart, and which parts they have."""
+
+
+def none_of(role: str) -> str:
+    """Say that there are no such data, and what to give.
+
+    >>> none_of("items")
+    'there are no items; give items'
+    """
+    return f"there {'are' if role.endswith('s') else 'is'} no {role}; give {role}"
