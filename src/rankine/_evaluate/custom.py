@@ -15,6 +15,7 @@ from rankine._evaluate.plan import plan_of
 from rankine._metrics import names
 from rankine._metrics.lists.kind import LISTED, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric, register
+from rankine._metrics.origin import Origin
 from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def metric(
         higher_is_better: the direction, None where there is none.
 
     Returns:
-        The metric. It is read by its name, too, as long as Python runs.
+        The metric. It is read by its name, too, as long as Python runs. Its copies keep
+        the function; pickles go by the name, and are refused where it means another
+        function by then.
 
     Raises:
         ParameterError: the function cannot be called so, or a metric of rankine has
@@ -128,6 +131,7 @@ def metric(
     kernel.__doc__ = function.__doc__ or f"{chosen}: a metric of your own."
     kernel.__name__ = kernel.__qualname__ = chosen
     facts: dict[str, Any] = {"empty": "keep", "binary": False}
+    facts["origin"] = Origin(function)
     if given == _PAIR:
         facts["needs"] = ("judgements",)
     registered = register(

@@ -10,7 +10,9 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -24,6 +26,7 @@ from rankine.errors import ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
+    from rankine._metrics.origin import Origin
 
 Kernel: TypeAlias = "Callable[..., Floats]"
 Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
@@ -110,6 +113,7 @@ class Fact:
             given.
         rule: field of a convention -> what holds for this metric, unless the convention
             says otherwise of the metric itself.
+        origin: of a metric that a user made of a function.
     """
 
     name: str
@@ -139,6 +143,7 @@ class Fact:
     counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
     rule: Mapping[str, Any] = field(default_factory=dict)
+    origin: Origin | None = None
 
     @property
     def of_all(self) -> bool:
@@ -203,6 +208,7 @@ class Metric:
     _chosen: Mapping[str, Any] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
+    _label: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
         """Check the parameters by running the kernel on an empty table."""
@@ -237,9 +243,30 @@ class Metric:
         object.__setattr__(self, "_bound", dict(ordered))
         object.__setattr__(self, "_chosen", {**known, **self._bound})
 
+    def __copy__(self) -> Self:
+        """Return itself, as nothing of it can change."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return itself, with the function that it has."""
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle by the name: the function itself is found where it is."""
-        return type(self), (self.name, self.params)
+        """Pickle by the name, and by what tells a user's own function from others."""
+        given, origin = (self.name, self.params), self.fact.origin
+        if origin is None:
+            return type(self), given
+        return found_again, (type(self), *given, origin.module, origin.mark)
+
+    @property
+    def label(self) -> str:
+        """What a user calls it: without what a convention filled in."""
+        return self._label or str(self)
+
+    def called(self, label: str) -> Self:
+        """Call it by what it was asked for as."""
+        object.__setattr__(self, "_label", label)
+        return self
 
     def get(self, parameter: str) -> Any:
         """Return the value of a parameter: the bound one, or the default."""
@@ -360,6 +387,32 @@ class Metric:
         return text if cut is None else f"{text}@{_plain(cut)}"
 
     __repr__ = __str__
+
+
+def found_again(
+    kind: type[Metric],
+    name: str,
+    params: tuple[tuple[str, Any], ...],
+    module: str,
+    mark: str,
+) -> Metric:
+    """Return a metric of a user's own that was pickled, as it is defined here.
+
+    Where it is not yet, the module that defines it is imported. One that is defined in
+    another way is refused.
+    """
+    if name not in kind.facts:
+        with suppress(ImportError, ValueError):
+            import_module(module)
+    metric = kind(name, params)
+    origin = metric.fact.origin
+    if origin is None or origin.mark != mark:
+        msg = (
+            f"{name} was defined in another way when it was pickled; define it so "
+            "again, or give one of the two another name"
+        )
+        raise ParameterError(msg)
+    return metric
 
 
 def _shown(value: Any) -> str:
