@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from oracle.cases import Case
 
 CONVENTION = "torchmetrics"
+HOLDS_EMPTY = True
+"""An empty list is no row, so that its query is not there."""
 
 torch.set_num_threads(1)
 

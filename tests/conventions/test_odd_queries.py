@@ -280,3 +280,45 @@ def test_places_in_lists_are_no_scores_for_a_floor(
     qrels: Any, run: Any, how: dict[str, Any]
 ) -> None:
     assert rk.evaluate(qrels, run, "RR", convention="torchmetrics", **how)["RR"] == 1
+
+
+# p is found first, q has an empty list, and r a list without anything to find.
+ASKED = {"p": {"a": 1}, "q": {"b": 1}, "r": {"a": 0}}
+NOTHING = -math.inf
+EMPTY: dict[str, Any] = {
+    "lists": {"p": ["a", "b"], "q": [], "r": ["a"]},
+    "scores by item": {"p": {"a": 0.9, "b": 0.2}, "q": {}, "r": {"a": 0.5}},
+    "from_scores": rk.from_scores(
+        [[0.9, 0.2], [NOTHING, NOTHING], [0.5, NOTHING]],
+        queries=["p", "q", "r"], items=["a", "b"],
+    ),
+    "from_ranked": rk.from_ranked(
+        [["a", "b"], ["-", "-"], ["a", "-"]], queries=["p", "q", "r"], pad="-"
+    ),
+    "objects with scores": {
+        "p": [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.2}],
+        "q": [], "r": [{"id": "a", "score": 0.5}],
+    },
+    "objects with ranks": {
+        "p": [{"id": "a", "rank": 1}, {"id": "b", "rank": 2}],
+        "q": [], "r": [{"id": "a", "rank": 1}],
+    },
+    "a column of lists": pl.DataFrame(
+        {"query": ["p", "q", "r"], "items": [["a", "b"], [], ["a"]]}
+    ),
+    "rows": pl.DataFrame(
+        {"query": ["p", "p", "r"], "item": ["a", "b", "a"], "score": [0.9, 0.2, 0.5]}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", EMPTY)
+def test_torchmetrics_has_no_rows_of_an_empty_list(form: str) -> None:
+    metrics = ["RR", "P@2", "R@2", "nDCG@2", "Success@1"]
+    ev = rk.evaluate(ASKED, EMPTY[form], metrics, convention="torchmetrics")
+
+    # q is left out, and r, without a relevant item, counts 0.
+    assert ev.mean == {"RR": 1 / 2, "P@2": 1 / 4, "R@2": 1 / 2, "nDCG@2": 1 / 2,
+                       "Success@1": 1 / 2}  # fmt: skip
+    assert "1 query without a relevant item: counted as 0" in ev.notes
+    assert any("left out" in note for note in ev.notes)

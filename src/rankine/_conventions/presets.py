@@ -218,6 +218,7 @@ PRESETS: dict[str, Convention] = {
         pool="list",
         ap_den="hits",
         queries="run",
+        empty_list="skip",
         nothing="zero",
         overrides={
             "nDCG": {"tie": "average", "score_floor": None, "negative": "keep"},

@@ -277,7 +277,7 @@ def undefined(summaries: Mapping[str, Summary]) -> list[str]:
     return [
         f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out"
         for label, summary in summaries.items()
-        if summary.n_undefined > summary.n_empty
+        if summary.n_without_value > 0
     ]
 
 

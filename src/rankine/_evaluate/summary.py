@@ -76,6 +76,13 @@ class Summary:
         return int(np.count_nonzero(self.empty))
 
     @property
+    def n_without_value(self) -> int:
+        """How many queries have something to find, and no value."""
+        return self.n_undefined - int(
+            np.count_nonzero(np.isnan(self.values[self.empty]))
+        )
+
+    @property
     def uneven(self) -> Floats | None:
         """The weights, if those of the queries that entered are not all the same."""
         if self.weights is None:
@@ -131,7 +138,7 @@ def summarize(
     # it is to count 0 and no value is nan.
     how = metric.summary
     value = reduce(values, how)
-    n_undefined, gaps = 0, None
+    n_undefined, gaps, known_empty = 0, None, None
     skips = rule.empty_list == "skip"
     if math.isnan(value) or rule.empty_truth != "zero" or skips:
         gaps = np.isnan(values)
@@ -139,7 +146,7 @@ def summarize(
             empty = _empty(metric, table, gaps)
             values = _with_empty(values, empty, rule, ids, fact.lacks)
         if skips:
-            values = np.where(table.without_items(metric.depth), np.nan, values)
+            values, known_empty = _without_bare(metric, table, values, gaps)
         undefined = np.isnan(values)
         n_undefined = int(np.count_nonzero(undefined))
         value = reduce(values[~undefined], how)
@@ -158,11 +165,22 @@ def summarize(
         n_undefined -= int(np.count_nonzero(times == 0))
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
+    made = Summary(
+        value, values, n, n_undefined, gaps, parts, metric, table, known_empty
+    )
     if weights is not None:
-        plain = Summary(value, values, n, n_undefined, gaps, parts, metric, table)
-        return _weighed(plain, rule, weights)
-    value = _told(value if n else _nothing(metric, rule), rule)
-    return Summary(value, values, n, n_undefined, gaps, parts, metric, table)
+        return _weighed(made, rule, weights)
+    return replace(made, value=_told(value if n else _nothing(metric, rule), rule))
+
+
+def _without_bare(
+    metric: Metric, table: Judged, values: Floats, gaps: Bools
+) -> tuple[Floats, Bools | None]:
+    """Leave empty lists out, of the queries without relevant items too."""
+    bare = table.without_items(metric.depth)
+    needs = _needs_relevant(metric)
+    empty = _empty(metric, table, gaps) & ~bare if needs else None
+    return np.where(bare, np.nan, values), empty
 
 
 def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
