@@ -225,9 +225,13 @@ def _listed_for(
     of_items = {"vectors", "topics", "subtopics"}
     bare = listed.bare if not of_items.isdisjoint(needs) else ()
     of_truth = truth.source.notes if truth and "judgements" in needs else ()
-    notes = (*of_truth, *listed.notes, *strange, *bare)
-    catalogue = _inferred(known, listed.table) if "catalog" in needs else ()
-    made = replace(listed, notes=notes, catalogue=catalogue)
+    made = replace(
+        listed,
+        notes=(*of_truth, *listed.notes),
+        strange=strange,
+        bare=bare,
+        catalogue=_inferred(known, listed.table) if "catalog" in needs else (),
+    )
     if joins is not None:
         joins[key] = made
     return made

@@ -10,7 +10,8 @@ import numpy as np
 
 from rankine._base.text import count
 from rankine._evaluate.summary import has_no_weights
-from rankine._join.aligned import SHOWN
+from rankine._join.aligned import SHOWN, Aligned
+from rankine._join.context import Listed
 from rankine._metrics.lists.kind import ListMetric
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Doubts
-    from rankine._join.aligned import Aligned
     from rankine._metrics.metric import Metric
     from rankine._tables.judged import Judged
 
@@ -170,6 +170,25 @@ def notes_of(
         *told,
     )
     return tuple(dict.fromkeys(notes))
+
+
+def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
+    """Return what was told while data were read and joined, with its place.
+
+    The place is the number of the table, and the stage at which it was told.
+    """
+    judged = [one for one in tables if isinstance(one, Aligned)]
+    listed = [one for one in tables if isinstance(one, Listed)]
+    stages = [
+        *((one.notes,) for one in judged[:1]),
+        *((one.notes, one.strange, one.bare) for one in listed),
+    ]
+    return [
+        ((number, stage), note)
+        for number, told in enumerate(stages)
+        for stage, notes in enumerate(told)
+        for note in notes
+    ]
 
 
 def ranking_metrics(plan: Plan) -> list[Metric]:

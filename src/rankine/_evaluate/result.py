@@ -9,7 +9,7 @@ import polars as pl
 from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in
+from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in, told_in
 from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
@@ -343,10 +343,7 @@ class Evaluation:
     @cached_property
     def _told(self) -> tuple[str, ...]:
         """What was told while data were read and joined."""
-        judged = [one for one in self._tables if isinstance(one, Aligned)]
-        listed = [one for one in self._tables if isinstance(one, Listed)]
-        both = [one.notes for one in judged[:1]] + [one.notes for one in listed]
-        return tuple(dict.fromkeys(note for notes in both for note in notes))
+        return tuple(dict.fromkeys(note for _, note in told_in(self._tables)))
 
     @cached_property
     def _catalogue(self) -> tuple[str, ...]:

@@ -72,8 +72,9 @@ def test_frames_too(pair: Data, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_metrics_of_lists(size: int) -> None:
-    qrels, run, train, topics = data(4)
+@pytest.mark.parametrize("seed", [4, 5, 6])
+def test_metrics_of_lists(seed: int, size: int) -> None:
+    qrels, run, train, topics = data(seed)
     topics = {item: topics[item] for item in list(topics)[:20]}
     known: dict[str, Any] = {"train": train, "items": topics}
 
@@ -82,10 +83,34 @@ def test_metrics_of_lists(size: int) -> None:
 
     found = total(metrics, cut(qrels, run, size), **known)
 
-    # The same items are unknown in many batches, and are counted once.
+    # The same items are unknown in many batches, and are counted once: those of all
+    # lists, and, where these are fewer, those of judged queries.
     once = rk.evaluate(qrels, run, metrics, **known).notes
-    assert sorted(found.notes) == sorted(once)
-    assert sum("recommended items" in note for note in once) == 2
+    assert found.notes == once
+    assert sum("recommended items" in note for note in once) >= 2
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_comes_late_stands_where_one_call_has_it(*, turned: bool) -> None:
+    # v shows y, which has no features; u shows x, which is not in train; w has no list.
+    qrels = {"w": {"a": 1}, "u": {"a": 1}, "v": {"a": 1}}
+    run = {"u": ["a", "x"], "v": ["b", "y"]}
+    known: dict[str, Any] = {
+        "train": {"u": ["a", "b"], "v": ["y"]},
+        "items": {item: ["t"] for item in "abx"},
+    }
+    metrics = ["Serendipity", "Calibration", "Popularity"]
+    batches = [({q: qrels[q]}, {q: run[q]} if q in run else {}) for q in sorted(qrels)]
+
+    found = total(metrics, batches[::-1] if turned else batches, **known)
+
+    once = rk.evaluate(qrels, run, metrics, **known).notes
+    assert found.notes == once
+    assert once[-3:] == (
+        "1 judged query without a list: treated as an empty list",
+        "1 recommended item not in train",
+        "1 recommended item without features: left out",
+    )
 
 
 @pytest.mark.parametrize("convention", ["rankine", "ranx"])
@@ -113,6 +138,25 @@ def test_rows_that_were_dropped_are_added_up(convention: str) -> None:
     assert "run: 3 rows without an id: dropped" in found.notes
     assert "run: 3 scores not a number: ranked last" in found.notes
     assert found.notes == rk.evaluate(qrels, run, metrics, **options).notes
+
+
+def test_a_note_that_comes_late_stands_before_what_follows_it() -> None:
+    first = {"query": ["p"], "item": ["a"], "score": [float("nan")]}
+    later = {"query": ["q"] * 2, "item": ["a", None], "score": [float("nan"), 1.0]}
+    batches = [
+        ({query: {"a": 1}}, pl.DataFrame(rows))
+        for query, rows in (("p", first), ("q", later))
+    ]
+
+    found = total(["RR"], batches, lenient=True)
+
+    run = pl.concat([frame for _, frame in batches])
+    once = rk.evaluate({"p": {"a": 1}, "q": {"a": 1}}, run, "RR", lenient=True)
+    assert found.notes == once.notes
+    assert once.notes[-2:] == (
+        "run: 1 row without an id: dropped",
+        "run: 2 scores not a number: ranked last",
+    )
 
 
 def test_repeats_that_a_tool_leaves_out_are_added_up() -> None:

@@ -21,7 +21,7 @@ from rankine._evaluate.batches.seen import (
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import notes_of
+from rankine._evaluate.notes import notes_of, told_in
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -179,7 +179,7 @@ class Evaluations(Total[_Part]):
             if isinstance(table, Listed):
                 own.shown = shown_in(group, table, judged=qrels is not None)
             queries.append(own)
-        told = result._told  # noqa: SLF001 - of our own making
+        told = told_in(tables)
         return _Part(
             came,
             queries,
@@ -189,7 +189,7 @@ class Evaluations(Total[_Part]):
                 for summary in result.summaries.values()
             ],
             result._seen,  # noqa: SLF001
-            Told({getattr(note, "key", note): (note, 1) for note in told}),
+            Told({(at, getattr(note, "key", note)): (note, 1) for at, note in told}),
             result._cautions,  # noqa: SLF001
             result._doubted,  # noqa: SLF001
             result._catalogue,  # noqa: SLF001

@@ -215,8 +215,8 @@ class Told:
     """What was told while batches were read and joined, each thing once.
 
     Attributes:
-        by_words: the words without their count -> the note, with the count of all
-            batches, and how many batches had it.
+        by_words: the place where it is told in one call, and the words without their
+            count -> the note, with the count of all batches, and how many had it.
         further: how many notes came when there were many of them.
     """
 
@@ -225,6 +225,7 @@ class Told:
 
     def add(self, other: Told) -> None:
         """Add what was told of other batches."""
+        order = _merged(list(self.by_words), list(other.by_words))
         for words, (note, n) in other.by_words.items():
             before, already = self.by_words.get(words, (None, 0))
             if before is None and len(self.by_words) >= _NOTES:
@@ -233,15 +234,28 @@ class Told:
                 self.by_words[words] = before.plus(note), already + n
             else:
                 self.by_words[words] = note, already + n
+        self.by_words = {
+            key: self.by_words[key] for key in order if key in self.by_words
+        }
         self.further += other.further
 
     def notes(self, n_batches: int) -> Iterator[str]:
-        """Say it of so many batches."""
-        for note, n in self.by_words.values():
+        """Say it of so many batches, in the order of one call."""
+        for _, (note, n) in sorted(self.by_words.items(), key=lambda told: told[0][0]):
             few = n < n_batches and not isinstance(note, Counted)
             yield f"{note} ({n:,} of {n_batches:,} batches)" if few else note
         if self.further:
             yield f"{count(self.further, 'further note')} of batches"
+
+
+def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
+    """Add what others told, each thing before what follows it there."""
+    made = ours
+    for number, words in enumerate(theirs):
+        if words not in made:
+            later = (made.index(one) for one in theirs[number + 1 :] if one in made)
+            made.insert(next(later, len(made)), words)
+    return made
 
 
 @dataclass(eq=False)
