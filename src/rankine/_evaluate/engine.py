@@ -264,21 +264,22 @@ def _needed(known: Known, needs: set[str]) -> Known:
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
     """Refuse items= that does not have what metrics need of it."""
+    names = {need: metric.label for need, metric in needs.items()}
     nothing = table.vectors is None and table.topics is None and table.distance is None
     if nothing and not {"vectors", "topics"}.isdisjoint(needs):
-        metric = needs.get("vectors") or needs["topics"]
+        named = names.get("vectors") or names["topics"]
         msg = (
-            f"{metric} needs features, but items= has only texts that are nearly all "
+            f"{named} needs features, but items= has only texts that are nearly all "
             "different, as titles are; to use them nevertheless, give "
             f"columns={{'features': ...}} or --col features=NAME"
         )
         raise DataError(msg)
     if "topics" in needs and table.topics is None:
-        msg = f"{needs['topics']} needs topics or groups, but items= has numbers only"
+        msg = f"{names['topics']} needs topics or groups, but items= has numbers only"
         raise DataError(msg)
     if "subtopics" in needs and table.topics is None and table.aspects is None:
         msg = (
-            f"{needs['subtopics']} needs topics; give items= or --items, or judgements "
+            f"{names['subtopics']} needs topics; give items= or --items, or judgements "
             "that have them in a column named subtopic, or in the second field of TREC "
             "text"
         )

@@ -126,8 +126,10 @@ def plan_of(
         raise UsageError(msg)
     _check_rule(rule)
     _check_metrics(rule, metrics)
+    filled = (_with_catalog(bind(one, rule), one, catalog) for one in metrics)
     bound = tuple(
-        _with_catalog(bind(metric, rule), metric, catalog) for metric in metrics
+        own if own is metric else own.called(str(metric))
+        for own, metric in zip(filled, metrics, strict=True)
     )
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):

@@ -381,7 +381,7 @@ def _ratio(
 
 def _nothing(metric: Metric, rule: Convention) -> float:
     if rule.nothing == "error":
-        msg = f"no query is left to average {metric} over"
+        msg = f"no query is left to average {metric.label} over"
         raise DataError(msg)
     return 0.0 if rule.nothing == "zero" else math.nan
 

@@ -9,11 +9,12 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import rankine as rk
 from rankine._metrics.lists import _between
-from rankine.errors import ParameterError
+from rankine.errors import DataError, ParameterError
 from tests.metrics.lists.mean import one
 
 # u and v share nothing, u and w one item, v and w one; five items are shown.
@@ -242,6 +243,45 @@ def test_batches_do_not_draw() -> None:
     total.update({"w": ["i1", "i3"]})
     with pytest.raises(ParameterError, match="draws from all lists"):
         total.result()
+
+
+def test_messages_name_what_was_asked_for() -> None:
+    jurity = rk.conventions()["jurity"]
+    own = {**jurity.overrides, "ILD": {"sample": 1, "runs": 2, "seed": 3}}
+    total = rk.Accumulator(
+        "IntraListDiversity@2", items=FEATURES, convention=jurity.replace(overrides=own)
+    )
+    total.update({"u": ["i1", "i2"]}).update({"v": ["i1", "i3"]})
+
+    with pytest.raises(ParameterError, match=r"^ILD@2 draws from all lists, which"):
+        total.result()
+    titles = {f"i{number}": f"Title {number}" for number in range(200)}
+    frame = pl.DataFrame({"item": [*titles], "title": [*titles.values()]})
+    with pytest.raises(DataError, match=r"^ILD@2 needs features, but items= has only"):
+        rk.evaluate(None, {"u": ["i1"]}, "ILD@2", items=frame, convention="jurity")
+    with pytest.raises(DataError, match=r"^no query is left to average P@2 over$"):
+        rk.evaluate({"u": {"a": 0}}, {"u": ["b"]}, "P@2", convention="replay")
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "InterListDiversity(distance='jaccard')",
+        "InterListDiversity(distance='jaccard')@2",
+        "InterListDiversity(distance='jaccard',sample=2)@2",
+        "InterListDiversity(distance='jaccard',sample=2,runs=3,seed=4)",
+    ],
+)
+@pytest.mark.parametrize("convention", ["rankine", "jurity"])
+def test_what_batches_advise_can_be_followed(metric: str, convention: str) -> None:
+    with pytest.raises(ParameterError, match="looks at all pairs of lists") as caught:
+        rk.Accumulator(metric, convention=convention)
+
+    advice = str(caught.value).rpartition("; write ")[2]
+    total = rk.Accumulator(advice, convention=convention)
+    total.update({"u": ["a", "b"], "v": ["a", "c"]}).update({"w": ["d", "e"]})
+    # Of three pairs, one shares one of two items.
+    assert total.result()[advice] == pytest.approx((1 / 2 + 1 + 1) / 3)
 
 
 @pytest.mark.parametrize("wrong", [{"sample": 0}, {"sample": 1.5}, {"runs": 0}])

@@ -50,6 +50,8 @@ _OPTIONS = {option.name for option in fields(Options)} - {"keep", "files"}
 _JUDGEMENTS = "qrels"
 _RENUMBER = "renumber"
 """The option of batches alone."""
+_SAMPLE = "sample"
+"""The parameter by which a metric draws from all lists."""
 
 
 class Accumulated(Evaluation):
@@ -352,16 +354,23 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     if across.given and features is not None and features.topic is not None:
         return
     give = f"give {across.given}, or " if across.given else ""
-    own = bound(**{across.parameter: across.instead})
-    msg = f"{metric} {across.reads}, which a batch does not know; {give}write {own}"
+    # Not what batches would refuse as well: to draw from lists that are not kept.
+    fact = metric.fact
+    drawn = {_SAMPLE, *(key for key, (on, _) in fact.matters.items() if on == _SAMPLE)}
+    kept = tuple(one for one in metric.params if one[0] not in drawn)
+    able = type(metric)(metric.name, kept, fact)(**{across.parameter: across.instead})
+    msg = f"{metric} {across.reads}, which a batch does not know; {give}write {able}"
     raise ParameterError(msg)
 
 
 def _refuse_sample(metric: Metric, n_queries: int) -> None:
     """Refuse to draw from lists that are not kept."""
-    sample = metric.get("sample")
+    sample = metric.get(_SAMPLE)
     if sample is not None and n_queries > sample:
-        msg = f"{metric} draws from all lists, which batches do not keep"
+        msg = (
+            f"{metric.label} draws from all lists, which batches do not keep; use "
+            "evaluate(), which has them"
+        )
         raise ParameterError(msg)
 
 
