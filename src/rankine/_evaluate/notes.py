@@ -376,7 +376,11 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
             f"{count(len(positive), 'query')} of different weights, as informative as "
             f"{effective:.1f} of equal weight"
         )
-    whole = [label for label, one in summaries.items() if has_no_weights(one.metric)]
+    whole = [
+        label
+        for label, one in summaries.items()
+        if has_no_weights(one.metric) and one.weights is None
+    ]
     if whole:
         names = ", ".join(whole)
         said.append(f"weights do not change {names}: computed from all lists together")

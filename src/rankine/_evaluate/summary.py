@@ -132,7 +132,9 @@ def summarize(
     fact = metric.fact
     if fact.summary == "run":
         each = fact.each and fact.each(table, **dict(metric.params))
-        return of_all(metric, table, rule, each)  # type: ignore[arg-type]
+        whole = of_all(metric, table, rule, each)  # type: ignore[arg-type]
+        unknown = each is None or np.isnan(each).any() or not len(each)
+        return whole if weights is None or unknown else _weighed(whole, rule, weights)
     values = metric.values(table)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
@@ -187,7 +189,7 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     """Let each query count as much as its weight says."""
     metric = summary.metric
     undefined = math.isnan(summary.value) and summary.n > 0
-    if has_no_weights(metric):
+    if has_no_weights(metric) and metric.fact.each is None:
         value = summary.value if summary.n else _nothing(metric, rule)
         return replace(summary, value=_told(value, rule))
     values = np.where(weights > 0, summary.values, np.nan)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +71,42 @@ def test_training_data_give_the_number_alone() -> None:
 
     assert ev.mean == {"UserCoverage": 2 / 4}
     assert ev.per_query["UserCoverage"].to_list() == [None, None, None]
+
+
+WEIGHTS = {"u": 3, "v": 1, "w": 2, "z": 0, "x": 9}
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_users_may_have_weights(*, batches: bool) -> None:
+    metrics = ["UserCoverage", "UserCoverage@2", "UserCoverage(share=False)"]
+    ev: Any = rk.evaluate(TRUTH, LISTS, metrics, weights=WEIGHTS)
+    if batches:
+        total = rk.Accumulator(metrics, weights=WEIGHTS)
+        for part in ("xz", "u", "vw"):
+            truth = {user: TRUTH[user] for user in part if user in TRUTH}
+            total.update(truth, {user: LISTS[user] for user in part if user in LISTS})
+        ev = total.result()
+
+    # z, without a list, has no weight; x is not awaited.
+    assert ev["UserCoverage"] == (3 + 1) / (3 + 1 + 2)
+    assert ev["UserCoverage@2"] == 3 / (3 + 1 + 2)
+    assert ev["UserCoverage(share=False)"] == 3
+    assert ev.summaries["UserCoverage"].n == 3
+    assert ev.notes[-1] == (
+        "weights do not change UserCoverage(share=False): computed from all lists "
+        "together"
+    )
+    # Of two users, both have a list whatever is drawn.
+    alike = rk.evaluate(
+        {"u": {"a"}, "v": {"a"}}, LISTS, "UserCoverage", weights=WEIGHTS
+    )
+    assert alike.interval("UserCoverage") == (1, 1)
+
+
+def test_the_training_data_give_no_weights() -> None:
+    ev = rk.evaluate(None, LISTS, "UserCoverage", train=TRUTH, weights=WEIGHTS)
+
+    assert ev["UserCoverage"] == 2 / 4
 
 
 lists = st.dictionaries(

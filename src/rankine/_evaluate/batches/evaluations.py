@@ -254,7 +254,8 @@ class Evaluations(Total[_Part]):
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for number, metric, rule in group.members:
                 _refuse_sample(metric, len(queries.ids))
-                if metric.fact.of_all:
+                weighed = any(one.weights is not None for one in part.found[number])
+                if metric.fact.of_all and not weighed:
                     tallies = queries.shown.tallies(self._job.known)
                     each = [one.values for one in part.found[number]]
                     found[number] = _whole(metric, rule, tallies, each)

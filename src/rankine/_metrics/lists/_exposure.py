@@ -152,8 +152,8 @@ def user_coverage(
 
     Returns:
         One value for all lists, 0 to 1 as a share; nan without users. The users are
-        those with judgements, who have a value each, 1 or 0; without judgements those
-        of the training data.
+        those with judgements, who have a value each, 1 or 0, and may have weights;
+        without judgements those of the training data.
 
     References:
         As RecTools' CoveredUsers without a cutoff, which requires only one item with a
