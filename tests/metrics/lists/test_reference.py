@@ -330,3 +330,25 @@ def test_the_data_of_rectools_own_tests(metric: str, expected: list[float]) -> N
     found = rk.evaluate(None, shown, metric, convention="rectools", reference=reference)
 
     assert found.per_query[metric].to_list() == expected
+
+
+@pytest.mark.parametrize("convention", ["rectools", "lenskit"])
+@pytest.mark.parametrize(
+    ("metric", "shown", "other", "wanted"),
+    [
+        # An item that the reference repeats is still one item of the list.
+        ("Intersection@1", ["a"], ["a", "a"], 1),
+        ("Intersection@2", ["a", "b"], ["a", "a", "c"], 1 / 2),
+        ("Intersection(ref_k=3)@2", ["a", "b"], ["a", "c", "a"], 1 / 2),
+        # In the list itself, it is two.
+        ("Intersection@3", ["a", "b", "a"], ["a", "c"], 2 / 3),
+    ],
+)
+def test_repeated_items(
+    metric: str, shown: list[str], other: list[str], wanted: float, convention: str
+) -> None:
+    ev = rk.evaluate(
+        None, {"u": shown}, metric, reference={"u": other}, convention=convention
+    )
+
+    assert ev[metric] == wanted
