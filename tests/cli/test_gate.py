@@ -199,3 +199,16 @@ def test_files_are_read_as_evaluate_reads_them(
     assert "RR: the baseline is 0.5000 over 40 queries" in made.out
     done = rankine("gate", "qrels.csv", "run.csv", *files, *MARGIN, "-l", "1")
     assert (done.code, done.err) == (0, "")
+
+
+def test_another_training_set_is_refused(rankine: Command, tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("query,item\nq00,x\nq01,y\n")
+    more = ("--baseline", "gate.json", "--train", "train.csv")
+    made = rankine("gate", "qrels.txt", "old.run", *more, "--update", "-m", "Novelty@3")
+    assert made.code == 0, made.err
+    (tmp_path / "train.csv").write_text("query,item\nq00,x\nq01,x\n")
+
+    done = rankine("gate", "qrels.txt", "old.run", *more, "--margin", "Novelty@3=0.1")
+
+    assert (done.code, done.out) == (3, "")
+    assert "gate.json is possible: the contents of train changed; make the" in done.err

@@ -128,6 +128,14 @@ def test_another_version_is_told(path: Path) -> None:
     assert any("computed by rankine 0.0.1" in note for note in found.notes)
 
 
+def test_nothing_is_written_where_no_query_has_a_value(path: Path) -> None:
+    alone = {query: ["a"] for query in QRELS}
+    with pytest.raises(DataError, match="ILD@3: no query has a value"):
+        update(path, alone, metrics="ILD@3", items={"a": [1.0, 2.0]})
+
+    assert not path.exists()
+
+
 def test_a_full_disk_leaves_the_old_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

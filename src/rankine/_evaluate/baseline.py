@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +17,7 @@ from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.mappings import as_rows
 from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
+from rankine._join.known import prints_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Baseline:
         queries: by the texts of their ids, in their order.
         first: the values of the first baseline.
         first_version: of rankine, which computed these.
+        data: a hash of each of the further data, by its name; older files have none.
     """
 
     version: str
@@ -76,6 +78,7 @@ class Baseline:
     queries: dict[str, Query]
     first: dict[str, Values]
     first_version: str
+    data: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(job: Job, truth: Truth, evaluation: Evaluation) -> Baseline:
@@ -111,6 +114,7 @@ class Baseline:
             queries,
             {query: own.values for query, own in queries.items()},
             __version__,
+            prints_of(job.known),
         )
 
     def after(self, older: Baseline) -> Baseline:
@@ -145,6 +149,7 @@ class Baseline:
             "metrics": lines(self.metrics, 2),
             "convention": lines(self.convention, 2),
             "given": line(self.given),
+            "data": line(self.data),
             "queries": lines(
                 {query: _record(own) for query, own in self.queries.items()}, 2
             ),
@@ -328,6 +333,7 @@ def _parsed(data: Mapping[str, Any]) -> Baseline:
         queries,
         first,
         str(data["first_version"]),
+        {str(name): str(_text(own)) for name, own in data.get("data", {}).items()},
     )
 
 
@@ -378,7 +384,7 @@ def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[st
 
 
 def _other_data(old: Baseline, new: Baseline) -> str:
-    """Say whether judgements or weights are others than they were."""
+    """Say whether judgements, weights or further data are others than they were."""
     both = [query for query in old.queries if query in new.queries]
     apart = {*old.queries} ^ {*new.queries}
     alone = [
@@ -400,6 +406,9 @@ def _other_data(old: Baseline, new: Baseline) -> str:
             more = ", ..." if len(changed) > _SHOWN else ""
             of = count(len(changed), "query")
             return f"the {words} of {of} changed ({some}{more}); {_AGAIN}"
+    for name, before in old.data.items():
+        if new.data.get(name, before) != before:
+            return f"the contents of {name} changed; {_AGAIN}"
     return ""
 
 

@@ -205,8 +205,8 @@ def gate(
         metrics: with an update, names or metrics, each with a value per query; those of
             the file if there is one.
         update: write the file anew from this run, instead of comparing with it. It
-            keeps the values of the first baseline, unless judgements, convention or
-            metrics changed.
+            keeps the values of the first baseline, unless judgements, further data,
+            convention or metrics changed.
         strict: whether what cannot be told fails.
         convention: whose choices the numbers follow.
         options: all else that `evaluate` takes, such as ``rel``, ``train`` and
@@ -219,9 +219,9 @@ def gate(
     Raises:
         UsageError: there is no baseline, a margin is missing, or an option is not
             valid.
-        DataError: the comparison would mean nothing, as judgements, the convention, a
-            metric or the ids of items are others than they were; or the data cannot be
-            used.
+        DataError: the comparison would mean nothing, as judgements, further data, the
+            convention, a metric or the ids of items are others than they were; or the
+            data cannot be used.
 
     >>> import tempfile
     >>> import rankine as rk
@@ -281,13 +281,13 @@ def gate_run(
     evaluation = job.evaluate(truth, job.source(run))
     new = Baseline.of(job, truth, evaluation)
     if update:
-        new = new if old is None else new.after(old)
-        new.write(path)
-        old = new
+        old = new = new if old is None else new.after(old)
     elif old is not None:
         old.refuse_other_data(new, path)
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
     verdicts = verdicts_of(old or new, new, sizes, directions)
+    if update:
+        new.write(path)
     notes = (*_alone(old or new, new), *evaluation.warnings, *evaluation.notes)
     return Gate(str(path), verdicts, strict, update, notes)
 

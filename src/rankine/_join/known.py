@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from rankine._base.forks import need_threads
 from rankine._io.mappings import as_rows
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 _ROOM = 1 << 32
 """How many hashes can be added up."""
+_DIGITS = 16
+_PART = 1 << 20
+"""Rows that are hashed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,23 +76,65 @@ class Known:
 
 def known_by(known: Known) -> tuple[Any, ...]:
     """Return something that is the same for the same data, and small."""
-    train, features, catalog = known.train, known.features, known.catalog
+    features, catalog = known.features, known.catalog
     plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
-    frames = [catalog.to_frame()] if isinstance(catalog, pl.Series) else []
-    if train is not None:
-        frames.append(train.frame.select("query", "item"))
     if features is not None:
         plain.append(features.distance)
-        frames += _frames_of(features)
-    if known.reference is not None:
-        # Which row of a list comes first can matter, with scores as well.
-        rows = as_rows(known.reference, "run").frame
-        place = pl.int_range(pl.len()).over("query")
-        frames.append(rows.with_columns(place.alias("place")))
+    frames = [frame for own in _frames_by_name(known).values() for frame in own]
     if frames:
         need_threads()
     hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
     return (*plain, *hashes)
+
+
+def prints_of(known: Known) -> dict[str, str]:
+    """Return a hash of each of these data, the same in every version of polars.
+
+    The order of rows does not matter, except within a list of the reference, nor does
+    the type of ids; a function of two items has none.
+    """
+    frames = {name: own for name, own in _frames_by_name(known).items() if own}
+    if frames:
+        need_threads()
+    return {name: _print(own) for name, own in frames.items()}
+
+
+def _print(frames: list[pl.DataFrame]) -> str:
+    digest = sha256()
+    for frame in frames:
+        floats = frame.select(cs.float()).columns
+        texts = [name for name in frame.columns if name not in floats]
+        rows = frame.with_columns(pl.format("{}", name).alias(name) for name in texts)
+        # Of several numbers, each has an item of its own.
+        for part in rows.sort(*texts, *floats[:1]).iter_slices(_PART):
+            digest.update(f"{part.height} rows of {part.width}\n".encode())
+            for name in texts:
+                # Lengths first, so that where a text ends is no question.
+                lengths = part[name].str.len_bytes().to_numpy()
+                digest.update(lengths.astype("<u4").tobytes())
+                digest.update("".join(part[name].to_list()).encode())
+            for name in floats:
+                numbers = part[name].to_numpy() + 0.0  # -0 is 0
+                digest.update(numbers.astype("<f8").tobytes())
+    return digest.hexdigest()[:_DIGITS]
+
+
+def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
+    """Return what the numbers depend on as rows, by the names of the arguments."""
+    train, features, catalog = known.train, known.features, known.catalog
+    named: dict[str, list[pl.DataFrame]] = {}
+    if isinstance(catalog, pl.Series):
+        named["catalog"] = [catalog.to_frame()]
+    if train is not None:
+        named["train"] = [train.frame.select("query", "item")]
+    if features is not None and features.distance is None:
+        named["items"] = _frames_of(features)
+    if known.reference is not None:
+        # Which row of a list comes first can matter, with scores as well.
+        rows = as_rows(known.reference, "run").frame
+        place = pl.int_range(pl.len()).over("query")
+        named["reference"] = [rows.with_columns(place.alias("place"))]
+    return named
 
 
 def _frames_of(features: Features) -> list[pl.DataFrame]:
