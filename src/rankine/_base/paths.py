@@ -1,9 +1,12 @@
-"""Names of files that tell them apart."""
+"""Names of files that tell them apart, and files that are written in one step."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +37,33 @@ def told_apart(
         for number in grow:
             lengths[number] += 1
             names[number] = _tail(paths[number], lengths[number])
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file in one step; where that fails, the one that was there stays.
+
+    The text goes to a new file in the same folder, which then takes the place of the
+    old one. A link stays a link, and a device or a pipe is written to as it is.
+    """
+    target = Path(path).resolve()
+    place = target.with_name(f".{target.name[:99]}.{os.getpid()}.tmp")
+    if target.exists() and not target.is_file() and not target.is_dir():
+        place = target
+    try:
+        try:
+            with place.open("wb") as file:
+                file.write(text.encode())
+                file.flush()
+                if place is not target:
+                    os.fsync(file.fileno())
+            if place is not target:
+                place.replace(target)
+        finally:
+            if place is not target:
+                place.unlink(missing_ok=True)
+    except OSError as error:
+        msg = f"{path}: cannot be written ({error.strerror or error})"
+        raise DataError(msg) from None
 
 
 def _tail(path: Path, length: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -157,23 +156,6 @@ class Baseline:
             "first": lines(self.first, 2),
         }
         return "{\n" + ",\n".join(f'  "{k}": {v}' for k, v in parts.items()) + "\n}\n"
-
-    def write(self, path: Path) -> None:
-        """Write the file; where that fails, the one that was there stays."""
-        target = path.resolve()
-        new = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            try:
-                with new.open("wb") as file:
-                    file.write(self.text().encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                new.replace(target)
-            finally:
-                new.unlink(missing_ok=True)
-        except OSError as error:
-            msg = f"{path}: cannot be written ({error.strerror or error})"
-            raise DataError(msg) from None
 
     @staticmethod
     def read(path: Path) -> Baseline:

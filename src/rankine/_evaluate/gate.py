@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine import __version__
+from rankine._base.paths import write_whole
 from rankine._base.text import count
 from rankine._evaluate.baseline import KEEP, UPDATE, Baseline
 from rankine._evaluate.compare import check_metric, margins_of
@@ -287,7 +288,7 @@ def gate_run(
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
     verdicts = verdicts_of(old or new, new, sizes, directions)
     if update:
-        new.write(path)
+        write_whole(path, new.text())
     notes = (*_alone(old or new, new), *evaluation.warnings, *evaluation.notes)
     return Gate(str(path), verdicts, strict, update, notes)
 

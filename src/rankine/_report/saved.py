@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine import __version__
+from rankine._base.paths import write_whole
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
@@ -21,7 +21,7 @@ from rankine._evaluate.wholes import without_each
 from rankine._evaluate.worst import SHOWN, plain
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
-from rankine.errors import DataError, ParameterError
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,11 +137,7 @@ def _text(shown: dict[str, Any], rest: dict[str, Any], indent: int | None) -> st
 
 def save(text: str, path: str | PathLike[str]) -> None:
     """Write JSON to a file."""
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+    write_whole(path, text + "\n")
 
 
 def _written(
