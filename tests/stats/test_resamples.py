@@ -1,14 +1,20 @@
 """Resamples, studentised as the definition says, one by one."""
 
 import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankine._base.arrays import Floats
 from rankine._base.limits import limited
 from rankine._stats.paired import Differences, bootstrap_p
-from rankine._stats.resamples import resampled_t, resamples
+from rankine._stats.resamples import _summable, resampled_t, resamples
 
 D = np.array([[0.5, -0.1, 0.3, 0.0, 0.2, 0.4], [0.1, 0.2, -0.3, 0.1, np.nan, 0.3]])
 
@@ -66,3 +72,68 @@ def test_one_query_has_no_interval() -> None:
 
     assert math.isnan(p[0])
     assert all(map(math.isnan, interval))
+
+
+SIZES = st.floats(-1e50, 1e50).map(lambda size: size if abs(size) > 1e-50 else 0.0)
+
+
+@given(
+    st.lists(SIZES, min_size=1, max_size=9),
+    st.integers(1, 100_000),
+    st.randoms(use_true_random=False),
+)
+def test_sums_of_a_resample_are_exact(values: list[float], n: int, rng: object) -> None:
+    rounded = _summable(np.array(values)[:, None], n)[:, 0]
+
+    most = max(map(abs, values))
+    assert np.abs(rounded - values).max() <= 2.0**-51 * n * most
+    # The largest sum that there can be: n times the largest value.
+    counts = [0] * len(values)
+    counts[int(np.argmax(np.abs(rounded)))] = n
+    exact = sum(Fraction(own) * k for own, k in zip(rounded, counts, strict=True))
+    assert Fraction(float(np.dot(counts, rounded))) == exact
+    drawn = np.random.default_rng(rng.getrandbits(30)).multinomial(  # type: ignore[attr-defined]
+        n, [1 / len(values)] * len(values)
+    )
+    exact = sum(Fraction(own) * int(k) for own, k in zip(rounded, drawn, strict=True))
+    for order in (slice(None), slice(None, None, -1)):
+        total = 0.0
+        for own, k in zip(rounded[order], drawn[order], strict=True):
+            total += own * k
+        assert Fraction(total) == exact
+
+
+def test_how_many_are_multiplied_at_once_changes_no_bit() -> None:
+    rng = np.random.default_rng(5)
+    pair = Differences(rng.normal(0.1, 1, (6, 50)), rng.random(50))
+
+    whole = bootstrap_p(pair, 300, 0, 0.95)
+    with limited(multiplied_cells=70):
+        parts = bootstrap_p(pair, 300, 0, 0.95)
+
+    assert whole[0].tolist() == parts[0].tolist()
+    assert whole[1] == parts[1]
+
+
+PRINT = """
+import numpy as np
+from rankine._stats.pairwise import Settings, compare_values
+
+values = np.random.default_rng(0).normal(0, 1, (2, 6, 2001))
+found = compare_values(values, Settings("bootstrap", draws=300))
+print(*map(float.hex, np.concatenate([found.p, found.low, found.high])))
+"""
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", PRINT],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": n, "MKL_NUM_THREADS": n},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for n in ("1", "2", "4")
+    ]  # fmt: skip
+
+    assert len(printed[0].split()) == 3 * 30
+    assert printed[0] == printed[1] == printed[2]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.limits import limits
+from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,15 +15,27 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Bools, Floats
 
 
-def resamples(n: int, draws: int, seed: int) -> Iterator[tuple[slice, Floats]]:
+_BITS = 52
+"""Digits of a float, less one for what rounding adds."""
+
+
+def resamples(
+    n: int, draws: int, seed: int, cells: int | None = None
+) -> Iterator[tuple[slice, Floats]]:
     """Draw n of n queries so many times, some resamples at once.
+
+    Args:
+        n: how many queries there are.
+        draws: how many resamples.
+        seed: of the draws; how many are made at once changes nothing.
+        cells: counts that are made at once, if not as many as a vector is best with.
 
     Yields:
         Which resamples these are, and a line of counts for each: a mean over a
         resample is a product of its counts and the values.
     """
     rng = np.random.default_rng(seed)
-    step = max(1, limits().drawn_cells // n)
+    step = max(1, (cells or limits().drawn_cells) // n)
     for begin in range(0, draws, step):
         part = slice(begin, min(begin + step, draws))
         n_drawn = part.stop - part.start
@@ -56,20 +69,34 @@ def resampled_t(
         n = len(columns)
         if n < 2:  # noqa: PLR2004 - one value has no spread
             continue
-        x, w = centred[numbers][:, columns].T, share[numbers][:, columns].T
+        x = centred[numbers][:, columns].T
+        w = share[numbers[:1]][:, columns].T  # the same for all of the group
         plain = bool((w == 1).all())
         products = (x, x**2) if plain else (x, x**2, w, x * w, w**2)
-        sums = [np.empty((draws, len(numbers))) for _ in products]
-        for part, counts in resamples(n, draws, seed):
-            for into, values in zip(sums, products, strict=True):
-                into[part] = counts @ values
-        t = _plain_t(n, *sums) if plain else _weighted_t(n, *sums)
-        yield from zip(numbers, t.T, strict=True)
+        values = np.hstack([_summable(own, n) for own in products])
+        ends = np.cumsum([own.shape[1] for own in products])[:-1]
+        t = np.empty((len(numbers), draws))
+        for part, counts in resamples(n, draws, seed, limits().multiplied_cells):
+            sums = np.split(counts @ values, ends, axis=1)
+            t[:, part] = (_plain_t(n, *sums) if plain else _weighted_t(n, *sums)).T
+        yield from zip(numbers, t, strict=True)
+
+
+def _summable(values: Floats, n: int) -> Floats:
+    """Round columns so that no sum over a resample has to be rounded.
+
+    All are multiples of a power of 2 of which no sum has more than a float can hold, so
+    that neither threads nor libraries, which add up in other orders, change a bit.
+    """
+    _, exponent = np.frexp(n * np.abs(values).max(axis=0))
+    unit = np.ldexp(1.0, exponent - _BITS)
+    rounded: Floats = np.round(values / unit) * unit
+    return rounded
 
 
 def _plain_t(n: int, x: Floats, squares: Floats) -> Floats:
     mean = x / n
-    return _over(mean, (squares - n * mean**2) / (n * (n - 1)))
+    return _over(mean, squares - n * mean**2, squares, n * (n - 1))
 
 
 def _weighted_t(
@@ -78,11 +105,12 @@ def _weighted_t(
     """Studentise sum x / sum w, whose variance is that of (x - mean w) / mean of w."""
     mean = x / w
     spread = squares - 2 * mean * mixed + mean**2 * w_squares
-    return _over(mean, spread / (w / n) ** 2 / (n * (n - 1)))
+    return _over(mean, spread, squares, (w / n) ** 2 * (n * (n - 1)))
 
 
-def _over(mean: Floats, variance: Floats) -> Floats:
+def _over(mean: Floats, spread: Floats, squares: Floats, divisor: Any) -> Floats:
     """Return t; a resample of one value alone has 0, or is as far away as can be."""
+    spread[spread <= NOTHING * squares] = 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = mean / np.sqrt(np.maximum(variance, 0))
+        t = mean / np.sqrt(spread / divisor)
     return np.where(mean == 0, 0.0, t)
