@@ -126,6 +126,7 @@ def test_what_cannot_be_told_passes_unless_strict(settled: Project) -> None:
         ({"margins": "{}"}, "no margin is given for RR"),
         ({"margins": "{'AP': 0.1}"}, "margin is given for AP"),
         ({"name": "other"}, "no baseline other.gate.json; pytest --rankine-update"),
+        ({"name": "d\x1b]0;x"}, r"d\x1b]0;x: there is no baseline d\x1b]0;x.gate"),
         ({"name": "../docs"}, "a gate is named without folders, got '../docs'"),
     ],
 )
@@ -136,6 +137,7 @@ def test_what_is_refused_fails_with_the_reason(
 
     assert code == 1
     assert message in text
+    assert "\x1b" not in text
 
 
 def test_several_processes_show_what_they_found(settled: Project) -> None:

@@ -62,6 +62,7 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
     ) -> Gate:
         from rankine._evaluate.baseline import UPDATE  # noqa: PLC0415 - only if used
         from rankine._evaluate.gate import gate  # noqa: PLC0415
+        from rankine._report.tables import shown  # noqa: PLC0415
         from rankine.errors import RankineError  # noqa: PLC0415
 
         if not name or any(sign in name for sign in "/\\\0"):
@@ -71,13 +72,13 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
             options |= {"metrics": list(margins), "update": True}
         elif not path.exists():
             reason = f"there is no baseline {path.name}; {_UPDATE} makes it"
-            pytest.fail(f"{name}: {reason}", pytrace=False)
+            pytest.fail(shown(f"{name}: {reason}"), pytrace=False)
         try:
             result = gate(qrels, run, path, margins, **options)
         except RankineError as error:
             reason = str(error).replace(UPDATE, _UPDATE)
-            pytest.fail(f"{name}: {reason}", pytrace=False)
-        said = [f"{name}: {sentence}" for sentence in result.sentences]
+            pytest.fail(shown(f"{name}: {reason}"), pytrace=False)
+        said = [shown(f"{name}: {sentence}") for sentence in result.sentences]
         request.node.user_properties.extend((_PROPERTY, text) for text in said)
         if not result.passed:
             pytest.fail("\n".join(said), pytrace=False)

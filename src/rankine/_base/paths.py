@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from rankine.errors import DataError
@@ -46,7 +47,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     old one. A link stays a link, and a device or a pipe is written to as it is.
     """
     target = Path(path).resolve()
-    place = target.with_name(f".{target.name[:99]}.{os.getpid()}.tmp")
+    own = f"{os.getpid()}.{get_ident()}"  # for this writer alone
+    place = target.with_name(f".{target.name[:99]}.{own}.tmp")
     if target.exists() and not target.is_file() and not target.is_dir():
         place = target
     try:

@@ -29,6 +29,16 @@ def shown(text: object) -> str:
     )
 
 
+def csv_name(name: str) -> str:
+    """Return a name for CSV: a spreadsheet would take =, +, - and @ for a formula.
+
+    >>> csv_name("=1+1"), csv_name("bm25")
+    ("'=1+1", 'bm25')
+    """
+    text = shown(name)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
 def number(value: float, decimals: int = 4) -> str:
     """Return a number with some decimals, in words if there is none."""
     return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -112,7 +114,15 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _show_all() -> None:
-    """Let a terminal show by its code what it cannot show, instead of failing."""
+    """Let a terminal show by its code what it cannot show, instead of failing.
+
+    Where standard output or errors are closed, nobody reads what is printed.
+    """
+    closed: Any = None  # which the types of both do not allow for
+    if sys.stdout is closed:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is closed:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -121,6 +131,8 @@ def _show_all() -> None:
 def _unforeseen(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
+    if isinstance(error, OSError) and error.filename is None:
+        return f"what was found cannot be printed ({error.strerror or error})"
     return (
         f"an error that rankine should have foreseen: {type(error).__name__}: {error}; "
         "please report it with what rankine --debug shows"

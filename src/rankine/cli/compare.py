@@ -16,7 +16,7 @@ from rankine.cli.options import (
     said,
     teller,
 )
-from rankine.cli.output import json_option, width
+from rankine.cli.output import echo_json, json_option, width
 from rankine.cli.runs import run_files
 
 if TYPE_CHECKING:
@@ -153,9 +153,9 @@ def command(
         by,
     )
     if as_json:
-        click.echo(comparison.to_json())
+        echo_json(comparison.to_json())
     elif as_csv:
-        click.echo(comparison.pairwise.write_csv(), nl=False)
+        click.echo(_csv(comparison), nl=False)
     elif as_latex:
         click.echo(comparison.to_latex())
     elif as_markdown:
@@ -174,6 +174,17 @@ def sizes(margins: dict[str, str]) -> dict[str, float] | None:
             msg = f"--margin {name}={text}: {text!r} is not a number"
             raise click.UsageError(msg) from None
     return found or None
+
+
+def _csv(comparison: Comparison) -> str:
+    """Return the pairs as CSV, with names that a spreadsheet takes for names."""
+    import polars as pl  # noqa: PLC0415 - --help stays fast
+
+    from rankine._report.tables import csv_name  # noqa: PLC0415
+
+    pairs = comparison.pairwise
+    names = [pl.Series(side, map(csv_name, pairs[side])) for side in ("a", "b")]
+    return pairs.with_columns(names).write_csv()
 
 
 def _print(comparison: Comparison, moved: int | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,15 +145,17 @@ def command(
                     found, lines, per_query=per_query, run_id=run_id, version=version
                 )
             )
-            click.echo(text, nl=bool(text))
-    if as_json:
-        print_json(
-            [record_of(one, per_query=per_query, worst=worst) for one in results]
-        )
-    elif as_csv:
-        click.echo(_csv(results, per_query=per_query), nl=False)
-    elif style is None:
-        print_tables(results, per_query=per_query, worst=worst)
+            with suppress(BrokenPipeError):
+                click.echo(text, nl=bool(text))
+    with suppress(BrokenPipeError):  # a reader who has gone, but waits for the code
+        if as_json:
+            print_json(
+                [record_of(one, per_query=per_query, worst=worst) for one in results]
+            )
+        elif as_csv:
+            click.echo(_csv(results, per_query=per_query), nl=False)
+        elif style is None:
+            print_tables(results, per_query=per_query, worst=worst)
     return _below(results, limits)
 
 
@@ -187,20 +190,23 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
 
 def _csv(results: list[Evaluation], *, per_query: bool) -> str:
     """Return a row per run and metric, or per run, query and metric."""
+    from rankine._report.tables import csv_name, shown  # noqa: PLC0415
+
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["run", "query", "metric", "value", "low", "high"])
     for found in results:
+        name = csv_name(found.name)
         if per_query:
             for row in found.per_query.iter_rows(named=True):
                 for label in found.mean:
                     value = row[label]
                     text = "" if value is None else repr(value)
-                    writer.writerow([found.name, row["query"], label, text, "", ""])
+                    writer.writerow([name, shown(row["query"]), label, text, "", ""])
         for label, entry in found.to_dict()["metrics"].items():
             numbers = [entry["value"], entry["low"], entry["high"]]
             cells = ["" if number is None else repr(number) for number in numbers]
-            writer.writerow([found.name, "all", label, *cells])
+            writer.writerow([name, "all", label, *cells])
     return out.getvalue()
 
 

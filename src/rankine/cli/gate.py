@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,10 @@ def command(
         options, qrels, run, baseline, sizes(margins), metrics or None, update=update,
         strict=strict, tell=teller(verbose=verbose),
     )  # fmt: skip
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        for line in str(result).splitlines():
-            click.echo("\n".join(paragraph("", shown(line), width(), hang=2)))
+    with suppress(BrokenPipeError):  # a reader who has gone, but waits for the code
+        if as_json:
+            print_json(result.to_dict())
+        else:
+            for line in str(result).splitlines():
+                click.echo("\n".join(paragraph("", shown(line), width(), hang=2)))
     return result.exit_code

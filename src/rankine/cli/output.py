@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _ROOM = 24
 """Columns that a text has at least behind its lead, however narrow a terminal is."""
+_MARKS = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control and direction marks that JSON holds as they are."""
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
 READABLE = 100
 """Columns up to which prose can be read well."""
 
@@ -45,7 +49,17 @@ def print_json(records: dict[str, Any] | list[dict[str, Any]]) -> None:
     if not isinstance(records, list):
         (made,) = made
     text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    click.echo(text)
+    echo_json(text)
+
+
+def echo_json(text: str) -> None:
+    """Print JSON, with marks that a terminal would obey or cannot show as escapes."""
+    marks = _MARKS
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        marks = _BEYOND_ASCII
+    click.echo(marks.sub(lambda mark: json.dumps(mark[0])[1:-1], text))
 
 
 def print_texts(results: Sequence[Any], *, as_json: bool) -> None:
