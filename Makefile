@@ -26,6 +26,7 @@ help:
 	@echo "make bench-against BEFORE=COMMIT  what became slower since a commit"
 	@echo "make oracle  the conventions against the tools they are named after"
 	@echo "make oracle-long  the same on ten times as many cases"
+	@echo "make simulate  how often tests, intervals and gates err, in a few minutes"
 	@echo "make docs    make the documentation, in site/"
 	@echo "make clean   remove what was made"
 
@@ -157,6 +158,11 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 		--cases $(CASES) --seed $(SEED)
 	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \
 		$(LISTS) --cases $(CASES) --seed $(SEED))
+
+# How often tests, intervals and gates err; fixed seeds, and one thread per process.
+.PHONY: simulate
+simulate: $(VENV)/installed-dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python simulations/run.py
 
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
 # warnings would not be errors.

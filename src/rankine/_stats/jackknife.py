@@ -75,8 +75,8 @@ class Jackknife:
         reach = ndtri(0.5 + confidence / 2) * self.error
         return self.difference - reach, self.difference + reach
 
-    def equivalent_p(self, margin: float) -> Floats:
-        """Return the larger p-value against a difference of the margin or beyond."""
+    def equivalent_p(self, margin: Floats) -> Floats:
+        """Return the larger p-value against a difference of each margin or beyond."""
         from scipy.special import ndtr  # noqa: PLC0415 - scipy is slow to import
 
         with np.errstate(divide="ignore", invalid="ignore"):

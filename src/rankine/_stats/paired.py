@@ -147,7 +147,9 @@ def t_p(differences: Differences) -> Floats:
     return np.where((differences.n > 0) & (differences.n_moved == 0), 1.0, p)
 
 
-def one_sided_p(differences: Differences, bound: float) -> tuple[Floats, Floats]:
+def one_sided_p(
+    differences: Differences, bound: float | Floats
+) -> tuple[Floats, Floats]:
     """Return Student's p-values against mean <= bound, and against mean >= bound."""
     from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
 

@@ -263,17 +263,13 @@ def _equivalence(
     margins: Floats | None,
 ) -> Floats:
     """Return the p-values of two one-sided tests, by Holm's correction of a family."""
-    p = np.full(len(metric), np.nan)
     if margins is None:
-        return p
-    for number, margin in enumerate(margins):
-        if np.isnan(margin):
-            continue
-        own = metric == number
-        above, _ = paired.one_sided_p(differences, -float(margin))
-        _, below = paired.one_sided_p(differences, float(margin))
-        larger = np.maximum(above, below)
-        p[own] = np.where(of_all.whole, of_all.equivalent_p(float(margin)), larger)[own]
+        return np.full(len(metric), np.nan)
+    margin = margins[metric]
+    above, _ = paired.one_sided_p(differences, -margin)
+    _, below = paired.one_sided_p(differences, margin)
+    larger = np.maximum(above, below)
+    p = np.where(of_all.whole, of_all.equivalent_p(margin), larger)
     n_moved = np.where(of_all.whole, of_all.n_moved, differences.n_moved)
     enough = n_moved >= _FEW_MOVED
     corrected = np.full(len(metric), np.nan)
