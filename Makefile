@@ -144,8 +144,10 @@ oracle-long:
 
 oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-search: LISTS = ir_measures
+oracle-search: VALUES = scipy ranx
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
+oracle-recommend: VALUES = statsmodels
 oracle-torch: TOOLS = torchmetrics implicit replay lenskit
 oracle-torch: LISTS = torchmetrics replay lenskit
 oracle-older: TOOLS = recmetrics
@@ -158,6 +160,8 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 		--cases $(CASES) --seed $(SEED)
 	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \
 		$(LISTS) --cases $(CASES) --seed $(SEED))
+	$(if $(VALUES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/comparing.py \
+		$(VALUES) --cases $(CASES) --seed $(SEED))
 
 # How often tests, intervals and gates err; fixed seeds, and one thread per process.
 .PHONY: simulate

@@ -271,6 +271,31 @@ def test_corrections_are_as_their_definitions_say(p: list[float]) -> None:
     assert stats.bonferroni(p).tolist() == [min(1.0, n * value) for value in p]
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("randomization", 2 / 16),
+        ("t", float(scipy.stats.ttest_rel([2, 3, 5, 5], [1, 2, 3, 4]).pvalue)),
+        ("wilcoxon", 2 / 16),
+        ("sign", 2 / 16),
+        ("bootstrap", None),
+    ],
+)
+def test_an_experiment_of_pyterrier_can_call_it(
+    test: str, expected: float | None
+) -> None:
+    # As pt.Experiment(..., baseline=0, test=stats.t) does: arrays of the system and of
+    # the baseline, in this order and without names, of which it takes the second part.
+    values, baseline = np.array([0.2, 0.3, 0.5, 0.5]), np.array([0.1, 0.2, 0.3, 0.4])
+
+    p = getattr(stats, test)(values, baseline)[1]
+
+    assert p == getattr(stats, test)(baseline, values)[1]
+    assert isinstance(p, float)
+    assert 0 < p < 1
+    assert expected is None or p == pytest.approx(expected)
+
+
 def test_the_door_is_open() -> None:
     assert rankine.stats is stats
     statistic, pvalue = stats.randomization([0.1, 0.2], [0.3, 0.5])
