@@ -40,21 +40,24 @@ def told_apart(
             names[number] = _tail(paths[number], lengths[number])
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes, *, follow: bool = True
+) -> None:
     """Write a file in one step; where that fails, the one that was there stays.
 
-    The text goes to a new file in the same folder, which then takes the place of the
-    old one. A link stays a link, and a device or a pipe is written to as it is.
+    The content goes to a new file in the same folder, which then takes the place of the
+    old one. A link stays a link, and a device or a pipe is written to as it is; unless
+    links are not to be followed, which are replaced then.
     """
-    target = Path(path).resolve()
+    target = Path(path).resolve() if follow else Path(path)
     own = f"{os.getpid()}.{get_ident()}"  # for this writer alone
     place = target.with_name(f".{target.name[:99]}.{own}.tmp")
-    if target.exists() and not target.is_file() and not target.is_dir():
+    if follow and target.exists() and not (target.is_file() or target.is_dir()):
         place = target
     try:
         try:
             with place.open("wb") as file:
-                file.write(text.encode())
+                file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 if place is not target:
                     os.fsync(file.fileno())
@@ -66,6 +69,12 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     except OSError as error:
         msg = f"{path}: cannot be written ({error.strerror or error})"
         raise DataError(msg) from None
+
+
+def remove_halves(folder: Path) -> None:
+    """Remove what processes that were killed have left half written in a folder."""
+    for path in folder.glob(".*.tmp"):
+        path.unlink(missing_ok=True)
 
 
 def _tail(path: Path, length: int) -> str:

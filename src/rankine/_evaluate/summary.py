@@ -46,7 +46,8 @@ class Summary:
         known_empty: which queries have nothing to find, if there is no table to find
             that out from.
         weights: how much each query counts; None if all count the same.
-        without: what a number of a whole run is without each user, if that was saved.
+        whole: a number of a whole run before it was rounded, and what it is without
+            each user, if that was saved.
     """
 
     value: float
@@ -59,7 +60,7 @@ class Summary:
     table: Judged | None
     known_empty: Bools | None = None
     weights: Floats | None = None
-    without: Floats | None = None
+    whole: tuple[float, Floats] | None = None
 
     @cached_property
     def empty(self) -> Bools:

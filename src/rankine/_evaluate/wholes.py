@@ -49,28 +49,25 @@ def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
     values = []
     for name, evaluation in evaluations.items():
         _, listed = table_of(evaluation, label)
-        left = without_each(evaluation, label)
-        if left is None:
-            raise _lost(label)
+        value, left = whole_and_without(evaluation, label)
         left = np.where(np.isnan(left), np.inf, left)
         found[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
-        values.append(number_of_all(bound, listed.table))
+        values.append(value)
     users = sorted({user for own in found.values() for user in own})
     without = [[own.get(user, np.nan) for user in users] for own in found.values()]
     return Whole(np.array(values), np.array(without))
 
 
-def without_each(evaluation: Evaluation, label: str) -> Floats | None:
-    """Return a number of a whole run without each user; None if that is not known."""
+def whole_and_without(evaluation: Evaluation, label: str) -> tuple[float, Floats]:
+    """Return the number of a whole run before it is rounded, and without each user."""
     bound, listed = table_of(evaluation, label)
-    if bound.fact.without is None or listed.table is None:
-        return evaluation.summaries[label].without
-    return bound.without(listed.table)
-
-
-def _lost(label: str) -> ParameterError:
-    msg = f"{label}: what it is without each user was not kept; compare the runs again"
-    return ParameterError(msg)
+    if listed.table is not None:
+        return number_of_all(bound, listed.table), bound.without(listed.table)
+    kept = evaluation.summaries[label].whole
+    if kept is None:
+        msg = f"{label}: it is not known without each user; compare the runs themselves"
+        raise ParameterError(msg)
+    return kept
 
 
 def whole_notes(

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine import __version__
-from rankine._base.atomic import written
 from rankine._base.cached import cached_property
+from rankine._base.paths import write_whole
 from rankine._evaluate.compare import check_metric, compare_evaluations
 from rankine._evaluate.summary import finite
 from rankine._evaluate.wholes import check_whole
@@ -222,8 +222,7 @@ def write_results(
 ) -> None:
     """Write the files of the results; that which says that it is done comes last."""
     folder = result.folder
-    with written(folder / VALUES) as file:
-        file.write(parquet_of(result.values))
+    write_whole(folder / VALUES, parquet_of(result.values), follow=False)
     for convention, evaluations in result.evaluations.items():
         name = "table"
         if len(result.conventions) > 1:
@@ -234,12 +233,10 @@ def write_results(
         else:
             markdown, latex = _tables(list(evaluations.values()))
         for ending, text in ((".md", markdown), (".tex", latex)):
-            with written(folder / (name + ending)) as file:
-                file.write(f"{text}\n".encode())
+            write_whole(folder / (name + ending), f"{text}\n", follow=False)
     record = _record(planned, inputs, cells, result)
     text = json.dumps(record, indent=2, ensure_ascii=True, allow_nan=False)
-    with written(folder / RESULTS) as file:
-        file.write(f"{text}\n".encode())
+    write_whole(folder / RESULTS, f"{text}\n", follow=False)
 
 
 def slug(name: str) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from rankine import __version__
-from rankine._base.atomic import clean_up, written
+from rankine._base.paths import remove_halves, write_whole
 from rankine._report.loaded import restored
 from rankine._report.saved import FORMAT as MAKER
 from rankine._report.saved import document_of
@@ -130,8 +130,7 @@ def save_unit(folder: Path, evaluation: Evaluation, cells: Sequence[str]) -> Uni
     path = folder / f"{digest(sorted(cells))[:32]}.json"
     unit = Unit(path, {cell: number for number, cell in enumerate(cells)}, document)
     content = parquet_of(frame)
-    with written(unit.values) as file:
-        file.write(content)
+    write_whole(unit.values, content, follow=False)
     checksum = sha256(content).hexdigest()
     text = json.dumps(
         {MAKER: __version__, "cells": unit.cells, "values": checksum, **document},
@@ -139,8 +138,7 @@ def save_unit(folder: Path, evaluation: Evaluation, cells: Sequence[str]) -> Uni
         allow_nan=False,
     )
     record = {"checksum": sha256(text.encode()).hexdigest()}
-    with written(path) as file:
-        file.write(f"{json.dumps(record)}\n{text}\n".encode())
+    write_whole(path, f"{json.dumps(record)}\n{text}\n", follow=False)
     return unit
 
 
@@ -227,7 +225,7 @@ def locked(folder: Path) -> Iterator[None]:
             file.flush()
             try:
                 for place in (folder, folder / CELLS):
-                    clean_up(place)
+                    remove_halves(place)
                 yield
             finally:
                 path.unlink(missing_ok=True)

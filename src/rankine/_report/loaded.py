@@ -348,9 +348,9 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
     weights = None
     if "weights" in node.value and node["weights"].value is not None:
         weights = node["weights"].numbers(n_queries)
-    without = None
+    whole = None
     if "without" in node.value and node["without"].value is not None:
-        without = node["without"].numbers(n_queries)
+        whole = node["whole"].number(), node["without"].numbers(n_queries)
     empty = np.zeros(n_queries, dtype=np.bool_)
     empty[node["empty"].counts(below=n_queries)] = True
     return Summary(
@@ -364,7 +364,7 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
         None,
         empty,
         weights,
-        without,
+        whole,
     )
 
 

@@ -17,8 +17,8 @@ from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import finite, least_relevant
-from rankine._evaluate.wholes import without_each
-from rankine._evaluate.worst import SHOWN, plain
+from rankine._evaluate.wholes import whole_and_without
+from rankine._evaluate.worst import SHOWN, plain, table_of
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
 from rankine.errors import ParameterError
@@ -175,11 +175,18 @@ def _rest(
             metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
             metrics[number] |= _summary(found[number], order, arrays=arrays)
             if arrays:  # a comparison cannot be made of it otherwise
-                left = None
-                with suppress(ParameterError):  # some parameters allow no jackknife
-                    left = without_each(evaluation, plan.labels[number])
-                metrics[number]["without"] = None if left is None else left[order]
+                metrics[number] |= _whole(evaluation, plan.labels[number], order)
     return {"metrics": [metrics[at] for at in range(len(found))], "groups": groups}
+
+
+def _whole(evaluation: Evaluation, label: str, order: Ints) -> dict[str, Any]:
+    """Return a number of a whole run, and what it is without each user."""
+    bound, _ = table_of(evaluation, label)
+    if bound.fact.without is not None:
+        with suppress(ParameterError):  # some parameters allow no jackknife
+            value, without = whole_and_without(evaluation, label)
+            return {"whole": _number(value), "without": without[order]}
+    return {"whole": None, "without": None}
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
