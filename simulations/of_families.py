@@ -78,9 +78,11 @@ def tukey(scale: float) -> list[Row]:
     for name, deviations, bounds in (
         ("equal variances", EQUAL, {"most": LEVEL}),
         ("near-duplicates, where it fails", DUPLICATES, {"least": 0.1}),
+        ("4 near-duplicates and 2 others", DUPLICATES[2:], {"least": LEVEL}),
+        ("8 near-duplicates and 2 others", [0.05] * 8 + [1.0, 1.0], {"least": LEVEL}),
     ):
         rng, rounds = np.random.default_rng(9), int(20_000 * scale)
-        models = [TwoWay(own) for own in systems(rng, rounds, deviations)]
+        models = [TwoWay(own) for own in systems(rng, rounds, np.array(deviations))]
         # The quantile takes long to compute, and is the same for all of them.
         (first, *_) = models
         quantile = first.reach(1 - LEVEL) / math.sqrt(first.residual)
