@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rankine import stats
 from rankine._base.arrays import Floats
 from rankine._base.limits import limited
-from rankine._stats.flips import flipped_p, stepped_down_p
+from rankine._stats.flips import _coins, _drawn_sums, flipped_p, stepped_down_p
 
 # Charles Darwin's maize, crossed minus self-fertilised, in eighths of an inch; of the
 # 32,768 flips, 863 reach the sum of 314 (Fisher: The design of experiments, 1935).
@@ -163,3 +163,25 @@ def test_near_duplicates_cost_maxt_nothing() -> None:
     copies = stepped_down_p(np.tile(row, (10, 1)), n, 4000, 0)
 
     assert copies.tolist() == alone.tolist() * 10
+
+
+@pytest.mark.parametrize("n", [30, 63, 64, 65, 200])
+def test_few_rows_and_many_see_the_same_flips(n: int) -> None:
+    rng = np.random.default_rng(n)
+    rows = rng.normal(0.1, 1, (9, n)).round(2)
+    counts = np.full(9, n)
+
+    together = flipped_p(rows, 3000, seed=4)
+    apart = [flipped_p(row[None], 3000, seed=4)[0] for row in rows]
+
+    assert together.tolist() == apart
+    # What coins keep, added up in both ways, is the same.
+    for size in (1, 6, 7):
+        (sums,) = _drawn_sums(rows[:size], 50, seed=1)
+        coins = np.unpackbits(next(_coins(n, 50, 1, 50)), axis=1)[:, :n]
+        assert sums == pytest.approx((2.0 * coins - 1) @ rows[:size].T, abs=1e-9)
+    both = stepped_down_p(rows[:3], counts[:3], 3000, seed=4)
+    with limited(flipped_cells=n):
+        assert stepped_down_p(rows[:3], counts[:3], 3000, seed=4).tolist() == (
+            both.tolist()
+        )

@@ -16,5 +16,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 """One truth value per row or per query."""
 
+Bytes: TypeAlias = NDArray[np.uint8]
+"""Eight bits each."""
+
 AnyArray: TypeAlias = NDArray[Any]
 """An array whose type is the user's."""

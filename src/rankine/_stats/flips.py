@@ -16,10 +16,14 @@ import numpy as np
 from rankine._base.limits import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from rankine._base.arrays import Floats, Ints
+    from rankine._base.arrays import Bytes, Floats, Ints
 
+_FEW = 6
+"""Rows up to which sums are looked up."""
+_BITS = 32
+"""How many more coins are tossed at once then."""
 NOTHING = 1e-12
 """Differences up to this are none, as 0.3 - 0.2 and 0.2 - 0.1 are one number."""
 
@@ -145,23 +149,58 @@ def _all_sums(rows: Floats) -> Iterator[Floats]:
 def _drawn_sums(rows: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """Go through the sums of rows under random flips, as `_all_sums` does."""
     n = rows.shape[1]
-    columns = np.ascontiguousarray(rows.T)
     total = rows.sum(axis=1)
-    for kept in _coins(n, draws, seed):
+    few = len(rows) <= _FEW
+    sums_of = _looked_up(rows) if few else _multiplied(rows)
+    # Coins that are looked up stay bits, and more of them fit.
+    step = _flips_at_once(n) * (_BITS if few else 1)
+    for coins in _coins(n, draws, seed, step):
         # With 1 for a sign that is kept and 0 for one that is flipped.
-        yield 2 * (kept @ columns) - total
+        yield 2 * sums_of(coins) - total
 
 
-def _coins(n: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Toss n coins so many times, some tosses at once; how many changes nothing."""
+def _multiplied(rows: Floats) -> Callable[[Bytes], Floats]:
+    """Return a function that adds up what coins keep of many rows, by a product."""
+    n, columns = rows.shape[1], np.ascontiguousarray(rows.T)
+
+    def sums_of(coins: Bytes) -> Floats:
+        sums: Floats = np.unpackbits(coins, axis=1)[:, :n].astype(np.float64) @ columns
+        return sums
+
+    return sums_of
+
+
+def _looked_up(rows: Floats) -> Callable[[Bytes], Floats]:
+    """Return a function that adds up what coins keep of a few rows, eight at a time.
+
+    Eight coins are a byte, and the sums of all 256 bytes are at hand, which is faster
+    than a product as long as there are few rows.
+    """
+    n_bytes = -(-rows.shape[1] // 64) * 8
+    padded = np.zeros((len(rows), n_bytes * 8))
+    padded[:, : rows.shape[1]] = rows
+    each = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+    tables = padded.reshape(len(rows), n_bytes, 8) @ each.T.astype(np.float64)
+
+    def sums_of(coins: Bytes) -> Floats:
+        sums = np.zeros((len(rows), len(coins)))
+        for number, column in enumerate(np.ascontiguousarray(coins.T)):
+            for row in range(len(rows)):
+                # A byte is always inside; "clip" does not look whether it is.
+                sums[row] += tables[row, number].take(column, mode="clip")
+        return sums.T
+
+    return sums_of
+
+
+def _coins(n: int, draws: int, seed: int, step: int) -> Iterator[Bytes]:
+    """Toss n coins so many times, a bit each; how many at once changes nothing."""
     rng = np.random.default_rng(seed)
     n_words = -(-n // 64)
-    step = _flips_at_once(n)
     for begin in range(0, draws, step):
         n_drawn = min(step, draws - begin)
         words = rng.integers(0, 1 << 64, size=(n_drawn, n_words), dtype=np.uint64)
-        bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8), axis=1)
-        yield bits[:, :n].astype(np.float64)
+        yield words.astype("<u8", copy=False).view(np.uint8)
 
 
 def _flips_at_once(n: int) -> int:
