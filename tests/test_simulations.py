@@ -48,7 +48,7 @@ def test_bounds_are_kept_in_few_rounds(name: str) -> None:
 
 
 def test_there_are_simulations_of_each_kind() -> None:
-    assert {"families", "gates", "intervals", "tests"} <= {*modules()}
+    assert {"families", "gates", "intervals", "tests", "wholes"} <= {*modules()}
 
 
 def test_p_values_that_are_too_small_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
