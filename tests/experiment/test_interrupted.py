@@ -86,10 +86,11 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(
 def test_stopped_in_good_order(
     number: int, code: int, said: str, written: Callable[..., Path], home: Path
 ) -> None:
-    path = written(TEXT.replace("2000", "200000000"))
+    path = written(TEXT.replace("2000", "100000000"))
     child = started(str(path))
     folder = home / "results"
     while len(list(folder.glob("cells/*.json"))) < 9:
+        assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(number)
     _, err = child.communicate()

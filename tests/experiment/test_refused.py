@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from rankine._experiment.problems import Problems
 from rankine._experiment.read import read_experiment
 from rankine._experiment.results import slug
 from rankine._experiment.schema import Comparing, Experiment, checked, json_schema
-from rankine.errors import ExperimentError, FormatError
+from rankine.errors import DataError, ExperimentError, FormatError, ParameterError
 from tests.experiment.conftest import files
 
 if TYPE_CHECKING:
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
         ("metrcs: AP", "3:1: no key is called 'metrcs'; did you mean 'metrics'?"),
         ("zzz: 1\nmetrics: AP", "3:1: no key is called 'zzz'; known are qrels, runs"),
         ("rel: 1", "1:1: metrics is missing"),
-        ("metrics: AP\nrel: yes", "4:6: expected a valid number, got 'yes'"),
-        ("metrics: AP\nlenient: no", "4:10: expected a valid boolean, got 'no'"),
-        ("metrics: AP\ndepth: 0", "4:8: expected greater than or equal to 1, got 0"),
-        ("metrics: AP\ndepth: 1e3", "4:8: expected a valid integer, got 1000.0"),
+        ("metrics: AP\nrel: yes", "4:6: expected a number, got 'yes'"),
+        ("metrics: AP\nlenient: no", "4:10: expected true or false, got 'no'"),
+        ("metrics: AP\ndepth: 0", "4:8: expected a number greater than or equal to 1"),
+        ("metrics: AP\ndepth: 1e3", "4:8: expected a whole number, got 1000.0"),
         ("metrics: AP\nties: avrage", "expected 'average', 'best' or 'worst', got"),
         ("metrics: AP\nties: avrage", "did you mean 'average'?"),
         ("metrics: AP\nconvention: ranks", "4:13: unknown convention 'ranks'"),
         ("metrics: AP\nconvention: [ranx, ranx]", "4:20: ranx is given twice"),
-        ("metrics: AP\nconvention: []", "no convention is given"),
+        ("metrics: AP\nconvention: []", "4:13: expected a convention, or a list"),
         ("metrics: AP\nconvention: own.yaml", "own.yaml: cannot be read"),
         ("metrics: AP\ntrain: no.csv", "4:8: there is no file 'no.csv'"),
         ("metrics: AP\ncompare: {by: no.csv}", "4:15: there is no file 'no.csv'"),
         ("metrics: Coverage@5", "3:10: Coverage@5 needs the catalogue"),
-        ("metrics: AP\nformats: {runs: csv}", "the role of a format must be one of"),
+        ("metrics: AP\nformats: {runs: csv}", "3:11: expected 'run', 'qrels', 't"),
         ("metrics: AP\nformats: {run: cvs}", "the format of run must be one of trec"),
         ("runs: no/*.run\nmetrics: AP", "no file matches 'no/*.run'"),
         ("runs: s3://bucket/run\nmetrics: AP", "'s3://bucket/run' is an address"),
         ("qrels: https://x.org/q\nmetrics: AP", "is an address; files are read from"),
-        ("runs: []\nmetrics: AP", "no runs are given"),
+        ("runs: []\nmetrics: AP", "expected a path, a pattern, a list of these, or"),
         ("runs: {}\nmetrics: AP", "no runs are given"),
         ("runs: [runs/hybrid.run, runs/h*.run]\nmetrics: AP",
          "runs/hybrid.run is given twice"),
@@ -62,13 +62,26 @@ if TYPE_CHECKING:
          "4:1: correction='maxt' flips signs, and needs test='randomization'"),
         ("metrics: AP\ncompare: {margin: {P@5: 0.1}}",
          "4:19: margin is given for P@5, which is not among AP"),
-        ("metrics: AP\ncompare: {margin: 0}", "expected greater than 0, got 0"),
+        ("metrics: AP\ncompare: {margin: 0}", "expected a number above 0, or one"),
         ("metrics: AP\ncompare: {sed: 1}", "no key is called 'sed'; did you mean"),
-        ("metrics: AP\ncompare: [t]", "4:10: expected a valid dictionary"),
+        ("metrics: AP\ncompare: [t]", "4:10: expected a mapping, got ['t']"),
         ("runs: {a: runs/hybrid.run}\nmetrics: AP\ncompare: {}",
          "there is one run only, and nothing to compare it with"),
         ("metrics: AP\ncolumns: {weights.query: q}", "there are no weights"),
-        ("runs: [3]\nmetrics: AP", "expected a valid string, got 3"),
+        ("metrics: AP\ncolumns: {itm: x}", "4:16: columns has no part 'itm'"),
+        ("metrics: AP\ncolumns: {x.item: y}", "the part before the dot in 'x.item'"),
+        ("metrics: AP\ncolumns: {query: [a, b]}", "expected a name or a number"),
+        ("metrics: AP\ngrades: {a: .nan}", "4:13: expected a number"),
+        ("metrics:\n", "3:9: expected a metric, a list or a mapping of metrics"),
+        ("metrics: AP\ncompare: true", "4:10: expected a mapping, got true"),
+        ("metrics: AP\ncompare: {baseline: 1}", "expected text, got 1; put it in quo"),
+        ("metrics: AP\ncompare: {draws: 1000000000}", "less than or equal to 1000"),
+        ("metrics: [NumRet, gm_AP]\ncompare:", "no metric has a value per query"),
+        ("metrics: AP\nqrels: ~nosuch/x", "there is no file '~nosuch/x'"),
+        ("runs: /dev/null\nmetrics: AP", "is neither a file nor a folder"),
+        ("runs: [runs/hybrid.run, ./runs/../runs/hybrid.run]\nmetrics: AP",
+         "./runs/../runs/hybrid.run is given twice"),
+        ("runs: [3]\nmetrics: AP", "expected text, got 3; put it in quotes"),
     ],
 )  # fmt: skip
 def test_refused_before_any_data_are_read(
@@ -182,19 +195,124 @@ def test_slugs_are_file_names_and_tell_names_apart() -> None:
 SAFE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 
-def test_symbolic_links_in_the_folder_are_not_followed(
+def test_links_in_the_folder_are_not_followed(
     written: Callable[..., Path], home: Path
 ) -> None:
     precious = home / "precious.txt"
     precious.write_text("keep me")
-    (home / "results" / "cells").mkdir(parents=True)
-    (home / "results" / "results.json").symlink_to(precious)
-    (home / "results" / "values.parquet").symlink_to(precious)
+    folder = home / "results"
+    (folder / "cells").mkdir(parents=True)
+    (folder / "values.parquet").symlink_to(precious)
+    path = written("metrics: AP")
 
+    rk.run_experiment(path)
+    assert not (folder / "values.parquet").is_symlink()
+
+    (folder / ".lock").symlink_to(precious)
+    with pytest.raises(DataError, match="cannot be written"):
+        rk.run_experiment(path)
+    (folder / ".lock").unlink()
+    (home / "else").mkdir()
+    (folder / "cells").rename(home / "else" / "cells")
+    (folder / "cells").symlink_to(home / "else" / "cells")
+    with pytest.raises(DataError, match=r"holds what is not of an experiment \(cells"):
+        rk.run_experiment(path)
+    assert precious.read_text() == "keep me"
+
+
+def test_a_link_does_not_lead_the_results_out(
+    written: Callable[..., Path], home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (home / "link").symlink_to(outside)
+
+    with pytest.raises(ExperimentError, match="is not a folder below that of the file"):
+        rk.run_experiment(written("metrics: AP\noutput: link/x"))
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("files_there", "said"),
+    [
+        ({"results.json": '{"mine": 1}', "table.md": "x"}, "not of an experiment"),
+        ({"results.json": '{"mine": 1}', "cells/": ""}, "is not the result of an exp"),
+        ({"cells/notes.txt": "mine"}, "holds what is not of an experiment (notes.txt)"),
+        ({"cells/": "", "mine.txt": "x"}, "not of an experiment (mine.txt)"),
+    ],
+)
+def test_what_is_not_ours_is_left_alone(
+    files_there: dict[str, str], said: str, written: Callable[..., Path], home: Path
+) -> None:
+    for name, text in files_there.items():
+        path = home / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir()
+        else:
+            path.write_text(text)
+    before = files(home)
+
+    with pytest.raises((DataError, FormatError)) as caught:
+        rk.run_experiment(written("metrics: AP"))
+
+    assert said in str(caught.value)
+    assert files(home) | before == files(home)
+
+
+def test_two_files_do_not_share_a_folder(
+    written: Callable[..., Path], home: Path
+) -> None:
     rk.run_experiment(written("metrics: AP"))
 
-    assert precious.read_text() == "keep me"
-    assert not (home / "results" / "results.json").is_symlink()
+    with pytest.raises(
+        DataError, match=r"holds the results of experiment.yaml, not of"
+    ):
+        rk.run_experiment(written("metrics: AP", "other.yaml"))
+    assert (home / "results" / "table.md").exists()
+
+
+@pytest.mark.parametrize("name", ["run [v2]", "a*b", "x?"])
+def test_folders_may_have_signs_of_patterns(
+    name: str, written: Callable[..., Path], home: Path
+) -> None:
+    (home / name).mkdir()
+    for part in ("qrels.txt", "runs"):
+        (home / part).rename(home / name / part)
+    path = written(f"metrics: AP\noutput: {json.dumps(name)}")
+    path = path.rename(home / name / path.name)
+
+    assert rk.run_experiment(path).n_computed == 3
+    assert rk.load(home / name / name).metrics == ("AP",)
+
+
+def test_odd_names_and_places_are_one_sentence(
+    written: Callable[..., Path], home: Path
+) -> None:
+    for output, said in (
+        (home / "qrels.txt" / "x", "cannot be"),
+        ("x" * 300, "cannot"),
+    ):
+        with pytest.raises(DataError, match=said):
+            rk.run_experiment(written("metrics: AP"), output=output)
+    for wrong in ({"path": 5}, {"output": 5}, {"resume": "no"}, {"max_cells": "x"}):
+        words: dict[str, Any] = {"path": home / "experiment.yaml", **wrong}
+        with pytest.raises(ParameterError, match=f"{next(iter(wrong))} must be"):
+            rk.run_experiment(**words)
+
+
+def test_names_that_are_not_utf_8(written: Callable[..., Path], home: Path) -> None:
+    import os  # noqa: PLC0415
+
+    odd = home / "runs" / os.fsdecode(b"caf\xe9.run")
+    try:
+        odd.write_bytes((home / "runs" / "hybrid.run").read_bytes())
+    except OSError:
+        pytest.skip("this system has no such names")
+
+    result = rk.run_experiment(written("metrics: AP\ncompare: {test: t}"))
+
+    assert "caf\\udce9.run" in result.runs
+    assert rk.load(result.folder).systems == result.runs
 
 
 def test_paths_are_relative_to_the_file(

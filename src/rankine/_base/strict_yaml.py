@@ -133,6 +133,7 @@ class _Reader:
             self._refuse(event, f"values are nested more than {_DEEPEST} deep")
         self.document.values[path] = _place(event.start_mark)
         if isinstance(event, yaml.ScalarEvent):
+            self._check_text(event)
             return event.value if event.style else self._scalar(event)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._list(path)
@@ -149,6 +150,7 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
                 self._refuse(event, "a key is not a plain text")
+            self._check_text(event)
             key = event.value
             if key == "<<" and not event.style:
                 self._refuse(event, "<< merges keys; write them out")
@@ -159,6 +161,11 @@ class _Reader:
             self.document.keys[below] = _place(event.start_mark)
             values[key] = self._value(next(self.events), below)
         return values
+
+    def _check_text(self, event: Any) -> None:
+        """Refuse escapes of half a character."""
+        if any("\ud800" <= mark <= "\udfff" for mark in event.value):
+            self._refuse(event, "a text has half a character (\\ud800 to \\udfff)")
 
     def _scalar(self, event: Any) -> Any:
         text = event.value

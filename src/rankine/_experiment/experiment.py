@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._evaluate.segments import read_segments
+from rankine._experiment.inputs import Inputs
 from rankine._experiment.read import MAX_CELLS, Planned, read_experiment
 from rankine._experiment.results import (
+    IS_TABLE,
     RESULTS,
+    VALUES,
     ExperimentResult,
     evaluations_of,
+    file_of,
     load_experiment,
     write_results,
 )
-from rankine._experiment.run import Inputs, cells_of, compute
-from rankine._experiment.store import CELLS, Store, locked
+from rankine._experiment.run import cells_of, compute
+from rankine._experiment.store import CELLS, IS_UNIT, LOCK, Store, locked
 from rankine._report.loaded import load as load_file
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from rankine._experiment.run import Cell
@@ -74,9 +77,20 @@ def run_experiment(
     0
     >>> shutil.rmtree(folder)
     """
+    _check_types({"path": path, "output": output, "resume": resume})
+    check_count("max_cells", max_cells, least=1)
     folder = None if output is None else Path(output)
     planned = read_experiment(Path(path), output=folder, max_cells=max_cells)
     return run_planned(planned, resume=resume, jobs=jobs)
+
+
+def _check_types(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        flag = name == "resume"
+        if not isinstance(value, bool if flag else (str, os.PathLike, type(None))):
+            kind = "True or False" if flag else "a path"
+            msg = f"{name} must be {kind}, got {value!r}"
+            raise ParameterError(msg)
 
 
 def run_planned(
@@ -89,9 +103,10 @@ def run_planned(
     """Run an experiment that has been read and checked; see `run_experiment`."""
     check_count("jobs", jobs, least=1)
     folder = planned.output
-    _check_folder(folder)
+    _check_folder(folder, planned.path.name)
     with locked(folder):
         store = Store.open(folder) if resume else Store(folder, [], [])
+        store.remove_damaged()
         inputs = Inputs(planned)
         try:
             cells, n_computed = compute(planned, inputs, store, jobs, report)
@@ -125,9 +140,10 @@ def _result(
         segments = {str(query): str(name) for query, name in pairs.items()}
     notes: tuple[str, ...] = ()
     if damaged:
+        were = "was" if len(damaged) == 1 else "were"
         files = count(len(damaged), "file")
-        notes = (f"{files} of values were damaged and computed again: {damaged[0]}",)
-    return ExperimentResult(
+        notes = (f"{files} of values {were} damaged and removed ({damaged[0]})",)
+    result = ExperimentResult(
         planned.output,
         evaluations_of(Store.open(planned.output), wanted),
         planned.settings,
@@ -138,21 +154,51 @@ def _result(
         n_computed,
         notes,
     )
+    if result.uncompared:
+        names = ", ".join(result.uncompared)
+        more = f"{names}: not compared, as there are no values per query to test"
+        result.notes = (*notes, more)
+    return result
 
 
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else."""
-    if folder.exists() and not folder.is_dir():
-        msg = f"{folder}: is a file, not a folder for results"
-        raise DataError(msg)
-    with suppress(FileNotFoundError):
-        inside = {path.name for path in folder.iterdir()}
-        if inside and not inside & {RESULTS, CELLS}:
-            msg = (
-                f"{folder}: holds other files ({min(inside)}), and no results of an "
-                "experiment; give another folder"
-            )
+def _check_folder(folder: Path, name: str) -> None:
+    """Refuse a folder that holds something else, or the results of another file."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            msg = f"{folder}: is a file, not a folder for results"
             raise DataError(msg)
+        inside = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        strange = {file for file in inside if not _is_ours(file)}
+        cells = folder / CELLS
+        if cells.is_symlink():
+            strange.add(CELLS)
+        elif cells.exists():
+            units = {path.name for path in cells.iterdir()}
+            strange |= {file for file in units if not IS_UNIT.fullmatch(file)}
+    except OSError as error:
+        msg = f"{folder}: cannot be read ({error.strerror or error})"
+        raise DataError(msg) from None
+    strange = {file for file in strange if not file.endswith(".tmp")}
+    if inside and CELLS not in inside:
+        strange |= inside
+    if strange:
+        msg = (
+            f"{folder}: holds what is not of an experiment ({min(strange)}); give "
+            "another folder"
+        )
+        raise DataError(msg)
+    if RESULTS in inside and (other := file_of(folder)) != name:
+        msg = (
+            f"{folder}: holds the results of {other}, not of {name}; give another "
+            "folder, or remove it"
+        )
+        raise DataError(msg)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether an experiment writes files of this name."""
+    known = {CELLS, RESULTS, VALUES, LOCK}
+    return name in known or IS_TABLE.fullmatch(name) is not None
 
 
 def load(source: str | os.PathLike[str], *, convention: str | None = None) -> Any:

@@ -28,6 +28,7 @@ _OF_VALUES = ("type", "values", "value", "range")
 _NUMBERS = ("int", "long", "double", "float")
 _MOST = 10_000
 """Values of one range, and combinations of one metric."""
+_LARGEST = 1 << 53
 _LONG = 60
 Placed = list[tuple["Metric", "Document", "Path"]]
 
@@ -48,15 +49,17 @@ def metrics_of(document: Document, path: Path, problems: Problems) -> Placed:
             for name, grid in entry.items():
                 _add(placed, document, (*here, name), grid, problems)
         else:
-            what = f"expected a metric such as nDCG@10, got {_shown(entry)}"
+            what = f"expected a metric such as nDCG@10, got {shown_value(entry)}"
             problems.add(document, here, what)
     if not placed and not problems.touch(document, path):
         problems.add(document, path, "no metrics are given; name at least one")
     first: dict[Metric, Path] = {}
     for metric, _, here in placed:
-        if first.setdefault(metric, here) != here:
+        if metric in first:
             line = document.place(first[metric], key=True).line
-            problems.add(document, here, f"{metric} is in line {line} too", key=True)
+            what = f"{metric} is given twice, in line {line} too"
+            problems.add(document, here, what, key=True)
+        first.setdefault(metric, here)
     return placed
 
 
@@ -66,8 +69,14 @@ def _add(
     """Add the metrics of one grid."""
     name = str(path[-1])
     with problems.of(document, path, key=True):
+        if not name.strip():
+            msg = "a metric has no name; write it like nDCG@ or RBP"
+            raise ParameterError(msg)
         if name.endswith("@"):
             metric = parse(name.removesuffix("@"))
+            if metric.fact.at in dict(metric.params):
+                msg = f"{metric} has a cutoff; write {metric.name}@ to give others"
+                raise ParameterError(msg)
             for cutoff, where in _listed(grid, path):
                 with problems.of(document, where):
                     placed.append((metric @ _plain(cutoff), document, where))
@@ -76,6 +85,7 @@ def _add(
         elif isinstance(grid, dict):
             metric = parse(name)
             axes = [_axis(metric, document, (*path, key), problems) for key in grid]
+            _check_once(metric, [axis[0][0] for axis in axes if axis])
             n = math.prod(len(axis) for axis in axes)
             if n > _MOST:
                 msg = f"{name} has {n:,} combinations of values; at most {_MOST:,}"
@@ -91,6 +101,16 @@ def _add(
                 f"{{cutoff: [5, 10]}}, or {name}@: [5, 10] for cutoffs"
             )
             problems.add(document, path, what)
+
+
+def _check_once(metric: Metric, keys: list[str]) -> None:
+    """Refuse a parameter that is given twice: in the name and below it, or as k too."""
+    bound = [key for key, _ in metric.params]
+    for key in keys:
+        if (bound + keys).count(key) > 1:
+            where = f"in {metric} too" if key in bound else "twice"
+            msg = f"{key} of {metric.name} is given {where}"
+            raise ParameterError(msg)
 
 
 def _listed(data: Any, path: Path) -> list[tuple[Any, Path]]:
@@ -136,7 +156,7 @@ def _typed(
             problems.add(document, (*path, key), what, key=True)
             return []
     kind = data.get("type")
-    if kind is not None and kind not in _TYPES:
+    if kind is not None and (not isinstance(kind, str) or kind not in _TYPES):
         what = f"no parameter has the type {kind!r}; types are {', '.join(_TYPES)}"
         problems.add(document, (*path, "type"), what)
         return []
@@ -162,7 +182,7 @@ def _check(value: Any, kind: str | None, what: str = "") -> None:
     wanted, words = _TYPES[kind]
     plain = isinstance(value, bool) == (wanted is bool)
     if not plain or not isinstance(value, wanted) or value != value:  # noqa: PLR0124 - nan
-        msg = f"expected {words}{what}, got {_shown(value)}"
+        msg = f"expected {words}{what}, got {shown_value(value)}"
         raise ParameterError(msg)
 
 
@@ -175,9 +195,14 @@ def _range(entry: Any, kind: str | None) -> list[int] | list[float]:
     if not isinstance(entry, dict) or set(entry) != set(steps):
         msg = "a range has start, end and step"
         raise ParameterError(msg)
-    number = kind if kind in _NUMBERS else "double"
+    if kind is not None and kind not in _NUMBERS:
+        msg = f"a range is of numbers, not of the type {kind}"
+        raise ParameterError(msg)
     for key in steps:
-        _check(entry[key], number, f" as the {key}")
+        _check(entry[key], kind or "double", f" as the {key}")
+        if not abs(entry[key]) < _LARGEST:
+            msg = f"the {key} of a range is too large"
+            raise ParameterError(msg)
     start, end, step = (entry[key] for key in steps)
     if step <= 0 or end < start:
         msg = "a range goes up: its step is above 0, and its end not below its start"
@@ -186,11 +211,14 @@ def _range(entry: Any, kind: str | None) -> list[int] | list[float]:
     if not size < _MOST:
         msg = f"a range of {size + 1:,.0f} values; at most {_MOST:,} are read"
         raise ParameterError(msg)
-    if all(isinstance(entry[key], int) for key in steps):
+    fractions = kind in {"double", "float"}
+    if not fractions and all(isinstance(entry[key], int) for key in steps):
         return list(range(start, end + 1, step))
     # Rounded, so that 0.1 + 2 x 0.1 is 0.3.
-    values = [round(start + n * step, 12) for n in range(math.floor(size + 1e-9) + 1)]
-    return values if math.isclose(values[-1], end, abs_tol=1e-9) else [*values, end]
+    n = math.floor(size + 1e-9) + 1
+    values = [round(float(start + number * step), 12) for number in range(n)]
+    reached = math.isclose(values[-1], end, abs_tol=1e-9)
+    return values if reached else [*values, float(end)]
 
 
 def _plain(value: Any) -> Any:
@@ -198,7 +226,7 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """Return a value as it is written in YAML."""
     if value is None or isinstance(value, bool):
         return "nothing" if value is None else str(value).lower()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +15,14 @@ from rankine._base.paths import told_apart
 from rankine._base.strict_yaml import Document, read_yaml
 from rankine._conventions.presets import chosen
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.compare import check_baseline, margins_of
+from rankine._evaluate.compare import check_baseline, check_metric, margins_of
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
+from rankine._evaluate.wholes import check_whole
 from rankine._experiment.grid import metrics_of
 from rankine._experiment.problems import Problems
 from rankine._experiment.schema import DEFAULT, checked
+from rankine._io.columns import ALIASES, check_parts
 from rankine._io.detect import FORMATS
 from rankine._io.sources import Reading
 from rankine._stats.pairwise import Settings
@@ -93,7 +97,8 @@ class Planned:
 
 def near(folder: Path, path: str) -> str:
     """Return a path that is relative to a folder as one from here."""
-    return str(folder / Path(path).expanduser())
+    home = path == "~" or path.startswith("~/")
+    return str(folder / (Path(path).expanduser() if home else path))
 
 
 def read_experiment(
@@ -115,14 +120,14 @@ def read_experiment(
     runs = _runs(document, place.parent, problems)
     _files(document, place.parent, problems)
     folder = _output(document, place.parent, problems) if output is None else output
-    if said is not None and metrics:
-        _fitting(document, place.parent, said, metrics, conventions, problems)
     plain = tuple(metric for metric, _, _ in metrics)
     settings, margins = Settings(), dict[str, float]()
     if said is not None and said.compare is not None:
         settings, margins = _comparing(
             document, said, said.compare, runs, plain, problems
         )
+    if said is not None and metrics:
+        _fitting(document, place.parent, said, metrics, conventions, settings, problems)
     cells = len(runs) * len(conventions) * len(plain)
     if cells > max_cells:
         what = (
@@ -172,6 +177,10 @@ def _metrics(
     texts[data] = other
     held = other.data.get("metrics") if isinstance(other.data, dict) else None
     inside = isinstance(held, (dict, list))
+    for key in other.data if inside else ():
+        if key != "metrics":
+            what = f"only metrics are read from this file, not {key!r}"
+            problems.add(other, (key,), what, key=True)
     return metrics_of(other, ("metrics",) if inside else (), problems)
 
 
@@ -216,18 +225,22 @@ def _runs(document: Document, folder: Path, problems: Problems) -> dict[str, str
             problems.add(document, ("runs",), "no runs are given")
         return runs
     paths: list[str] = []
+    seen: set[Path] = set()
     for number, pattern in enumerate(data if isinstance(data, list) else [data]):
         path = ("runs", number) if isinstance(data, list) else ("runs",)
         files = _there(document, path, folder, pattern, problems)
         for file in files:
-            if file in paths:
+            real = Path(near(folder, file)).resolve()
+            if real in seen:
                 problems.add(document, path, f"{file} is given twice")
             else:
+                seen.add(real)
                 paths.append(file)
     if not paths and not problems.touch(document, ("runs",)):
         problems.add(document, ("runs",), "no runs are given")
     names = told_apart([Path(file) for file in paths])
-    return dict(zip(names, paths, strict=True))
+    texts = [name.encode("utf-8", "backslashreplace").decode() for name in names]
+    return dict(zip(texts, paths, strict=True))
 
 
 def _there(
@@ -240,19 +253,29 @@ def _there(
         return []
     where = Path(near(folder, pattern))
     try:
-        if where.exists():
-            return [pattern]
-        names = sorted(glob.glob(str(where), recursive=True))  # noqa: PTH207 - a pattern
+        names = [pattern]
+        if not where.exists():
+            # A pattern: the folder of the file is none, whatever signs are in it.
+            local = pattern if where == folder / pattern else str(where)
+            names = sorted(glob.glob(local, root_dir=folder, recursive=True))  # noqa: PTH207 - the folder is no pattern
+            names = [name for name in names if not name.endswith(os.sep)]
+        odd = [name for name in names if not _is_plain(Path(near(folder, name)))]
     except (OSError, ValueError) as error:  # such as a name that is too long
         reason = getattr(error, "strerror", None) or error
         problems.add(document, path, f"{pattern!r} cannot be read ({reason})")
         return []
+    if odd:
+        what = f"{odd[0]!r} is neither a file nor a folder, and cannot be read twice"
+        problems.add(document, path, what)
     if not names:
         what = "no file matches" if glob.has_magic(pattern) else "there is no file"
         problems.add(document, path, f"{what} {pattern!r} (looked for {where})")
-    if Path(pattern).expanduser().is_absolute() or not names:
-        return names
-    return [str(Path(name).relative_to(folder)) for name in names]
+    return names
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a path is a file or a folder, and not a pipe or a device."""
+    return path.is_file() or path.is_dir()
 
 
 def _files(document: Document, folder: Path, problems: Problems) -> None:
@@ -274,6 +297,11 @@ def _output(document: Document, folder: Path, problems: Problems) -> Path:
         return folder
     path = Path(name)
     outside = path.is_absolute() or ".." in path.parts or name.startswith("~")
+    if not outside and "\0" not in name:
+        # Links may lead out of it.
+        with suppress(OSError, RuntimeError):
+            below = (folder / path).resolve().is_relative_to(folder.resolve())
+            outside = not below
     if outside or "\0" in name or path == Path():
         what = (
             f"{name!r} is not a folder below that of the file; another one can be "
@@ -285,10 +313,9 @@ def _output(document: Document, folder: Path, problems: Problems) -> Path:
 
 def _options(said: Experiment, folder: Path, convention: str | Convention) -> Options:
     formats = said.formats or {}
-    for role, name in formats.items():
-        check_choice("the role of a format", role, _ROLES)
-        check_choice(f"the format of {role}", name, FORMATS)
-    files = {role: Reading(format=name) for role, name in formats.items()}
+    files: dict[str, Reading] = {
+        role: Reading(format=name) for role, name in formats.items()
+    }
     given = {
         role: None if getattr(said, role) is None else near(folder, getattr(said, role))
         for role in _FILES[1:]
@@ -312,9 +339,15 @@ def _options(said: Experiment, folder: Path, convention: str | Convention) -> Op
 
 def _fitting(
     document: Document, folder: Path, said: Experiment, metrics: Placed,
-    conventions: dict[str, str | Convention], problems: Problems,
+    conventions: dict[str, str | Convention], settings: Settings, problems: Problems,
 ) -> None:  # fmt: skip
     """See that every metric can be computed under every convention."""
+    for role, name in (said.formats or {}).items():
+        with problems.of(document, ("formats", role)):
+            check_choice(f"the format of {role}", name, FORMATS)
+    for part, column in (said.columns or {}).items():
+        with problems.of(document, ("columns", part)):
+            _check_column(part, column)
     for convention in conventions.values():
         try:
             options = _options(said, folder, convention)
@@ -322,9 +355,41 @@ def _fitting(
         except RankineError as error:
             problems.add(document, (), str(error))
             return
+        by = None if said.compare is None else said.compare.by
+        compared = []
         for metric, home, path in metrics:
             with problems.of(home, path):
-                prepare(metric, options).check(judged=said.qrels is not None)
+                job = prepare(metric, options)
+                job.check(judged=said.qrels is not None)
+                compared.append(is_comparable(metric, job.plan.bound[0], settings, by))
+        if said.compare is not None and compared and not any(compared):
+            what = "no metric has a value per query to compare runs by"
+            problems.add(document, ("compare",), what, key=True)
+            return
+
+
+def _check_column(part: str, column: Any) -> None:
+    """Refuse what columns= would, before data are read."""
+    role, _, name = part.rpartition(".")
+    if role:
+        check_choice(f"the part before the dot in {part!r}", role, _ROLES)
+    if name == "features" and not role:
+        return
+    check_parts({name: column}, (*ALIASES, "weight"))
+
+
+def is_comparable(
+    metric: Metric, bound: Metric, settings: Settings, by: object
+) -> bool:
+    """Whether runs can be compared by a metric: not all have values per query."""
+    try:
+        if bound.fact.without is None:
+            check_metric(metric, bound)
+        else:
+            check_whole(metric, bound, settings, segmented=by is not None)
+    except ParameterError:
+        return False
+    return True
 
 
 def _comparing(

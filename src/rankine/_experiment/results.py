@@ -15,11 +15,13 @@ import polars as pl
 from rankine import __version__
 from rankine._base.cached import cached_property
 from rankine._base.paths import write_whole
-from rankine._evaluate.compare import check_metric, compare_evaluations
+from rankine._evaluate.compare import compare_evaluations
 from rankine._evaluate.summary import finite
-from rankine._evaluate.wholes import check_whole
 from rankine._evaluate.worst import table_of as joined_of
+from rankine._experiment.inputs import FILES
+from rankine._experiment.read import is_comparable
 from rankine._experiment.store import Store, digest, parquet_of
+from rankine._report.comparison import latex_cells, markdown_cells
 from rankine._report.export import cells as numbers_of
 from rankine._report.export import (
     latex_table,
@@ -38,15 +40,16 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.comparison import Comparison
     from rankine._evaluate.result import Evaluation
+    from rankine._experiment.inputs import Inputs
     from rankine._experiment.read import Planned
-    from rankine._experiment.run import Cell, Inputs
-    from rankine._metrics.metric import Metric
+    from rankine._experiment.run import Cell
 
 FORMAT = "rankine experiment"
 VERSION = 1
 RESULTS = "results.json"
 VALUES = "values.parquet"
-_FILES = ("qrels", "train", "items", "reference", "weights")
+IS_TABLE = re.compile(r"table(-[A-Za-z0-9._-]+)?\.(md|tex)")
+"""The names of tables."""
 
 
 @dataclass
@@ -89,6 +92,17 @@ class ExperimentResult:
     def metrics(self) -> tuple[str, ...]:
         """The names of the metrics."""
         return tuple(self._first.summaries)
+
+    @property
+    def uncompared(self) -> tuple[str, ...]:
+        """The metrics that have no value per query, and by which runs are not compared.
+
+        Only if the experiment asks for a comparison.
+        """
+        if not self.compares:
+            return ()
+        compared = next(iter(self.comparisons.values())).metrics
+        return tuple(name for name in self.metrics if name not in compared)
 
     @property
     def _first(self) -> Evaluation:
@@ -159,7 +173,7 @@ class ExperimentResult:
         asked = [
             str(metric)
             for metric, bound in zip(first.metrics, first.bound, strict=True)
-            if self._is_comparable(metric, bound)
+            if is_comparable(metric, bound, self.settings, self.segments)
         ]
         if not asked:
             msg = f"{self.folder}: no metric has a value per query to compare"
@@ -168,17 +182,6 @@ class ExperimentResult:
         return compare_evaluations(
             evaluations, self.settings, self.baseline, margins, self.segments, asked
         )
-
-    def _is_comparable(self, metric: Metric, bound: Metric) -> bool:
-        try:
-            if bound.fact.without is None:
-                check_metric(metric, bound)
-            else:
-                segmented = self.segments is not None
-                check_whole(metric, bound, self.settings, segmented=segmented)
-        except ParameterError:
-            return False
-        return True
 
     def __str__(self) -> str:
         """Return the means of all runs, a table per convention."""
@@ -220,23 +223,26 @@ def values_of(evaluations: dict[str, dict[str, Evaluation]]) -> pl.DataFrame:
 def write_results(
     planned: Planned, inputs: Inputs, cells: Sequence[Cell], result: ExperimentResult
 ) -> None:
-    """Write the files of the results; that which says that it is done comes last."""
-    folder = result.folder
-    write_whole(folder / VALUES, parquet_of(result.values), follow=False)
-    for convention, evaluations in result.evaluations.items():
-        name = "table"
-        if len(result.conventions) > 1:
-            name += f"-{slug(convention)}"
-        if result.compares:
-            comparison = result.comparisons[convention]
-            markdown, latex = comparison.to_markdown(), comparison.to_latex()
-        else:
-            markdown, latex = _tables(list(evaluations.values()))
-        for ending, text in ((".md", markdown), (".tex", latex)):
-            write_whole(folder / (name + ending), f"{text}\n", follow=False)
+    """Write the files of the results; that which says that it is done comes last.
+
+    All of them are made before the first is written, so that the folder stays as it was
+    where something cannot be made.
+    """
+    contents: dict[str, bytes] = {VALUES: parquet_of(result.values)}
+    for convention in result.conventions:
+        several = len(result.conventions) > 1
+        name = f"table-{slug(convention)}" if several else "table"
+        markdown, latex = _tables(result, convention)
+        contents[f"{name}.md"] = f"{markdown}\n".encode()
+        contents[f"{name}.tex"] = f"{latex}\n".encode()
     record = _record(planned, inputs, cells, result)
     text = json.dumps(record, indent=2, ensure_ascii=True, allow_nan=False)
-    write_whole(folder / RESULTS, f"{text}\n", follow=False)
+    contents[RESULTS] = f"{text}\n".encode()
+    for name, content in contents.items():
+        write_whole(result.folder / name, content, follow=False)
+    for path in result.folder.glob("table*"):
+        if path.name not in contents and IS_TABLE.fullmatch(path.name):
+            path.unlink(missing_ok=True)  # of a convention that is gone
 
 
 def slug(name: str) -> str:
@@ -249,19 +255,28 @@ def slug(name: str) -> str:
     return plain if plain == name else f"{plain}-{digest(name)[:8]}"
 
 
-def _tables(evaluations: list[Evaluation]) -> tuple[str, str]:
-    """Return the means as Markdown and LaTeX, a row per run."""
-    labels = list(evaluations[0].summaries)
-    rows = [
-        [cell.number() for cell in numbers_of(own, intervals=False)]
-        for own in evaluations
-    ]
-    names = [shown(own.name) for own in evaluations]
-    pairs = list(zip(names, rows, strict=True))
-    return (
-        markdown_table(labels, [[markdown_text(name), *row] for name, row in pairs]),
-        latex_table(labels, [[latex_text(name), *row] for name, row in pairs]),
-    )
+def _tables(result: ExperimentResult, convention: str) -> tuple[str, str]:
+    """Return the means as Markdown and LaTeX, a row per run; compared, if asked for."""
+    evaluations = list(result.evaluations[convention].values())
+    tables = []
+    for escaped, table, compared in (
+        (markdown_text, markdown_table, markdown_cells),
+        (latex_text, latex_table, latex_cells),
+    ):
+        names = [escaped(shown(own.name)) for own in evaluations]
+        columns = {
+            label: [
+                numbers_of(own, intervals=False)[number].number() for own in evaluations
+            ]
+            for number, label in enumerate(result.metrics)
+        }
+        if result.compares:
+            comparison = result.comparisons[convention]
+            names, *marked = map(list, zip(*compared(comparison), strict=True))
+            columns |= dict(zip(comparison.metrics, marked, strict=True))
+        rows = list(zip(names, *columns.values(), strict=True))
+        tables.append(table(result.metrics, rows))
+    return tables[0], tables[1]
 
 
 def _record(
@@ -270,12 +285,12 @@ def _record(
     """Return all that is needed to understand the numbers, and to get them again."""
     said = planned.said
     files = {
-        role: {"path": getattr(said, role), "sha256": inputs[role]}
-        for role in _FILES
-        if getattr(said, role) is not None
+        role: {"path": getattr(said, role), **file.to_dict()}
+        for role in FILES
+        if (file := inputs[role]) is not None
     }
     runs = {
-        run: {"path": path, "sha256": inputs["run", run]}
+        run: {"path": path, **inputs.of_run(run)["run"].to_dict()}
         for run, path in planned.runs.items()
     }
     numbers = {
@@ -336,6 +351,27 @@ def _record(
 
 def load_experiment(folder: Path) -> ExperimentResult:
     """Return the results that a folder holds."""
+    record = _read(folder)
+    try:
+        return _loaded(folder, record)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, RankineError):
+            raise
+        msg = f"{folder / RESULTS}: is damaged; run the experiment again"
+        raise FormatError(msg) from None
+
+
+def file_of(folder: Path) -> str:
+    """Return the name of the YAML file that the results of a folder are of."""
+    try:
+        return str(_read(folder)["experiment"]["file"])
+    except (LookupError, TypeError):
+        msg = f"{folder / RESULTS}: is damaged; remove it"
+        raise FormatError(msg) from None
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """Return what results.json says, which must be of an experiment."""
     path = folder / RESULTS
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -356,17 +392,13 @@ def load_experiment(folder: Path) -> ExperimentResult:
     if not isinstance(newest, int) or newest > VERSION:
         msg = f"{path}: a newer rankine wrote this; update it"
         raise FormatError(msg)
-    try:
-        return _loaded(folder, record)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, RankineError):
-            raise
-        msg = f"{path}: is damaged; run the experiment again"
-        raise FormatError(msg) from None
+    return record
 
 
 def _loaded(folder: Path, record: dict[str, Any]) -> ExperimentResult:
     wanted: dict[str, dict[str, list[str]]] = {}
+    if not record["cells"]:
+        raise LookupError
     for cell in record["cells"]:
         own = wanted.setdefault(cell["convention"], {}).setdefault(cell["run"], [])
         own.append(cell["hash"])

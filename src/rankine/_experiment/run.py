@@ -6,26 +6,30 @@ import multiprocessing
 import os
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankine import __version__
-from rankine._experiment.store import CELLS, Store, digest, hash_of, save_unit
-from rankine._io.files import parts_of
+from rankine._experiment.inputs import FILES, Hashed, Inputs
+from rankine._experiment.store import CELLS, Store, digest, save_unit
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Reading, Source, Stream
+from rankine.errors import DataError, ParameterError, RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from rankine._evaluate.evaluate import Job
     from rankine._experiment.read import Planned
     from rankine._join.judgements import Truth
+    from rankine._metrics.metric import Metric
 
-_FILES = ("qrels", "train", "items", "reference", "weights")
+Missing = dict[str, list[tuple[int, str]]]
+"""By convention, the numbers and hashes of the cells to be computed."""
 
 
 @dataclass(frozen=True)
@@ -47,63 +51,32 @@ class Cell:
     done: bool
 
 
-@dataclass
-class Inputs:
-    """The hashes of the files of an experiment, each read once."""
-
-    planned: Planned
-
-    def __post_init__(self) -> None:
-        """Begin to read; the file of a run is hashed while others are evaluated."""
-        said = self.planned.said
-        self._pool = ThreadPoolExecutor(1)
-        roles = {role: getattr(said, role) for role in _FILES}
-        paths = {role: path for role, path in roles.items() if path is not None}
-        runs = self.planned.runs
-        self._of = {
-            key: self._pool.submit(self._hash, path)
-            for key, path in [
-                *paths.items(),
-                *((("run", n), p) for n, p in runs.items()),
-            ]
-        }
-
-    def _hash(self, path: str) -> str:
-        place = Path(self.planned.near(path))
-        return hash_of(parts_of(place) or [place])
-
-    def __getitem__(self, key: Any) -> str | None:
-        """Return the hash of a file, None if it is not given."""
-        return self._of[key].result() if key in self._of else None
-
-    def of_run(self, name: str) -> dict[str, Any]:
-        """Return the hashes of all files that a run's values depend on."""
-        files = {role: self[role] for role in _FILES}
-        return files | {"run": self["run", name]}
-
-    def close(self) -> None:
-        """Stop reading."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
 def hashes(planned: Planned, inputs: Inputs, run: str, convention: str) -> list[str]:
     """Return the hash of each metric's cell."""
     job = planned.job(convention, planned.metrics)
     said = planned.said.model_dump(
-        exclude={"qrels", "runs", "metrics", "convention", "compare", "output", *_FILES}
+        exclude={"qrels", "runs", "metrics", "convention", "compare", "output", *FILES}
     )
     shared = {
         "version": __version__,
         "run": run,
-        "inputs": inputs.of_run(run),
+        "inputs": {role: file.total for role, file in inputs.of_run(run).items()},
         "options": said,
         "convention": job.plan.rule.to_dict(),
         "preset": job.plan.preset,
     }
     return [
-        digest(shared | {"metric": str(asked), "bound": repr(bound)})
+        digest(
+            shared | {"metric": str(asked), "bound": repr(bound), "own": _own(bound)}
+        )
         for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True)
     ]
+
+
+def _own(metric: Metric) -> str | None:
+    """Return what tells the function of a user's own metric from others."""
+    origin = metric.fact.origin
+    return None if origin is None else origin.mark
 
 
 def cells_of(planned: Planned, inputs: Inputs, store: Store) -> Iterator[list[Cell]]:
@@ -148,25 +121,52 @@ class Reader:
         return truth
 
     def compute(
-        self, folder: Path, run: str, missing: dict[str, list[tuple[int, str]]]
-    ) -> list[str]:
-        """Compute the cells of one run: numbers and hashes, by convention."""
+        self, folder: Path, run: str, missing: Missing, files: Mapping[str, Hashed]
+    ) -> None:
+        """Compute the cells of one run, from files that are as they were hashed."""
         sources: list[tuple[Reading, Source]] = []
-        names = []
         for convention, cells in missing.items():
-            job = self.job(convention, tuple(number for number, _ in cells))
-            truth = self._truth(job)
-            _ = job.known, job.weights
-            source = next((own for how, own in sources if how == job.of_run), None)
-            if source is None:
-                source = job.source(self.planned.near(self.planned.runs[run]))
-                if isinstance(source, Stream) and len(missing) > 1:
-                    source = as_rows(source, "run")
-                sources.append((job.of_run, source))
-            evaluation = job.evaluate(truth, source, run)
-            unit = save_unit(folder, evaluation, [cell for _, cell in cells])
-            names.append(unit.path.name)
-        return names
+            try:
+                self._compute(folder, run, convention, cells, files, sources)
+            except RankineError as error:
+                raise _named(error, run, convention, files) from None
+
+    def _compute(
+        self,
+        folder: Path,
+        run: str,
+        convention: str,
+        cells: list[tuple[int, str]],
+        files: Mapping[str, Hashed],
+        sources: list[tuple[Reading, Source]],
+    ) -> None:
+        job = self.job(convention, tuple(number for number, _ in cells))
+        truth = self._truth(job)
+        _ = job.known, job.weights
+        source = next((read for how, read in sources if how == job.of_run), None)
+        if source is None:
+            source = job.source(self.planned.near(self.planned.runs[run]))
+            if isinstance(source, Stream) and len(self.planned.conventions) > 1:
+                source = as_rows(source, "run")
+            sources.append((job.of_run, source))
+        evaluation = job.evaluate(truth, source, run)
+        for file in files.values():
+            file.check()
+        said = self.planned.said
+        paths = {role: getattr(said, role) for role in FILES if role in files}
+        paths["run"] = self.planned.runs[run]
+        # As the file of the experiment has them, wherever it was started.
+        shorter = [(files[role].path, path) for role, path in paths.items()]
+        save_unit(folder, evaluation, [cell for _, cell in cells], shorter)
+
+
+def _named(
+    error: RankineError, run: str, convention: str, files: Mapping[str, Hashed]
+) -> RankineError:
+    """Say which run and convention an error is of, unless it names a file."""
+    if any(file.path in str(error) for file in files.values()):
+        return error
+    return type(error)(f"{run}, {convention}: {error}")
 
 
 _worker: list[Reader] = []
@@ -186,8 +186,10 @@ def _begin(planned: Planned) -> None:
     _worker.append(Reader(planned))
 
 
-def _work(folder: Path, run: str, missing: Any) -> list[str]:
-    return _worker[0].compute(folder, run, missing)
+def _work(
+    folder: Path, run: str, missing: Missing, files: Mapping[str, Hashed]
+) -> None:
+    _worker[0].compute(folder, run, missing, files)
 
 
 def compute(
@@ -210,7 +212,7 @@ def compute(
     cells: list[Cell] = []
     done = computed = 0
     folder = store.folder / CELLS
-    todo: list[tuple[str, dict[str, list[tuple[int, str]]], int]] = []
+    todo: list[tuple[str, Missing, int]] = []
     by_run: dict[str, list[list[Cell]]] = {}
     reader = Reader(planned)
     n_conventions = len(planned.conventions)
@@ -236,29 +238,35 @@ def compute(
         elif jobs > 1:
             todo.append((run, missing, wanted))
         else:
-            reader.compute(folder, run, missing)
+            reader.compute(folder, run, missing, inputs.of_run(run))
             done += wanted
             report(run, done, planned.n_cells)
     if todo:
-        _in_processes(planned, folder, todo, jobs, report, done)
+        _in_processes(planned, inputs, folder, todo, jobs, report, done)
     return cells, computed
 
 
 def _in_processes(
     planned: Planned,
+    inputs: Inputs,
     folder: Path,
-    todo: list[tuple[str, dict[str, list[tuple[int, str]]], int]],
+    todo: list[tuple[str, Missing, int]],
     jobs: int,
     report: Callable[[str, int, int], None],
     done: int,
 ) -> None:
+    for metric in planned.metrics:
+        if metric.fact.origin is not None:
+            msg = f"{metric} is your own metric, which other processes lack; use jobs=1"
+            raise ParameterError(msg)
+    others = set(multiprocessing.active_children())
     # A process that was forked while polars has threads would wait for ever.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
         min(jobs, len(todo)), context, initializer=_begin, initargs=(planned,)
     ) as pool:
         futures = {
-            pool.submit(_work, folder, run, missing): (run, wanted)
+            pool.submit(_work, folder, run, missing, inputs.of_run(run)): (run, wanted)
             for run, missing, wanted in todo
         }
         try:
@@ -267,8 +275,14 @@ def _in_processes(
                 run, wanted = futures[future]
                 done += wanted
                 report(run, done, planned.n_cells)
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
+            if isinstance(error, BrokenProcessPool):
+                msg = (
+                    "a process ended while it computed, perhaps for want of memory; in "
+                    "a script, call run_experiment below if __name__ == '__main__'"
+                )
+                raise DataError(msg) from None
             raise

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rankine._conventions.presets import PRESETS
+from rankine._experiment.grid import shown_value
+from rankine._metrics.names import metrics
 from rankine._stats.corrections import CORRECTIONS  # noqa: TC001 - pydantic reads it
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import FAMILIES, TESTS  # noqa: TC001
@@ -16,10 +19,17 @@ if TYPE_CHECKING:
     from rankine._base.strict_yaml import Document
     from rankine._experiment.problems import Problems
 
+_MOST_DRAWS = 100_000_000
 _Text = Annotated[str, Field(min_length=1)]
+_Names = Annotated[list[_Text], Field(min_length=1)]
+_Metrics = Annotated[list[_Text | dict[str, Any]], Field(min_length=1)]
 _Count = Annotated[int, Field(ge=1, le=1 << 62)]
 _Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Number = Annotated[float, Field(allow_inf_nan=False)]
 _STRICT = ConfigDict(extra="forbid", strict=True)
+
+
+_Role = Literal["run", "qrels", "train", "items", "reference", "weights"]
 
 
 class Comparing(BaseModel):
@@ -56,9 +66,10 @@ class Comparing(BaseModel):
         description="A table with a column of queries and one of segments: every "
         "metric is shown by segment too.",
     )
-    draws: _Count = Field(
-        default=DRAWS, description="How many random flips or resamples."
-    )
+    draws: int = Field(
+        default=DRAWS, ge=1, le=_MOST_DRAWS,
+        description="How many random flips or resamples.",
+    )  # fmt: skip
     seed: int = Field(default=0, ge=0, le=1 << 62, description="Of the draws.")
 
 
@@ -75,21 +86,21 @@ class Experiment(BaseModel):
         default=None, description="The judgements; without them, only metrics that "
         "need none.",
     )  # fmt: skip
-    runs: _Text | list[_Text] | dict[str, _Text] = Field(
+    runs: _Text | _Names | dict[str, _Text] = Field(
         description="A path or a pattern such as runs/*.txt, a list of them, or a "
         "mapping from name to path. Runs without a name have that of their file.",
     )
-    metrics: _Text | list[_Text | dict[str, Any]] | dict[str, Any] = Field(
+    metrics: _Text | _Metrics | dict[str, Any] = Field(
         description="Names such as nDCG@10, grids such as nDCG@: [1, 5, 10] or RBP: "
         "{p: [0.5, 0.8]}, or the path of a YAML file that holds them.",
     )
-    convention: _Text | list[_Text] = Field(
+    convention: _Text | _Names = Field(
         default="rankine",
         description="Whose choices the numbers follow: a name, the path of a YAML "
         "file of a convention, or a list of these.",
     )
-    rel: float | None = Field(
-        default=None, allow_inf_nan=False, description="The smallest relevant grade."
+    rel: int | _Number | None = Field(
+        default=None, description="The smallest relevant grade."
     )
     ties: Literal["average", "best", "worst"] | None = Field(
         default=None,
@@ -116,16 +127,16 @@ class Experiment(BaseModel):
     weights: _Text | None = Field(
         default=None, description="How much each query counts: a table."
     )
-    columns: dict[str, str | list[str]] | None = Field(
+    columns: dict[str, str | int | list[str]] | None = Field(
         default=None,
         description="Which column is what, as in item: movieId or run.item: doc.",
     )
-    formats: dict[str, _Text] | None = Field(
+    formats: dict[_Role, _Text] | None = Field(
         default=None,
         description="The format of files that are not recognised, by their role: "
         "qrels, run, train, reference, items or weights.",
     )
-    grades: dict[str, float] | None = Field(
+    grades: dict[str, _Number] | None = Field(
         default=None, description="What each grade in words is worth."
     )
     lower_is_better: bool = Field(
@@ -156,6 +167,13 @@ DEFAULT: str = Experiment.model_fields["convention"].default
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file, by which editors complete it."""
     schema = Experiment.model_json_schema()
+    parts = schema["properties"]
+    # Editors complete what is known; other names, such as those of files, stay valid.
+    parts["convention"]["anyOf"].insert(0, {"enum": list(PRESETS)})
+    known = {"enum": [*metrics(), *(f"{name}@" for name in metrics())]}
+    for part in parts["metrics"]["anyOf"]:
+        if part["type"] == "object":
+            part["propertyNames"] = {"anyOf": [known, {"type": "string"}]}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return head | schema | {"title": "rankine experiment"}
 
@@ -170,19 +188,57 @@ def checked(document: Document, problems: Problems) -> Experiment | None:
         what = "expected qrels, runs, metrics and so on, a line for each"
         problems.add(document, (), what)
         return None
+    data = document.data
+    if data.get("compare", data) is None:
+        data = data | {"compare": {}}  # its name alone asks for the usual comparison
     try:
-        return Experiment.model_validate(document.data)
+        return Experiment.model_validate(data)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=True)
-        for entry in wrong:
+        for entry in _told_once(document, wrong):
             _add(document, entry, problems)
-    whole = copy.deepcopy(document.data)
+    whole = copy.deepcopy(data)
     for entry in wrong:
         _drop(whole, _real(document, entry["loc"]))
     try:
         return Experiment.model_validate({"runs": "-", "metrics": "-"} | whole)
     except ValidationError:
         return None
+
+
+def _told_once(document: Document, wrong: list[Any]) -> list[Any]:
+    """Return the errors of each key; of a key with several forms, those of the nearest.
+
+    A value of none of its forms has an error for each of them. The one that reaches
+    deepest into the value is that of the form it has; if none does, all are one.
+    """
+    by_key: dict[tuple[Any, ...], list[Any]] = {}
+    for entry in wrong:
+        path = _real(document, entry["loc"])
+        depth = 2 if entry["loc"][0] == "compare" else 1
+        by_key.setdefault(path[:depth], []).append((path, entry))
+    told = []
+    for key, entries in by_key.items():
+        deepest = max(len(path) for path, _ in entries)
+        nearest_ones = {path: entry for path, entry in entries if len(path) == deepest}
+        for path, entry in nearest_ones.items():
+            same = sum(other == path for other, _ in entries)
+            name = ".".join(map(str, key if path == key else (*key, "[]")))
+            words = _FORMS.get(name)
+            several = same > 1 and words is not None
+            told.append(entry | {"words": words} if several else entry)
+    return told
+
+
+_FORMS = {
+    "runs": "a path, a pattern, a list of these, or a mapping from name to path",
+    "metrics": "a metric, a list or a mapping of metrics, or the path of a YAML file",
+    "metrics.[]": "a metric such as nDCG@10, or a grid",
+    "convention": "a convention, or a list of some",
+    "compare.margin": "a number above 0, or one for each metric",
+    "rel": "a number",
+}
+"""What keys with several forms take, in words."""
 
 
 def _drop(data: Any, path: tuple[Any, ...]) -> None:
@@ -200,7 +256,10 @@ def _add(document: Document, entry: Any, problems: Problems) -> None:
     """Add one problem that pydantic found, in our own words."""
     path = _real(document, entry["loc"])
     kind, context = entry["type"], entry.get("ctx", {})
-    if kind == "extra_forbidden":
+    got = f", got {shown_value(entry['input'])}"
+    if "words" in entry:
+        problems.add(document, path, f"expected {entry['words']}{got}")
+    elif kind == "extra_forbidden":
         model = Comparing if entry["loc"][0] == "compare" else Experiment
         known = list(model.model_fields)
         key = str(path[-1])
@@ -210,15 +269,32 @@ def _add(document: Document, entry: Any, problems: Problems) -> None:
         what = f"{entry['loc'][-1]} is missing"
         problems.add(document, path, what)
     elif kind == "literal_error":
-        what = f"expected {context['expected']}, got {entry['input']!r}"
-        problems.add(document, path, what + _guess(entry["input"], context["expected"]))
+        what = f"expected {context['expected']}{got}"
+        guess = _guess(entry["input"], context["expected"])
+        key = entry["loc"][-1] == "[key]"
+        problems.add(document, path, what + guess, key=key)
+    elif kind in _KINDS:
+        number = kind == "string_type" and isinstance(entry["input"], (int, float))
+        quotes = "; put it in quotes" if number else ""
+        problems.add(document, path, f"expected {_KINDS[kind]}{got}{quotes}")
     else:
-        value = entry["input"]
-        shown = "nothing" if value is None else repr(value)
         message = entry["msg"][:1].lower() + entry["msg"][1:]
-        message = message.replace("input should be", "expected")
-        what = f"{message}, got {shown}" if len(shown) < 60 else message  # noqa: PLR2004
-        problems.add(document, path, what)
+        message = message.replace("input should be", "expected a number")
+        problems.add(document, path, f"{message}{got}")
+
+
+_KINDS = {
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "string_too_short": "text",
+    "string_type": "text",
+    "too_short": "at least one entry",
+}
+"""What pydantic's kinds of errors ask for, in words."""
 
 
 def _guess(value: Any, expected: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import socket
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
 
 CELLS = "cells"
-_LOCK = ".lock"
+LOCK = ".lock"
+_SHOWN = 3
+IS_UNIT = re.compile(r"[0-9a-f]{32}\.(json|parquet)")
+"""The names of the files of a unit."""
 _COLUMNS = ("values", "weights", "without")
 _PARTS = "parts"
 
@@ -79,6 +83,8 @@ class Store:
         """Read what a folder holds; a damaged file is passed over, and named."""
         store = Store(folder, [], [])
         for path in sorted((folder / CELLS).glob("*.json")):
+            if not IS_UNIT.fullmatch(path.name):
+                continue
             unit = _unit(path)
             if unit is None:
                 store.damaged.append(path.name)
@@ -86,17 +92,15 @@ class Store:
                 store.units.append(unit)
         return store
 
+    def remove_damaged(self) -> None:
+        """Remove files that cannot be used, so that they are not found again."""
+        for name in self.damaged:
+            (self.folder / CELLS / name).unlink(missing_ok=True)
+
     def missing(self, cells: Sequence[str]) -> list[int]:
         """Return the numbers of the cells that no unit has."""
         there = {cell for unit in self.units for cell in unit.cells}
         return [number for number, cell in enumerate(cells) if cell not in there]
-
-    def save(self, evaluation: Evaluation, cells: Sequence[str]) -> Unit:
-        """Write a unit, the file of values first."""
-        folder = self.folder / CELLS
-        unit = save_unit(folder, evaluation, cells)
-        self.units.append(unit)
-        return unit
 
     def evaluation(self, cells: Sequence[str]) -> Evaluation:
         """Return the evaluation that has these cells, in their order."""
@@ -104,12 +108,33 @@ class Store:
         used = exact[:1] or [
             unit for unit in self.units if not set(cells).isdisjoint(unit.cells)
         ]
-        return restored(_joined(used, cells), str(self.folder))
+        try:
+            return restored(_joined(used, cells), str(self.folder))
+        except (LookupError, TypeError, AttributeError, pl.exceptions.PolarsError):
+            names = ", ".join(unit.path.name for unit in used)
+            msg = f"{self.folder / CELLS}: {names} cannot be read; remove it"
+            raise FormatError(msg) from None
 
 
-def save_unit(folder: Path, evaluation: Evaluation, cells: Sequence[str]) -> Unit:
-    """Write what was computed of a run."""
+def save_unit(
+    folder: Path,
+    evaluation: Evaluation,
+    cells: Sequence[str],
+    shorter: Sequence[tuple[str, str]] = (),
+) -> Unit:
+    """Write what was computed of a run.
+
+    Args:
+        folder: where its files go.
+        evaluation: what was computed.
+        cells: the hash of each metric's cell.
+        shorter: paths as they were read, and as notes are to have them.
+    """
     document = document_of(evaluation, arrays=True)
+    document["labels"] = list(evaluation.summaries)
+    for key in ("notes", "warnings"):
+        for long, short in shorter:
+            document[key] = [note.replace(long, short) for note in document[key]]
     columns: dict[str, pl.Series] = {}
     for number, metric in enumerate(document["saved"]["metrics"]):
         for key in _COLUMNS:
@@ -167,34 +192,58 @@ def _unit(path: Path) -> Unit | None:
 
 def _joined(units: Sequence[Unit], cells: Sequence[str]) -> dict[str, Any]:
     """Return one document with the metrics of several units, in the order of cells."""
-    first = units[0].document
+    place = {cell: number for number, cell in enumerate(cells)}
     metrics: list[Any] = [None] * len(cells)
     groups: list[Any] = []
-    place = {cell: number for number, cell in enumerate(cells)}
-    notes: dict[str, dict[str, None]] = {"notes": {}, "warnings": {}}
+    used: list[tuple[Unit, dict[int, int]]] = []
     for unit in units:
-        frame = pl.read_parquet(unit.values)
         new = {
             number: place.pop(cell)
             for cell, number in unit.cells.items()
             if cell in place
         }
-        for key in notes:
-            notes[key] |= dict.fromkeys(unit.document[key])
-        for group in unit.document["saved"]["groups"]:
-            members = [new[number] for number in group["metrics"] if number in new]
+        if new:
+            used.append((unit, new))
+    for unit, new in used:
+        frame = pl.read_parquet(io.BytesIO(unit.values.read_bytes()))
+        saved = unit.document["saved"]
+        for group in saved["groups"]:
+            members = [number for number in group["metrics"] if number in new]
             if members:
-                groups.append(group | {"metrics": members})
-            length = len(group["ids"])
-            for number in group["metrics"]:
-                if number in new:
-                    metric = unit.document["saved"]["metrics"][number]
-                    metrics[new[number]] = metric | _arrays(frame, number, length)
-    return first | {
-        "notes": list(notes["notes"]),
-        "warnings": list(notes["warnings"]),
+                groups.append(group | {"metrics": [new[number] for number in members]})
+            for number in members:
+                arrays = _arrays(frame, number, len(group["ids"]))
+                metrics[new[number]] = saved["metrics"][number] | arrays
+    return units[0].document | {
+        "notes": _notes("notes", used),
+        "warnings": _notes("warnings", used),
         "saved": {"metrics": metrics, "groups": groups},
     }
+
+
+def _notes(key: str, used: Sequence[tuple[Unit, dict[int, int]]]) -> list[str]:
+    """Return the notes of the metrics that are used of each unit.
+
+    What is so of some units alone is told of their metrics, which were computed apart.
+    """
+    told: dict[str, None] = {}
+    for unit, new in sorted(used, key=lambda entry: min(entry[1].values())):
+        labels = unit.document["labels"]
+        wanted = [label for number, label in enumerate(labels) if number in new]
+        others = [label for label in labels if label not in wanted]
+        for note in unit.document[key]:
+            named = any(_names(note, label) for label in wanted)
+            if not named and any(_names(note, label) for label in others):
+                continue
+            everyone = all(note in other.document[key] for other, _ in used)
+            few = ", ".join(wanted[:_SHOWN]) + (", ..." if len(wanted) > _SHOWN else "")
+            told[note if everyone or named else f"{few}: {note}"] = None
+    return list(told)
+
+
+def _names(note: str, label: str) -> bool:
+    """Whether a note is about a metric: P@1 is not in P@10."""
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", note) is not None
 
 
 def _arrays(frame: pl.DataFrame, number: int, length: int) -> dict[str, Any]:
@@ -216,44 +265,47 @@ def _arrays(frame: pl.DataFrame, number: int, length: int) -> dict[str, Any]:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep a folder to oneself; the lock ends with the process, however that ends."""
+    path = folder / LOCK
     try:
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-        path = folder / _LOCK
-        with _held(path) as file:
-            file.truncate(0)
-            file.write(f"{os.getpid()} on {socket.gethostname()}\n")
-            file.flush()
-            try:
-                for place in (folder, folder / CELLS):
-                    remove_halves(place)
-                yield
-            finally:
-                path.unlink(missing_ok=True)
+        file = _held(path)
     except OSError as error:
         msg = f"{folder}: cannot be written ({error.strerror or error})"
         raise DataError(msg) from None
+    with file:
+        try:
+            for place in (folder, folder / CELLS):
+                remove_halves(place)
+            yield
+        finally:
+            if os.name != "nt":  # where an open file cannot be removed
+                path.unlink(missing_ok=True)
 
 
-@contextmanager
-def _held(path: Path) -> Iterator[IO[str]]:
+def _held(path: Path) -> IO[str]:
     """Open a file and lock it; refuse if somebody else has."""
+    # A link would let this write to what it leads to.
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     while True:
-        with path.open("a+", encoding="utf-8") as file:
-            try:
-                _lock(file)
-            except OSError:
-                file.seek(0)
+        file = os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8")
+        try:
+            _lock(file)
+        except OSError:
+            with file, suppress(OSError):
                 owner = file.read(200).strip() or "another process"
                 msg = (
                     f"{path.parent}: another experiment is writing here (process "
                     f"{owner}); wait for it, or give another --output"
                 )
                 raise DataError(msg) from None
-            # Whoever held it before has removed it: then lock the new one.
-            with suppress(FileNotFoundError):
-                if os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                    yield file
-                    return
+        # Whoever held it before has removed it: then lock the new one.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                file.truncate(0)
+                file.write(f"{os.getpid()} on {socket.gethostname()}\n")
+                file.flush()
+                return file
+        file.close()
 
 
 def _lock(file: IO[str]) -> None:
@@ -266,19 +318,3 @@ def _lock(file: IO[str]) -> None:
         lock(file.fileno(), getattr(msvcrt, "LK_NBLCK"), 1)  # noqa: B009
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def hash_of(paths: Sequence[Path]) -> str:
-    """Return the hash of the contents of files, in the order of their names."""
-    total = sha256()
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                own = sha256()
-                while block := file.read(1 << 20):
-                    own.update(block)
-        except OSError as error:
-            msg = f"{path}: cannot be read ({error.strerror or error})"
-            raise FormatError(msg) from None
-        total.update(own.digest())
-    return total.hexdigest()

@@ -203,14 +203,22 @@ def to_html(comparison: Comparison) -> str:
 
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
-    rows = _rows(comparison, "{}", "**{}**", "<sup>{}</sup>", markdown_text)
-    return markdown_table(comparison.metrics, rows)
+    return markdown_table(comparison.metrics, markdown_cells(comparison))
+
+
+def markdown_cells(comparison: Comparison) -> list[list[str]]:
+    """Return the cells of `to_markdown`, a row per system."""
+    return _rows(comparison, "{}", "**{}**", "<sup>{}</sup>", markdown_text)
 
 
 def to_latex(comparison: Comparison) -> str:
     """Return a table for the booktabs package; letters are superscripts."""
-    rows = _rows(comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text)
-    return latex_table(comparison.metrics, rows)
+    return latex_table(comparison.metrics, latex_cells(comparison))
+
+
+def latex_cells(comparison: Comparison) -> list[list[str]]:
+    """Return the cells of `to_latex`, a row per system."""
+    return _rows(comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text)
 
 
 def _rows(

@@ -114,10 +114,20 @@ def _init(files: tuple[Path, ...]) -> None:
     if len(files) < 2:  # noqa: PLR2004 - judgements and a run
         msg = "--init takes the judgements and at least one run: QRELS RUN ..."
         raise click.UsageError(msg)
+    for name in files:
+        if not name.exists():
+            msg = f"there is no file {str(name)!r}"
+            raise click.UsageError(msg)
     path = Path(_FIRST)
+    runs = tuple(dict.fromkeys(files[1:]))
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(first_yaml(files[0], files[1:]))
+        text = first_yaml(files[0], runs).encode()
+    except UnicodeEncodeError as error:
+        msg = f"the name of a file is not UTF-8 ({error.reason}); rename it"
+        raise click.UsageError(msg) from None
+    try:
+        with path.open("xb") as file:
+            file.write(text)
     except FileExistsError:
         msg = f"{path} exists; rename it first"
         raise click.UsageError(msg) from None
