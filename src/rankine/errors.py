@@ -127,5 +127,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     folded: dict[str, str] = {}
     for candidate in known:
         folded.setdefault(candidate.casefold(), candidate)
-    found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f"; did you mean {folded[found[0]]!r}?" if found else ""
+    matches = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[matches[0]]!r}?" if matches else ""

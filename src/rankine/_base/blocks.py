@@ -29,8 +29,8 @@ def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
         return [work(slice(0, n))]
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(work, slice(0, n // 2))
-        own = work(slice(n // 2, n))
-        return [other.result(), own]
+        second = work(slice(n // 2, n))
+        return [other.result(), second]
 
 
 def by_blocks(work: Callable[[slice], T], n: int, width: int = 1) -> list[T]:

@@ -50,8 +50,8 @@ def write_whole(
     links are not to be followed, which are replaced then.
     """
     target = Path(path).resolve() if follow else Path(path)
-    own = f"{os.getpid()}.{get_ident()}"  # for this writer alone
-    place = target.with_name(f".{target.name[:99]}.{own}.tmp")
+    writer = f"{os.getpid()}.{get_ident()}"  # for this writer alone
+    place = target.with_name(f".{target.name[:99]}.{writer}.tmp")
     if follow and target.exists() and not (target.is_file() or target.is_dir()):
         place = target
     try:

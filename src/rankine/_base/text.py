@@ -63,10 +63,10 @@ class Counted(str):
     ) -> Self:
         """Make a sentence of a number, or of the ids that are counted."""
         n = which if isinstance(which, int) else len(which)
-        made = super().__new__(cls, f"{before}{count(n, noun)}{after}")
-        made.key = before, noun, after
-        made.n, made.ids = n, None if isinstance(which, int) else which
-        return made
+        sentence = super().__new__(cls, f"{before}{count(n, noun)}{after}")
+        sentence.key = before, noun, after
+        sentence.n, sentence.ids = n, None if isinstance(which, int) else which
+        return sentence
 
     def plus(self, other: Counted) -> Counted:
         """Return the same sentence with the counts of both."""
