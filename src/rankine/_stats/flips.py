@@ -106,8 +106,8 @@ def stepped_down_p(
         # From the least extreme of a family up, so that the largest so far is at hand.
         drawn = _squared_t(_share(sums, squares, n), n)[:, ::-1]
         for part in parts:
-            own = slice(len(rows) - part.stop, len(rows) - part.start)
-            largest = np.maximum.accumulate(drawn[:, own], axis=1)[:, ::-1]
+            columns = slice(len(rows) - part.stop, len(rows) - part.start)
+            largest = np.maximum.accumulate(drawn[:, columns], axis=1)[:, ::-1]
             above[part] += np.count_nonzero(largest >= least[part], axis=0)
         n_flips += len(sums)
     more = 0 if is_exact else 1

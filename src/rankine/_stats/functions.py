@@ -402,10 +402,10 @@ def _weights(weights: Any, values: Floats) -> Floats | None:
 
 
 def _pair(a: Any, b: Any, weights: Any) -> Differences:
-    one, other = _numbers(a, "a"), _numbers(b, "b")
-    if len(one) != len(other):
+    first, other = _numbers(a, "a"), _numbers(b, "b")
+    if len(first) != len(other):
         msg = (
-            f"a has {count(len(one), 'value')} and b has {len(other)}; give one per "
+            f"a has {count(len(first), 'value')} and b has {len(other)}; give one per "
             "query, for the same queries"
         )
         raise DataError(msg)
@@ -414,7 +414,7 @@ def _pair(a: Any, b: Any, weights: Any) -> Differences:
     if framed and not ours.equals(theirs):  # type: ignore[union-attr]
         msg = "a and b have different indexes; bring them into one order, as a[b.index]"
         raise DataError(msg)
-    values = (other - one)[None, :]
+    values = (other - first)[None, :]
     return Differences(values, _weights(weights, values))
 
 

@@ -100,11 +100,11 @@ def jackknife(wholes: Mapping[int, Whole], metric: Ints, a: Ints, b: Ints) -> Ja
     whole = np.isin(metric, list(wholes))
     n, n_moved = np.zeros((2, len(metric)), dtype=np.int64)
     difference, error = np.full((2, len(metric)), np.nan)
-    for at in np.flatnonzero(whole).tolist():
-        pair = [a[at], b[at]]
-        own = wholes[int(metric[at])]
-        found = _difference(own.values[pair], own.without[pair])
-        n[at], n_moved[at], difference[at], error[at] = found
+    for row in np.flatnonzero(whole).tolist():
+        pair = [a[row], b[row]]
+        of_metric = wholes[int(metric[row])]
+        numbers = _difference(of_metric.values[pair], of_metric.without[pair])
+        n[row], n_moved[row], difference[row], error[row] = numbers
     return Jackknife(whole, n, n_moved, difference, error)
 
 
@@ -112,11 +112,11 @@ def _difference(values: Floats, without: Floats) -> tuple[int, int, float, float
     """Return how many users there are and matter, the difference, and its error."""
     known = ~np.isnan(without).all(axis=0)
     left = np.where(np.isnan(without), values[:, None], without)[:, known]
-    found, n, error = float(values[1] - values[0]), left.shape[1], math.nan
-    found = 0.0 if abs(found) <= NOTHING else found
+    difference, n, error = float(values[1] - values[0]), left.shape[1], math.nan
+    difference = 0.0 if abs(difference) <= NOTHING else difference
     with np.errstate(invalid="ignore"):  # where nothing is left
         d = left[1] - left[0]
-        n_moved = int(np.count_nonzero(~(np.abs(d - found) <= NOTHING)))
-        if n > 1 and (n_moved or found == 0):
+        n_moved = int(np.count_nonzero(~(np.abs(d - difference) <= NOTHING)))
+        if n > 1 and (n_moved or difference == 0):
             error = math.sqrt((n - 1) / n * float(((d - d.mean()) ** 2).sum()))
-    return n, n_moved, found, 0.0 if error <= NOTHING else error
+    return n, n_moved, difference, 0.0 if error <= NOTHING else error

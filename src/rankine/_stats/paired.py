@@ -168,8 +168,8 @@ def signed_ranks(differences: Differences) -> Floats:
     # To 12 digits, so that differences that are the same share their rank.
     d = np.round(differences.d, 12)
     ranks = np.zeros(d.shape)
-    for row, own, paired in zip(ranks, d, differences.paired, strict=True):
-        row[paired] = np.sign(own[paired]) * rankdata(np.abs(own[paired]))
+    for row, values, paired in zip(ranks, d, differences.paired, strict=True):
+        row[paired] = np.sign(values[paired]) * rankdata(np.abs(values[paired]))
     return ranks
 
 
@@ -189,9 +189,9 @@ def wilcoxon_p(differences: Differences) -> Floats:
     few = differences.n <= _FEW
     p[few] = flipped_p(ranks[few], 1 << _FEW, 0)
     for number in np.flatnonzero(~few & (differences.n <= _SOME)):
-        own = ranks[number][differences.paired[number]]
-        if len(np.unique(np.abs(own))) == len(own) and own.all():
-            p[number] = wilcoxon(own, method="exact").pvalue
+        signed = ranks[number][differences.paired[number]]
+        if len(np.unique(np.abs(signed))) == len(signed) and signed.all():
+            p[number] = wilcoxon(signed, method="exact").pvalue
     return np.where(differences.n > 0, p, np.nan)
 
 

@@ -178,7 +178,7 @@ def compare_values(
     families = metric if settings.family == "metric" else np.zeros_like(metric)
     corrected = _corrected(p, families, differences, settings)
     p_equivalent = _equivalence(differences, of_all, metric, families, margins)
-    found = Pairwise(
+    compared = Pairwise(
         metric, a, b, differences.n, differences.mean, low, high, p, corrected, effect,
         differences.superiority, differences.wins,
         differences.n - differences.n_moved, differences.losses, differences.n_moved,
@@ -187,17 +187,17 @@ def compare_values(
     whole = of_all.whole
     if whole.any():
         low, high = of_all.interval(settings.confidence)
-        found = replace(
-            found,
-            n=np.where(whole, of_all.n, found.n),
-            n_moved=np.where(whole, of_all.n_moved, found.n_moved),
-            difference=np.where(whole, of_all.difference, found.difference),
-            low=np.where(whole, low, found.low),
-            high=np.where(whole, high, found.high),
-            error=np.where(whole, of_all.error, found.error),
+        compared = replace(
+            compared,
+            n=np.where(whole, of_all.n, compared.n),
+            n_moved=np.where(whole, of_all.n_moved, compared.n_moved),
+            difference=np.where(whole, of_all.difference, compared.difference),
+            low=np.where(whole, low, compared.low),
+            high=np.where(whole, high, compared.high),
+            error=np.where(whole, of_all.error, compared.error),
         )
     ways = directions or (True,) * n_metrics
-    return _with_verdicts(found, [ways[number] for number in metric], settings.alpha)
+    return _with_verdicts(compared, [ways[number] for number in metric], settings.alpha)
 
 
 _SIMPLE: dict[str, Callable[[Differences, Settings], Floats]] = {
@@ -221,15 +221,19 @@ def _tukey(
         model = TwoWay(complete)
         if model.df < 1:
             continue
-        own = metric == number
+        rows = metric == number
         drawn = settings.test == "randomized_tukey_hsd"
         matrix = model.permuted_p(settings.draws, settings.seed) if drawn else model.p()
-        mean = model.differences[a[own], b[own]]
+        mean = model.differences[a[rows], b[rows]]
         reach = model.reach(settings.confidence)
-        p[own], low[own], high[own] = matrix[a[own], b[own]], mean - reach, mean + reach
+        p[rows], low[rows], high[rows] = (
+            matrix[a[rows], b[rows]],
+            mean - reach,
+            mean + reach,
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             size = mean / np.sqrt(model.residual)
-        effect[own] = np.where(mean == 0, 0.0, size)
+        effect[rows] = np.where(mean == 0, 0.0, size)
     return p, low, high, effect
 
 
@@ -250,8 +254,8 @@ def _corrected(
     else:
         corrected = np.empty(len(p))
         for family in np.unique(families):
-            own = families == family
-            corrected[own] = CORRECTIONS[settings.correction](p[own])
+            rows = families == family
+            corrected[rows] = CORRECTIONS[settings.correction](p[rows])
     return np.where(np.isnan(p), np.nan, corrected)
 
 
@@ -274,23 +278,23 @@ def _equivalence(
     enough = n_moved >= _FEW_MOVED
     corrected = np.full(len(metric), np.nan)
     for family in np.unique(families):
-        own = (families == family) & ~np.isnan(p)
-        corrected[own] = CORRECTIONS["holm"](p[own])
+        rows = (families == family) & ~np.isnan(p)
+        corrected[rows] = CORRECTIONS["holm"](p[rows])
     return np.where(enough, corrected, np.nan)
 
 
 def _with_verdicts(
-    found: Pairwise, directions: list[bool | None], alpha: float
+    compared: Pairwise, directions: list[bool | None], alpha: float
 ) -> Pairwise:
     """Say of each pair what the numbers come to."""
     verdicts = []
     for number, higher_is_better in enumerate(directions):
         parts = []
-        if found.p_corrected[number] <= alpha and found.difference[number] != 0:
-            up = bool(found.difference[number] > 0)
+        if compared.p_corrected[number] <= alpha and compared.difference[number] != 0:
+            up = bool(compared.difference[number] > 0)
             word = "better" if up == higher_is_better else "worse"
             parts.append("different" if higher_is_better is None else word)
-        if found.p_equivalent[number] <= alpha:
+        if compared.p_equivalent[number] <= alpha:
             parts.append("equivalent")
         verdicts.append(", ".join(parts) or "cannot tell")
-    return replace(found, verdicts=tuple(verdicts))
+    return replace(compared, verdicts=tuple(verdicts))

@@ -73,8 +73,8 @@ def resampled_t(
         w = share[numbers[:1]][:, columns].T  # the same for all of the group
         plain = bool((w == 1).all())
         products = (x, x**2) if plain else (x, x**2, w, x * w, w**2)
-        values = np.hstack([_summable(own, n) for own in products])
-        ends = np.cumsum([own.shape[1] for own in products])[:-1]
+        values = np.hstack([_summable(product, n) for product in products])
+        ends = np.cumsum([product.shape[1] for product in products])[:-1]
         t = np.empty((len(numbers), draws))
         for part, counts in resamples(n, draws, seed, limits().multiplied_cells):
             sums = np.split(counts @ values, ends, axis=1)
