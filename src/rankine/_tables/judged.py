@@ -124,18 +124,18 @@ class Judged:
         """Return one table of the queries of several, which are all different."""
         if len(tables) == 1:
             return tables[0]
-        before = np.cumsum([0, *(one.n_queries for one in tables)])[:-1].tolist()
+        before = np.cumsum([0, *(table.n_queries for table in tables)])[:-1].tolist()
 
         def moved(name: str) -> Ints:
             pairs = zip(tables, before, strict=True)
-            return np.concatenate([getattr(one, name) + n for one, n in pairs])
+            return np.concatenate([getattr(table, name) + n for table, n in pairs])
 
         def listed(name: str) -> Any:
-            return np.concatenate([getattr(one, name) for one in tables])
+            return np.concatenate([getattr(table, name) for table in tables])
 
-        grades = np.concatenate([one.pool.grade for one in tables])
-        counts = np.concatenate([np.diff(one.pool.starts) for one in tables])
-        scored = all(one.scores is not None for one in tables)
+        grades = np.concatenate([table.pool.grade for table in tables])
+        counts = np.concatenate([np.diff(table.pool.starts) for table in tables])
+        scored = all(table.scores is not None for table in tables)
         return Judged(
             query=moved("query"),
             **{name: listed(name) for name in _COLUMNS},
@@ -170,8 +170,8 @@ class Judged:
             self.memo[key] = Hits(
                 row, query, table.rank[row], position(query) + 1, table.score[row]
             )
-        found: Hits = self.memo[key]
-        return found
+        hits: Hits = self.memo[key]
+        return hits
 
     def reordered(self, ties: str, by: Floats | Bools) -> Judged:
         """Return the table with tied items in the best or the worst order.
@@ -284,15 +284,17 @@ def with_the_rest(table: Judged) -> Judged:
     pool = table.pool
     levels = np.unique(np.concatenate((pool.grade, table.grade)))
     wanted = pool.query * len(levels) + levels.searchsorted(pool.grade)
-    found = table.query * len(levels) + levels.searchsorted(table.grade)
+    retrieved = table.query * len(levels) + levels.searchsorted(table.grade)
     n_kinds = table.n_queries * len(levels)
     if n_kinds > _SPARSE * len(wanted):
-        kinds, number = np.unique(np.concatenate((wanted, found)), return_inverse=True)
-        wanted, found = number[: len(wanted)], number[len(wanted) :]
+        kinds, number = np.unique(
+            np.concatenate((wanted, retrieved)), return_inverse=True
+        )
+        wanted, retrieved = number[: len(wanted)], number[len(wanted) :]
     else:
         kinds = np.arange(n_kinds)
     left = np.bincount(wanted, minlength=len(kinds))
-    left -= np.bincount(found, minlength=len(kinds))
+    left -= np.bincount(retrieved, minlength=len(kinds))
     kind = np.repeat(kinds, np.maximum(left, 0))
     more, level = np.divmod(kind, len(levels))
     tied = np.bincount(more, minlength=table.n_queries)

@@ -113,20 +113,20 @@ class KeyTable:
         self.rounds: list[tuple[np.uint64, np.uint64, NDArray[np.int32]]] = []
         self.unique = True
         left = np.arange(len(keys), dtype=np.int32)
-        own = keys
+        remaining = keys
         while len(left) and self.unique:
             mix = _ODD[len(self.rounds) % len(_ODD)]
             # Few keys get many slots each, so that other keys seldom meet one.
             size = len(left).bit_length()
             shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
-            slot = _slots(own, mix, shift)
+            slot = _slots(remaining, mix, shift)
             taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
             taken[slot] = left
             winner = taken[slot]
             lost = winner != left
-            self.unique = not (keys[winner[lost]] == own[lost]).any()
+            self.unique = not (keys[winner[lost]] == remaining[lost]).any()
             self.rounds.append((mix, shift, taken))
-            left, own = left[lost], own[lost]
+            left, remaining = left[lost], remaining[lost]
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Return which keys are in the table, in order, and where each stands."""
@@ -144,35 +144,35 @@ class KeyTable:
         if not self.rounds:
             return np.full(len(keys), -1)
         mix, shift, taken = self.rounds[0]
-        found = np.empty(len(keys), dtype=np.int64)
+        places = np.empty(len(keys), dtype=np.int64)
 
         def some(part: slice) -> Ints:
-            place = found[part]  # of 64 bits, by which NumPy looks up at once
+            place = places[part]  # of 64 bits, by which NumPy looks up at once
             place[:] = taken[_slots(keys[part], mix, shift)]
             other: Ints = np.flatnonzero(self.keys[place] != keys[part])
             return np.asarray(other + part.start)
 
         open_: Ints = np.concatenate([_NONE, *by_blocks(some, len(keys))])
         for mix, shift, taken in self.rounds[1:]:
-            own = keys[open_]
-            found[open_] = place = taken[_slots(own, mix, shift)]
-            open_ = open_[self.keys[place] != own]
-        found[open_] = -1
-        return found
+            asked = keys[open_]
+            places[open_] = place = taken[_slots(asked, mix, shift)]
+            open_ = open_[self.keys[place] != asked]
+        places[open_] = -1
+        return places
 
     def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         open_ = np.arange(0)
         rows, places = [_NONE], [_NONE]
         for turn, (mix, shift, taken) in enumerate(self.rounds):
-            own = keys[open_] if turn else keys
-            place = taken[_slots(own, mix, shift)]
+            asked = keys[open_] if turn else keys
+            place = taken[_slots(asked, mix, shift)]
             some = np.flatnonzero(place >= 0)
             place = place[some]
-            same = self.keys[place] == own[some]
-            found = open_[some] if turn else some
-            rows.append(found[same])
+            same = self.keys[place] == asked[some]
+            candidates = open_[some] if turn else some
+            rows.append(candidates[same])
             places.append(place[same])
-            open_ = found[~same]
+            open_ = candidates[~same]
             if len(open_) == 0:
                 break
         row = np.concatenate(rows)

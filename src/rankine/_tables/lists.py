@@ -75,24 +75,24 @@ class Top:
 
     def rank_of(self, row: Ints, user: Ints) -> Ints:
         """Return the ranks of some items, whose lists are known."""
-        found: Ints = (
+        ranks: Ints = (
             row - self.starts[user] + 1 if self.given is None else self.given[row]
         )
-        return found
+        return ranks
 
     def totals(self, worth: Floats) -> Floats:
         """Add up by list what its items are worth, given by the numbers of items."""
-        made = np.zeros(len(self.length))
+        totals = np.zeros(len(self.length))
         filled = np.flatnonzero(self.length)
         bounds = np.append(self.starts[filled], len(self.item))
 
         def some(lists: slice) -> None:
-            own = bounds[lists.start : lists.stop + 1]
-            each = worth[self.item[own[0] : own[-1]]]
-            made[filled[lists]] = np.add.reduceat(each, own[:-1] - own[0])
+            edges = bounds[lists.start : lists.stop + 1]
+            each = worth[self.item[edges[0] : edges[-1]]]
+            totals[filled[lists]] = np.add.reduceat(each, edges[:-1] - edges[0])
 
         by_blocks(some, len(filled), len(self.item) // max(len(filled), 1))
-        return made
+        return totals
 
     def sums(self, values: Floats) -> Floats:
         """Add up values by list; each sum is of its own values alone."""
@@ -193,8 +193,8 @@ class Recommended:
         """Return the first k items of every list, or all."""
         if ("top", k) not in self.memo:
             self.memo["top", k] = Top(self.starts, self.item, self.rank).cut(k)
-        found: Top = self.memo["top", k]
-        return found
+        top: Top = self.memo["top", k]
+        return top
 
     def once(self, k: int | None) -> Top:
         """Return the first k items of every list, an item that repeats once."""
@@ -209,8 +209,8 @@ class Recommended:
                 length = np.bincount(top.user[kept], minlength=self.n_queries)
                 top = top.take(kept, starts_of(length))
             self.memo["once", k] = top
-        found: Top = self.memo["once", k]
-        return found
+        items: Top = self.memo["once", k]
+        return items
 
     def shown(self, k: int | None) -> Bools:
         """Mark the items that are shown among the first k of anybody."""
@@ -225,8 +225,8 @@ class Recommended:
                 len(top.item),
             )
             self.memo["shown", k] = np.logical_or.reduce(halves)
-        found: Bools = self.memo["shown", k]
-        return found
+        marks: Bools = self.memo["shown", k]
+        return marks
 
     def counted(self, chosen: Bools) -> int | frozenset[str]:
         """Return how many items are chosen; or which, where their ids are known."""
@@ -254,8 +254,8 @@ class Recommended:
                     for n in kinds
                 }
             self.memo["tally", k, once] = Tally(by_length, lists)
-        found: Tally = self.memo["tally", k, once]
-        return found
+        tally: Tally = self.memo["tally", k, once]
+        return tally
 
     def lengths(self, k: int | None) -> Lengths:
         """Return how many lists there are of each length, cut at k."""
@@ -272,8 +272,8 @@ class Recommended:
             judged, train, aspects = self.judged, self.train, self.aspects
             other = self.reference
             if judged is not None and aspects is not None:
-                own = judged.starts[[begin, end]].tolist()
-                aspects = aspects.part(*own)
+                rows = judged.starts[[begin, end]].tolist()
+                aspects = aspects.part(*rows)
             if train is not None:
                 train = train.part(begin, end)
             yield replace(
@@ -301,8 +301,8 @@ class Recommended:
                 self.memo["hits", k] = Hits(none, none, np.zeros(0), none)
             else:
                 self.memo["hits", k] = _hits(top, judged, max(self.n_items, 1))
-        found: Hits = self.memo["hits", k]
-        return found
+        hits: Hits = self.memo["hits", k]
+        return hits
 
     def grades(self, k: int | None) -> Floats:
         """Return the grade of each item shown, nan where it is not judged."""
@@ -332,16 +332,16 @@ def _hits(top: Top, judged: Groups, width: int) -> Hits:
     def some(lists: slice) -> tuple[Ints, Ints]:
         begin = int(top.starts[lists.start])
         item = top.item[begin : top.starts[lists.stop]]
-        own = np.arange(lists.start, lists.stop) << bits
-        slot = np.repeat(own, top.length[lists])
+        base = np.arange(lists.start, lists.stop) << bits
+        slot = np.repeat(base, top.length[lists])
         slot += _slot(item, bits)
-        found = np.flatnonzero(taken[slot])
-        return found + begin, slot[found] >> bits
+        hit = np.flatnonzero(taken[slot])
+        return hit + begin, slot[hit] >> bits
 
     parts = by_blocks(some, n, len(top.item) // max(n, 1))
     none = np.zeros(0, dtype=np.int64)
-    row = np.concatenate([none, *(one for one, _ in parts)])
-    user = np.concatenate([none, *(one for _, one in parts)])
+    row = np.concatenate([none, *(rows for rows, _ in parts)])
+    user = np.concatenate([none, *(users for _, users in parts)])
     table = KeyTable(spread(judged.owner * width + judged.member))
     which, place = table.find(spread(user * width + top.item[row]))
     return Hits(row[which], user[which], judged.value[place], place)

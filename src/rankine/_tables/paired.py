@@ -38,11 +38,11 @@ class Side:
     @cached_property
     def tied(self) -> Bools:
         """Whether a list has ties."""
-        found = np.zeros(len(self.length), dtype=np.bool_)
+        tied = np.zeros(len(self.length), dtype=np.bool_)
         if self.top is not None and self.bottom is not None:
-            lists = np.repeat(np.arange(len(found)), self.length)
-            found[lists[self.top < self.bottom]] = True
-        return found
+            lists = np.repeat(np.arange(len(tied)), self.length)
+            tied[lists[self.top < self.bottom]] = True
+        return tied
 
     def rows(self, place: Ints, counts: Ints) -> Ints:
         """Return the rows of items: their places, from 0, and how many of each list."""

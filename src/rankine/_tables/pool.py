@@ -88,8 +88,8 @@ class Pool:
             summed: Floats = np.add.accumulate(worth, axis=1)[:, -1]
             return summed
         query, rank, top = self.largest(values, k)
-        found = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
-        return found.astype(np.float64, copy=False)
+        sums = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
+        return sums.astype(np.float64, copy=False)
 
     def sum_of_all(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
         """Sum each query's k largest values, losses too, over the ranks' divisors."""

@@ -259,10 +259,10 @@ def bounds(values: AnyArray) -> tuple[Any, Any]:
     >>> bounds(np.array([3, 1, 2]))
     (1, 3)
     """
-    found = by_blocks(
+    pairs = by_blocks(
         lambda rows: (values[rows].min().item(), values[rows].max().item()), len(values)
     )
-    return min(low for low, _ in found), max(high for _, high in found)
+    return min(low for low, _ in pairs), max(high for _, high in pairs)
 
 
 def count_above(
@@ -289,8 +289,8 @@ def count_above(
             return np.add.reduce(lists > asked, 1), np.add.reduce(lists == asked, 1)
         ordered = np.sort(values.reshape(n, width), axis=1)
         bounds = segment.searchsorted(np.arange(n + 1)).tolist()
-        own = [x[begin:end] for begin, end in pairwise(bounds)]
-        pairs = list(zip(ordered, own, strict=True))
+        by_segment = [x[begin:end] for begin, end in pairwise(bounds)]
+        pairs = list(zip(ordered, by_segment, strict=True))
         upto = np.concatenate([row.searchsorted(some, "right") for row, some in pairs])
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             under = np.concatenate([row.searchsorted(some) for row, some in pairs])
@@ -316,7 +316,7 @@ def above_and_tied(
     """
     begin, end = starts[segment], starts[segment + 1]
     longest = int(np.diff(starts).max(initial=0))
-    first = _search(descending, begin, end, longest, lambda found: found > x)
+    first = _search(descending, begin, end, longest, lambda values: values > x)
     tied = np.ones(len(x), dtype=np.int64)
     # Most values are alone; the end of a block is searched only where one begins.
     more = np.flatnonzero(first + 1 < end)
@@ -324,7 +324,7 @@ def above_and_tied(
     if len(more):
         start, value = first[more], x[more]
         last = _search(
-            descending, start, end[more], longest, lambda found: found >= value
+            descending, start, end[more], longest, lambda values: values >= value
         )
         tied[more] = last - start
     return first - begin, tied

@@ -50,10 +50,10 @@ class Tally:
 
         From the shortest lists to the longest, so that their order does not matter.
         """
-        made = np.zeros(len(self.rows))
+        sums = np.zeros(len(self.rows))
         for n, shown in sorted(self.by_length.items()):
-            made += shown * weight(n)
-        return made
+            sums += shown * weight(n)
+        return sums
 
 
 NOTHING = Tally({}, np.zeros(1, dtype=np.int64))
