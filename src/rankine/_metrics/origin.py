@@ -43,13 +43,13 @@ class Origin:
 def _content(function: Any) -> Any:
     if isinstance(function, partial):
         return _content(function.func), function.args, function.keywords
-    own = function if hasattr(function, "__code__") else function.__call__
+    called = function if hasattr(function, "__code__") else function.__call__
     names = ("__qualname__", "__defaults__", "__kwdefaults__", "__self__")
     return (
-        [getattr(own, name, None) for name in names],
-        getattr(getattr(own, "__self__", None), "__dict__", None),
-        [_enclosed(cell) for cell in getattr(own, "__closure__", None) or ()],
-        _code(getattr(own, "__code__", None)),
+        [getattr(called, name, None) for name in names],
+        getattr(getattr(called, "__self__", None), "__dict__", None),
+        [_enclosed(cell) for cell in getattr(called, "__closure__", None) or ()],
+        _code(getattr(called, "__code__", None)),
     )
 
 
@@ -64,4 +64,4 @@ def _code(code: Any) -> Any:
     """Return what a function is made of, without where it stands."""
     if not isinstance(code, CodeType):
         return code
-    return code.co_code, code.co_names, [_code(one) for one in code.co_consts]
+    return code.co_code, code.co_names, [_code(constant) for constant in code.co_consts]

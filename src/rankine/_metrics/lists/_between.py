@@ -284,8 +284,8 @@ def _inter_list_without(
     values = inter_list_diversity(table, k=k, distance=distance)
     used = ~np.isnan(values)
     n, total = np.count_nonzero(used), math.fsum(values[used].tolist())
-    own = np.where(used, values, 0.0)
-    left = share(total - 2 * own, np.where(used, n - 2.0, n))
+    filled = np.where(used, values, 0.0)
+    left = share(total - 2 * filled, np.where(used, n - 2.0, n))
     if distance == "hamming":
         # A share of all items shown, of which the list may show some alone.
         rows = table.tally(k, once=True).rows
