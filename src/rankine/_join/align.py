@@ -150,11 +150,11 @@ def _from_rows(
         frame, said = _same_types(judged, frame)
         notes += said
     # From ranks or places, and no scores of the user's.
-    made = frame.ranked or (isinstance(frame, Rows) and frame.placed)
-    found = rows.match(judged, frame, orders, depth=depth)
-    extra, steps = list(found.extra), (found.rises, found.falls)
+    unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
+    matched = rows.match(judged, frame, orders, depth=depth)
+    extra, steps = list(matched.extra), (matched.rises, matched.falls)
     aligned = {}
-    for order, ranked in found.by_order.items():
+    for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
         table, lengths = ranked.table(
             judged.pool, len(extra), keep_scores=orders[order]
@@ -166,7 +166,7 @@ def _from_rows(
             lengths,
             (*notes, *dropped),
             repeats=True,
-            scored=order.by == "score" and ranked.scored and not made,
+            scored=order.by == "score" and ranked.scored and not unscored,
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,

@@ -286,7 +286,7 @@ class Trail:
             self.grades[rows],
             self.ranks[rows],
             self.looked[queries],
-            None if tops is None else [tops[at] for at in queries.tolist()],
+            None if tops is None else [tops[query] for query in queries.tolist()],
             self.keep,
         )
 
@@ -346,6 +346,8 @@ def trail_of(
         named.pool.grade[numbers],
         ranks[numbers],
         looked,
-        None if kept is None else [kept.of(aligned.ids[int(at)]) for at in queries],
+        None
+        if kept is None
+        else [kept.of(aligned.ids[int(query)]) for query in queries],
         aligned.keep,
     )

@@ -263,7 +263,7 @@ def counted(
 ) -> tuple[list[Ints], int, dict[str, Any]]:
     """Number items of which only counts are left, and say what the catalogue is."""
     columns: dict[str, pl.Series | None] = {
-        f"run {at}": items for at, items in enumerate(shown)
+        f"run {number}": items for number, items in enumerate(shown)
     }
     others = replace(known, judgements=None).items
     codes, n_items, _ = numbered(columns | others, "item", [])

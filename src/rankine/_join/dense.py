@@ -125,7 +125,9 @@ def match_ranked(
     grade = np.where(column < 0, np.nan, source.matrix[row, column])
     judged = ~np.isnan(grade)
     if not judged.all():
-        row, place, column, grade = (one[judged] for one in (row, place, column, grade))
+        row, place, column, grade = (
+            values[judged] for values in (row, place, column, grade)
+        )
     table = Judged(
         query=row,
         rank=place + 1,
@@ -138,11 +140,11 @@ def match_ranked(
         pool=truth.pool,
         pair=row * source.matrix.shape[1] + column,
     )
-    one = joined(
+    aligned = joined(
         table, source.queries, [], [], run.notes,
         scored=False, named=truth.named, deepest=depth,
     )  # fmt: skip
-    return dict.fromkeys(orders, one)
+    return dict.fromkeys(orders, aligned)
 
 
 def _may_repeat(grid: Ints) -> bool:
@@ -249,7 +251,7 @@ def _is_masked(run: Dense) -> bool:
     smallest = float(np.minimum.reduce(parts))
     if np.isnan(smallest):
         missing = np.isnan(scores)
-        row, column = (int(at[0]) for at in np.nonzero(missing))
+        row, column = (int(places[0]) for places in np.nonzero(missing))
         msg = (
             f"the score of item {run.items[column]!r} for query {run.queries[row]!r} "
             f"is not a number ({count(int(missing.sum()), 'such score')} in all); give "

@@ -116,24 +116,24 @@ class Probed:
         """Return the judged items with their ranks in an order."""
         if order.by != "given":
             return self._by_scores(order.bits, order.tie)
-        found = self._by_falling_scores()
-        return self._by_places() if found is None else found
+        falling = self._by_falling_scores()
+        return self._by_places() if falling is None else falling
 
-    def table(self, found: Found, *, keep_scores: bool) -> Judged:
+    def table(self, ranked: Found, *, keep_scores: bool) -> Judged:
         """Return the joined table."""
         scores = number = None
         if keep_scores:
             number = np.repeat(np.arange(len(self.length), dtype=np.int64), self.length)
-            scores = found.scores
+            scores = ranked.scores
             if scores is None:
                 scores = -position(number).astype(np.float64)
         return Judged.of_pairs(
             self._pool,
-            found.pair,
-            rank=found.rank,
-            above=found.above,
-            tied=found.tied,
-            score=found.score,
+            ranked.pair,
+            rank=ranked.rank,
+            above=ranked.above,
+            tied=ranked.tied,
+            score=ranked.score,
             n_retrieved=self.length,
             in_run=self.present,
             scores=scores,
@@ -164,12 +164,12 @@ class Probed:
         if not _falls(next(filter(None, self._lists), _EMPTY)):
             return None
         try:
-            found = self._by_scores(_AS_GIVEN, "input")
+            ranked = self._by_scores(_AS_GIVEN, "input")
         except DataError:  # scores that are no numbers, where the order is what counts
             return None
         if not self._steps.strict:
             return None
-        return found._replace(score=-found.above.astype(np.float64), scores=None)
+        return ranked._replace(score=-ranked.above.astype(np.float64), scores=None)
 
     def _by_places(self) -> Found:
         """Rank by the places in the lists, whatever their scores."""
@@ -217,23 +217,23 @@ class Probed:
         """Count, for judged items, those of the same score that come before."""
         query = self._pool.query[pair]
         touched = np.unique(query)
-        lists = [self._lists[at] for at in touched.tolist()]
+        lists = [self._lists[index] for index in touched.tolist()]
         shown = list(chain.from_iterable(lists))
         length = self.length[touched]
         rows, _ = expand(self._starts[touched], length)
         starts = starts_of(length)
         group = touched.searchsorted(query)
         queries = list(self._truth)
-        judged = [list(self._truth[queries[at]]) for at in touched.tolist()]
+        judged = [list(self._truth[queries[index]]) for index in touched.tolist()]
         places = [dict(zip(entry, _COUNT, strict=False)) for entry in lists]
         number = (pair - self._pool.starts[query]).tolist()
         place = [
-            places[at][judged[at][which]]
-            for at, which in zip(group.tolist(), number, strict=True)
+            places[index][judged[index][which]]
+            for index, which in zip(group.tolist(), number, strict=True)
         ]
 
         def ids(chosen: Ints) -> pl.Series:
-            text = [str(shown[at]) for at in chosen.tolist()]
+            text = [str(shown[index]) for index in chosen.tolist()]
             return pl.Series(text, dtype=pl.String)
 
         row = starts[group] + np.array(place, dtype=np.int64)
@@ -246,9 +246,9 @@ def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
     def kinds(data: Mapping[Any, Any]) -> tuple[bool | None, bool | None]:
         query = next(iter(data), None)
         lists = (entry for entry in data.values() if isinstance(entry, (Mapping, list)))
-        item = next((one for entry in lists for one in entry), None)
+        item = next((item for entry in lists for item in entry), None)
         return tuple(
-            None if one is None else isinstance(one, str) for one in (query, item)
+            None if value is None else isinstance(value, str) for value in (query, item)
         )  # type: ignore[return-value]
 
     return any(

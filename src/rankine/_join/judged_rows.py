@@ -89,22 +89,22 @@ class Ranked:
         self, pool: Pool, n_extra: int, *, keep_scores: bool
     ) -> tuple[Judged, Ints]:
         """Return the joined table of the judged queries, and the lengths of others."""
-        found = Part(*map(_joined, zip(*self.parts or [Part()], strict=True)))
+        whole = Part(*map(_joined, zip(*self.parts or [Part()], strict=True)))
         lengths = np.zeros(pool.n_queries + n_extra, dtype=np.int64)
-        lengths[found.number] = found.length
+        lengths[whole.number] = whole.length
         judged, others = lengths[: pool.n_queries], lengths[pool.n_queries :]
         scores = score_query = None
         if keep_scores:
-            of_judged = found.score_query < pool.n_queries
-            scores = found.scores[of_judged]
-            score_query = found.score_query[of_judged]
+            of_judged = whole.score_query < pool.n_queries
+            scores = whole.scores[of_judged]
+            score_query = whole.score_query[of_judged]
         table = Judged.of_pairs(
             pool,
-            found.pair,
-            rank=found.rank,
-            above=found.above,
-            tied=found.tied,
-            score=found.score,
+            whole.pair,
+            rank=whole.rank,
+            above=whole.above,
+            tied=whole.tied,
+            score=whole.score,
             n_retrieved=judged,
             in_run=judged > 0,
             scores=scores,
@@ -263,13 +263,15 @@ class Matches:
         if not orders:
             return
         compared = compare(lists.scores, starts, orders)
-        steps = (one.steps for one in compared.values() if one.scores is not None)
+        steps = (
+            values.steps for values in compared.values() if values.scores is not None
+        )
         first_steps = next(steps, NO_STEPS)
         self.rises += first_steps.rises
         self.falls |= first_steps.falls > 0
         depth = self.depth
         if depth is not None:
-            depths = [one.reach(depth, starts) for one in compared.values()]
+            depths = [values.reach(depth, starts) for values in compared.values()]
             depth = None if None in depths else max(filter(None, depths))
         row, pair, group = self._judged(lists, depth)
         for order in orders:
@@ -308,12 +310,12 @@ class Matches:
         left = last_of_repeats(items, lists.keys, starts)
         if left is None:
             return [*plain, *careful]
-        if any(one.duplicates == "error" for one in careful):
+        if any(rule.duplicates == "error" for rule in careful):
             query_of = self._query_of(lists)
             refuse_twice(items, starts, order, rows.place, query_of, rows.name)
         kept, starts = left
-        for one in careful:
-            self.by_order[one].n_dropped += len(items) - len(kept)
+        for rule in careful:
+            self.by_order[rule].n_dropped += len(items) - len(kept)
         shorter = replace(
             lists,
             starts=starts,
@@ -326,7 +328,7 @@ class Matches:
 
     def _query_of(self, lists: RunLists) -> Callable[[int], object]:
         """Return what gives the id of the query of a list."""
-        return lambda at: self._id(lists.number[at])
+        return lambda group: self._id(lists.number[group])
 
     def _scores(self, rows: Rows) -> Floats | None:
         """Return what rows are ordered by, None where that is their place."""
@@ -353,12 +355,12 @@ class Matches:
             width = width_of(lengths)
             if width:
                 top = keys.reshape(-1, width)[:, :depth]
-                at, pair = truth.table.find(with_query(top, number, shown))
-                row = at // depth * width + at % depth
+                hit, pair = truth.table.find(with_query(top, number, shown))
+                row = hit // depth * width + hit % depth
             else:
                 rows, _ = expand(starts[:-1], shown)
-                at, pair = truth.table.find(with_query(keys[rows], number, shown))
-                row = rows[at]
+                hit, pair = truth.table.find(with_query(keys[rows], number, shown))
+                row = rows[hit]
         group = np.searchsorted(starts, row, side="right") - 1
         # A key may agree by chance; what it proposes is taken only if both ids agree.
         same = lists.items(row).eq_missing(truth.items[pair]).to_numpy()

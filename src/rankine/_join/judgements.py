@@ -100,9 +100,10 @@ class Judgements:
         grade: Floats = frame["value"].to_numpy().astype(np.float64, copy=False)
         odd = ~np.isfinite(grade)
         if odd.any():
-            at = int(np.flatnonzero(odd)[0])
+            row = int(np.flatnonzero(odd)[0])
             msg = (
-                f"{rows.where(at)}: the grade is {grade[at]}; expected a finite number"
+                f"{rows.where(row)}: the grade is {grade[row]}; expected a finite "
+                "number"
             )
             raise DataError(msg)
         items = frame["item"]
@@ -233,7 +234,7 @@ def _named_in_matrix(source: Dense) -> Named:
     grades = source.matrix
     n_queries, width = grades.shape
     if np.isinf(grades).any():
-        row, column = (int(at[0]) for at in np.nonzero(np.isinf(grades)))
+        row, column = (int(places[0]) for places in np.nonzero(np.isinf(grades)))
         msg = (
             f"the grade in row {row}, column {column} of the matrix is "
             f"{grades[row, column]}; expected a finite number, or nan for an item that "

@@ -80,10 +80,10 @@ def known_by(known: Known) -> tuple[Any, ...]:
     plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
     if features is not None:
         plain.append(features.distance)
-    frames = [frame for own in _frames_by_name(known).values() for frame in own]
+    frames = [frame for parts in _frames_by_name(known).values() for frame in parts]
     if frames:
         need_threads()
-    hashes = (int((one.hash_rows() // _ROOM).sum()) for one in frames)
+    hashes = (int((frame.hash_rows() // _ROOM).sum()) for frame in frames)
     return (*plain, *hashes)
 
 
@@ -93,10 +93,10 @@ def prints_of(known: Known) -> dict[str, str]:
     The order of rows does not matter, except within a list of the reference, nor does
     the type of ids; a function of two items has none.
     """
-    frames = {name: own for name, own in _frames_by_name(known).items() if own}
+    frames = {name: parts for name, parts in _frames_by_name(known).items() if parts}
     if frames:
         need_threads()
-    return {name: _print(own) for name, own in frames.items()}
+    return {name: _print(parts) for name, parts in frames.items()}
 
 
 def _print(frames: list[pl.DataFrame]) -> str:
@@ -146,7 +146,7 @@ def _frames_of(features: Features) -> list[pl.DataFrame]:
         weight = pl.Series("weight", features.weight)
         frames.append(pl.DataFrame([whose, features.topic.alias("topic"), weight]))
     if isinstance(vectors, np.ndarray):
-        numbered = {f"{at}": column for at, column in enumerate(vectors.T)}
+        numbered = {f"{number}": column for number, column in enumerate(vectors.T)}
         frames.append(pl.DataFrame([items, *pl.DataFrame(numbered).get_columns()]))
     elif vectors is not None:
         cells = vectors.tocoo()

@@ -140,8 +140,8 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
     number = np.unique(np.concatenate([piece.number for piece, _ in pieces]))
     which = [np.searchsorted(number, piece.number) for piece, _ in pieces]
     lengths = np.zeros(len(number), dtype=np.int64)
-    for (piece, _), at in zip(pieces, which, strict=True):
-        lengths[at] += np.diff(piece.starts)
+    for (piece, _), lists in zip(pieces, which, strict=True):
+        lengths[lists] += np.diff(piece.starts)
     starts = starts_of(lengths)
     free = starts[:-1].copy()
     n = rows.frame.height
@@ -149,11 +149,11 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
     order: AnyArray = np.empty(n, dtype=np.int64 if n >> 31 else np.int32)
     scores = None if pieces[0][0].scores is None else np.empty(n)
     done = 0
-    for (piece, rows_of_piece), at in zip(pieces, which, strict=True):
+    for (piece, rows_of_piece), lists in zip(pieces, which, strict=True):
         counts = np.diff(piece.starts)
         to = np.arange(len(piece.keys))
-        to += np.repeat(free[at] - piece.starts[:-1], counts)
-        free[at] += counts
+        to += np.repeat(free[lists] - piece.starts[:-1], counts)
+        free[lists] += counts
         keys[to] = piece.keys
         order[to] = rows_of_piece + done
         if scores is not None:

@@ -146,10 +146,10 @@ def sorted_rows(ids: Ids, scores: Floats, starts: Ints, tie: str) -> Ints:
         return order
     touched = same.copy()
     touched[:-1] |= same[1:]
-    at = np.flatnonzero(touched)
-    _, block = runs(number[at], ordered[at])
-    keys = tie_keys(order[at], tie, ids)
-    order[at] = order[at][np.argsort(block * len(at) + keys)]
+    places = np.flatnonzero(touched)
+    _, block = runs(number[places], ordered[places])
+    keys = tie_keys(order[places], tie, ids)
+    order[places] = order[places][np.argsort(block * len(places) + keys)]
     return order
 
 
@@ -299,8 +299,10 @@ def _in_falling(
     above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
     equal = scores[np.maximum(row - 1, 0)] == asked
     equal |= scores[np.minimum(row + 1, len(scores) - 1)] == asked
-    at = np.flatnonzero(equal)
-    above[at], tied[at] = above_and_tied(scores, starts, group[at], asked[at])
+    places = np.flatnonzero(equal)
+    above[places], tied[places] = above_and_tied(
+        scores, starts, group[places], asked[places]
+    )
     return above, tied
 
 
@@ -308,8 +310,10 @@ def _longest_tie(scores: Floats, starts: Ints) -> int:
     """Count the equal scores that stand next to each other in a list, at most."""
     equal = scores[1:] == scores[:-1]
     equal[starts[1:-1] - 1] = False
-    at = np.flatnonzero(equal)
-    return 1 + int(np.bincount(np.cumsum(np.diff(at, prepend=-1) > 1)).max(initial=0))
+    places = np.flatnonzero(equal)
+    return 1 + int(
+        np.bincount(np.cumsum(np.diff(places, prepend=-1) > 1)).max(initial=0)
+    )
 
 
 def refuse_nan(rows: Rows, scores: Floats) -> None:

@@ -128,12 +128,12 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     offered = _offered(recommended, context, k)
     offered, notes = _same_types(logged, recommended, offered, pair)
     shown = logged.frame
-    at = coded(shown, offered, context)
+    codes = coded(shown, offered, context)
     # Without probabilities, they are the same for a whole list.
-    chosen: Floats = 1 / at.counts[at.context.offered]
+    chosen: Floats = 1 / codes.counts[codes.context.offered]
     if "probability" in offered.columns:
         chosen = offered["probability"].to_numpy().astype(np.float64)
-    same_pairs = matched(at)
+    same_pairs = matched(codes)
     if same_pairs is None:
         raise _twice(offered, pair, recommended)
     row, place = same_pairs
@@ -147,16 +147,16 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         mine, direct = np.ones(len(place)), guess[place]
         weight = chosen
     else:
-        mine, some = chosen[place], np.flatnonzero(at.counts)
-        sums = at.sums(chosen * guess)
-        here = at.context.shown[row]
+        mine, some = chosen[place], np.flatnonzero(codes.counts)
+        sums = codes.sums(chosen * guess)
+        here = codes.context.shown[row]
         direct = sums[here]
-        rest = at.rounds - np.bincount(here, minlength=at.context.n)
+        rest = codes.rounds - np.bincount(here, minlength=codes.context.n)
         other, number = sums[some], rest[some]
-        outside = shown.height - int(at.rounds[some].sum())
-        unlogged = int(np.count_nonzero(at.rounds[some] == 0))
-        weight = chosen * at.rounds[at.context.offered]
-    unseen = weight[~at.seen[at.item.offered]]
+        outside = shown.height - int(codes.rounds[some].sum())
+        unlogged = int(np.count_nonzero(codes.rounds[some] == 0))
+        weight = chosen * codes.rounds[codes.context.offered]
+    unseen = weight[~codes.seen[codes.item.offered]]
     rounds = Rounds(
         reward=same["reward"].cast(pl.Float64).to_numpy(),
         chosen=mine,
@@ -356,15 +356,15 @@ def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
     return Numbers(index.find(shown), again, n, unknown=True)
 
 
-def _combined(one: Numbers, other: Numbers) -> Numbers:
+def _combined(first: Numbers, other: Numbers) -> Numbers:
     """Number pairs of ids, none where one of the two is unknown."""
-    shown = one.shown * other.n + other.shown
-    if one.unknown or other.unknown:
-        shown[(one.shown < 0) | (other.shown < 0)] = -1
-    offered = one.offered * other.n + other.offered
-    n = one.n * other.n
+    shown = first.shown * other.n + other.shown
+    if first.unknown or other.unknown:
+        shown[(first.shown < 0) | (other.shown < 0)] = -1
+    offered = first.offered * other.n + other.offered
+    n = first.n * other.n
     if n <= SPARSE * (len(shown) + len(offered)):
-        return Numbers(shown, offered, n, one.unknown or other.unknown)
+        return Numbers(shown, offered, n, first.unknown or other.unknown)
     known = np.unique(offered)
     place = np.minimum(np.searchsorted(known, shown), len(known) - 1)
     shown = np.where(known[place] == shown, place, -1)
@@ -397,14 +397,14 @@ def matched(codes: Codes) -> tuple[Ints, Ints] | None:
         return None
     begin = starts_of(counts)
     rows, places = [_NONE], [_NONE]
-    for at in range(longest):
+    for position in range(longest):
         # What the list of each context has here; the last is that of unknown ones.
         here = np.full(codes.context.n + 1, _NOTHING, dtype=np.int32)
-        some = np.flatnonzero(counts > at)
-        here[some] = item[begin[some] + at]
+        some = np.flatnonzero(counts > position)
+        here[some] = item[begin[some] + position]
         row = _equal(here, codes.context.shown, codes.item.shown)
         rows.append(row)
-        places.append(order[begin[codes.context.shown[row]] + at])
+        places.append(order[begin[codes.context.shown[row]] + position])
     row, place = np.concatenate(rows), np.concatenate(places)
     if longest > 1:
         by_row = np.argsort(row, kind="stable")
