@@ -96,8 +96,8 @@ def _is_record(entry: Any, how: Reading) -> bool:
     """Say whether this is a row that names its query, and not {item: number}."""
     if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
         return False
-    told = (how.columns or {}).get("query")
-    return told in entry or bool(known_columns(list(entry), "user"))
+    column = (how.columns or {}).get("query")
+    return column in entry or bool(known_columns(list(entry), "user"))
 
 
 def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source:

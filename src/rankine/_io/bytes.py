@@ -190,7 +190,7 @@ class Opened:
         if self.path is not None:
             yield from self._lines_of_file(size)
             return
-        made: list[bytes] = []
+        parts: list[bytes] = []
         total = unended = 0
         for block in self.blocks(min(size, _BLOCK)):
             end = block.rfind(b"\n") + 1
@@ -199,13 +199,13 @@ class Opened:
             if unended > limits().line_bytes:
                 raise self._long_line()
             if not end or total < size:
-                made.append(block)
+                parts.append(block)
                 continue
-            yield b"".join((*made, memoryview(block)[:end]))
-            made = [block[end:]]
+            yield b"".join((*parts, memoryview(block)[:end]))
+            parts = [block[end:]]
             total = unended
         if total:
-            yield b"".join(made)
+            yield b"".join(parts)
 
     def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
         longest = limits().line_bytes
@@ -292,8 +292,8 @@ class Opened:
                 warnings.simplefilter("ignore")  # of Python, on odd escapes
                 return decode.decode(block, final=not block).encode()
         except UnicodeError as error:
-            at = n - len(block) + getattr(error, "start", 0)
-            msg = f"{self.name}: is not {self._encoding} text, near byte {at}"
+            byte = n - len(block) + getattr(error, "start", 0)
+            msg = f"{self.name}: is not {self._encoding} text, near byte {byte}"
             raise FormatError(msg) from None
 
     def _refuse_archive(self, head: bytes) -> None:

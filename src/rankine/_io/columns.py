@@ -158,7 +158,7 @@ def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) ->
 
 
 def resolve(
-    found: Sequence[str],
+    names: Sequence[str],
     role: Role,
     columns: Mapping[str, Any] | None,
     name: str,
@@ -177,28 +177,28 @@ def resolve(
         parts.append("subtopic")
 
     def by_name(part: str) -> str | None:
-        return _by_alias(found, part, name, role)
+        return _by_alias(names, part, name, role)
 
-    chosen = _chosen(found, parts, columns or {}, name, by_name)
+    chosen = _chosen(names, parts, columns or {}, name, by_name)
     for part in ("query", "item"):
         if part not in chosen:
             known = ", ".join(ALIASES[part][0][:6])
-            likely = _likely(found, part)
+            likely = _likely(names, part)
             msg = (
-                f"{name} has no column for the {part}; it has {_listed(found)}, and "
+                f"{name} has no column for the {part}; it has {_listed(names)}, and "
                 f"names such as {known} are recognised; say which one to use, e.g. "
                 f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
             )
             raise ColumnNotFoundError(msg)
     if not columns:
-        _refuse_swapped(found, chosen, role, name)
+        _refuse_swapped(names, chosen, role, name)
     return chosen
 
 
 def resolve_object(
     columns: Mapping[str, Sequence[Any]],
     role: Role,
-    told: Mapping[str, Any],
+    given: Mapping[str, Any],
     name: str,
 ) -> dict[str, str]:
     """Say which key of the objects in a list is the item, and which its number.
@@ -206,13 +206,13 @@ def resolve_object(
     Args:
         columns: the values by key.
         role: what the lists are.
-        told: what the user says of keys.
+        given: what the user says of keys.
         name: what to call the lists in messages.
     """
-    found = list(columns)
+    names = list(columns)
 
     def by_name(part: str) -> str | None:
-        known = _by_alias(found, part, name, role)
+        known = _by_alias(names, part, name, role)
         plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in columns), None)
         # "document" beside "id" is a text, and "doc_id" says more than "id" does.
         named = known is not None and known.casefold().endswith(("id", "no"))
@@ -220,26 +220,26 @@ def resolve_object(
 
     value = "grade" if role == "qrels" else "score"
     parts = ["item", value, *(("rank",) if role == "run" else ())]
-    chosen = _chosen(found, parts, told, name, by_name)
+    chosen = _chosen(names, parts, given, name, by_name)
     if "item" not in chosen:
         msg = (
-            f"{name} has lists of objects without an id; they have {_listed(found)}, "
+            f"{name} has lists of objects without an id; they have {_listed(names)}, "
             "and names such as id, item_id, doc_id are recognised; say which one to "
             "use, e.g. columns={'item': ...} or --col item=NAME"
         )
         raise ColumnNotFoundError(msg)
-    if len(chosen) == 1 and value not in told:
+    if len(chosen) == 1 and value not in given:
         numeric = [
             key
             for key, values in columns.items()
-            if {type(one) for one in values} & {int, float}
+            if {type(entry) for entry in values} & {int, float}
         ]
         refuse_leftover(chosen, numeric, role, name)
     return chosen
 
 
 def resolve_table(
-    found: Sequence[str], table: TableRole, columns: Mapping[str, Any], name: str
+    names: Sequence[str], table: TableRole, columns: Mapping[str, Any], name: str
 ) -> dict[str, str]:
     """Say which of the columns found plays which part of a log or of items.
 
@@ -248,13 +248,13 @@ def resolve_table(
     """
 
     def by_name(part: str) -> str | None:
-        return next(iter(known_columns(found, part)), None)
+        return next(iter(known_columns(names, part)), None)
 
-    return _chosen(found, PARTS[table], columns, name, by_name)
+    return _chosen(names, PARTS[table], columns, name, by_name)
 
 
 def _chosen(
-    found: Sequence[str],
+    names: Sequence[str],
     parts: Sequence[str],
     columns: Mapping[str, Any],
     name: str,
@@ -264,7 +264,7 @@ def _chosen(
     chosen: dict[str, str] = {}
     for part in parts:
         if part in columns:
-            column = told_column(found, columns[part], name)
+            column = told_column(names, columns[part], name)
         else:
             column = by_name(part)
         for other, taken in chosen.items():
@@ -276,17 +276,17 @@ def _chosen(
     return chosen
 
 
-def no_part(found: Sequence[str], part: str, name: str, what: str) -> DataError:
+def no_part(names: Sequence[str], part: str, name: str, what: str) -> DataError:
     """Say that a table lacks a part, and how its column can be named."""
     msg = (
-        f"{name} has no {what}; it has {', '.join(found)}, and names such as "
+        f"{name} has no {what}; it has {', '.join(names)}, and names such as "
         f"{', '.join(ALIASES_OF_TABLES[part][:3])} are recognised; say which one to "
         f"use with columns={{{part!r}: ...}} or --col {part}=NAME"
     )
     return ColumnNotFoundError(msg)
 
 
-def known_columns(found: Sequence[str], part: str) -> list[str]:
+def known_columns(names: Sequence[str], part: str) -> list[str]:
     """Return the columns that may be a part of a table, the likeliest first.
 
     A name that is spelled as it is known comes before one in other letters.
@@ -295,10 +295,10 @@ def known_columns(found: Sequence[str], part: str) -> list[str]:
     ['reward', 'Click']
     """
     folded: dict[str, str] = {}
-    for column in found:
+    for column in names:
         folded.setdefault(column.casefold(), column)
     aliases = ALIASES_OF_TABLES[part]
-    exact = [alias for alias in aliases if alias in found]
+    exact = [alias for alias in aliases if alias in names]
     others = [folded[alias] for alias in aliases if alias in folded]
     return list(dict.fromkeys(exact + others))
 
@@ -309,30 +309,30 @@ def unit_of(column: str) -> str | None:
     return next((unit for unit, names in UNITS.items() if folded in names), None)
 
 
-def told_column(found: Sequence[str], told: Any, name: str) -> str | None:
+def told_column(names: Sequence[str], given: Any, name: str) -> str | None:
     """Return the column that was given by its name or its number, None for none."""
-    if told is None or told == NO_COLUMN:
+    if given is None or given == NO_COLUMN:
         return None
-    column = str(told)
-    if column not in found and is_place(column) and 1 <= int(column) <= len(found):
-        return found[int(column) - 1]
-    if column not in found:
+    column = str(given)
+    if column not in names and is_place(column) and 1 <= int(column) <= len(names):
+        return names[int(column) - 1]
+    if column not in names:
         msg = (
-            f"{name} has no column {column!r}; it has {_listed(found)}"
-            f"{nearest(column, found)}"
+            f"{name} has no column {column!r}; it has {_listed(names)}"
+            f"{nearest(column, names)}"
         )
         raise ColumnNotFoundError(msg)
     return column
 
 
 def _refuse_swapped(
-    found: Sequence[str],
+    names: Sequence[str],
     chosen: Mapping[str, str],
     role: Role,
     name: str,
 ) -> None:
     """Refuse what is plainly a run for judgements, and the other way round."""
-    folded = {column.casefold() for column in found}
+    folded = {column.casefold() for column in names}
     grade = chosen.get("grade", "").casefold()
     if role == "qrels" and grade == "score" and folded & set(_RANK[0]):
         word = "a run: it has a score and a rank"
@@ -387,9 +387,9 @@ def is_place(text: str) -> bool:
     return bool(re.fullmatch(r"[0-9]{1,6}", text))
 
 
-def _likely(found: Sequence[str], part: str) -> str:
+def _likely(names: Sequence[str], part: str) -> str:
     """Return the column that is nearest to a name of a part."""
-    folded = {column.casefold(): column for column in found}
+    folded = {column.casefold(): column for column in names}
     for alias in ALIASES[part][0]:
         near = get_close_matches(alias, folded, n=1, cutoff=0.6)
         if near:
@@ -397,9 +397,9 @@ def _likely(found: Sequence[str], part: str) -> str:
     return "NAME"
 
 
-def _by_alias(found: Sequence[str], part: str, name: str, role: Role) -> str | None:
+def _by_alias(names: Sequence[str], part: str, name: str, role: Role) -> str | None:
     folded: dict[str, list[str]] = {}
-    for column in found:
+    for column in names:
         folded.setdefault(column.casefold(), []).append(column)
     tiers = ALIASES[part]
     if part == "item":

@@ -39,42 +39,42 @@ _END, _QUOTE = ord("\n"), ord('"')
 
 
 def read_separated(
-    opened: Opened, found: Sniffed, role: Role, how: Reading
+    opened: Opened, sniffed: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
-    if found.names is None:
+    if sniffed.names is None:
         # What was told of the columns is in their names.
-        found = replace(found, names=_names(found, role))
+        sniffed = replace(sniffed, names=_names(sniffed, role))
         how = replace(how, columns=None)
-    table = csv_part(opened, found)
+    table = csv_part(opened, sniffed)
     part = resolved(table, role, how)
     if "score" in part and not how.by_rank and not how.keep_rank:
         part.pop("rank", None)  # which is not read, as that takes time
-    if role == "run" and _in_parts(opened, found, how, part):
-        return _stream(opened, found, part, how)
+    if role == "run" and _in_parts(opened, sniffed, how, part):
+        return _stream(opened, sniffed, part, how)
     return rows_of(table, role, how, part)
 
 
 def _in_parts(
-    opened: Opened, found: Sniffed, how: Reading, part: Mapping[str, str]
+    opened: Opened, sniffed: Sniffed, how: Reading, part: Mapping[str, str]
 ) -> bool:
     """Say whether a run is read in parts: one with scores, in plain text, not small."""
     return (
         opened.cut
         and len(part) == 3  # noqa: PLR2004 - and a value
-        and found.mark != "::"
-        and not (found.padded or how.lenient)
+        and sniffed.mark != "::"
+        and not (sniffed.padded or how.lenient)
         and b"\r" not in opened.head.replace(b"\r\n", b"")
     )
 
 
 def _stream(
-    opened: Opened, found: Sniffed, part: Mapping[str, str], how: Reading
+    opened: Opened, sniffed: Sniffed, part: Mapping[str, str], how: Reading
 ) -> Stream:
     """Read a run in parts as long as they are regular, and then the rest as one."""
     ranked = "rank" in part
     value = part["rank" if ranked else "score"]
-    reader = _Reader(opened.name, found, list(part.values()), [value])
+    reader = _Reader(opened.name, sniffed, list(part.values()), [value])
     columns = (
         pl.col(part["query"]).alias("query"),
         pl.col(part["item"]).alias("item"),
@@ -87,9 +87,9 @@ def _stream(
         return None if frame is None else frame.select(columns)
 
     def parts() -> Generator[Rows, None, None]:
-        line = found.line
+        line = sniffed.line
         rest: list[bytes] = []
-        with closing(opened.parsed(found.skip, parse)) as parsed:
+        with closing(opened.parsed(sniffed.skip, parse)) as parsed:
             for data, frame in parsed:
                 if rest or frame is None:
                     rest.append(data)
@@ -98,52 +98,52 @@ def _stream(
                 line += frame.height
                 del data, frame
         if rest:
-            left = replace(found, skip=0, line=line)
+            left = replace(sniffed, skip=0, line=line)
             yield rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
 
     return Stream(
         lambda: with_rows(parts(), opened.name),
         opened.name,
-        found.said,
+        sniffed.said,
         ranked=ranked,
         warnings=() if ranked else swapped(part, "run", how.columns, opened.name),
     )
 
 
-def csv_part(opened: Opened, found: Sniffed, text: bytes | None = None) -> Part:
+def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Part:
     """Open text in columns with names; of numbers the text is kept if one is not.
 
     Args:
         opened: the file.
-        found: what is known of it.
+        sniffed: what is known of it.
         text: what is left of it, if not all is to be read.
     """
-    names = found.names or ()
+    names = sniffed.names or ()
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        where = f"{opened.name}:{found.line - 1}"
+        where = f"{opened.name}:{sniffed.line - 1}"
         msg = f"{where}: the column {twice!r} appears twice; give it once"
         raise FormatError(msg)
 
     def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
         numbers = [name for name in wanted if name in numeric]
-        reader = _Reader(opened.name, found, wanted, numbers)
+        reader = _Reader(opened.name, sniffed, wanted, numbers)
         frame, lines = reader.frame(opened.read() if text is None else text)
-        if found.padded:
+        if sniffed.padded:
             frame = frame.with_columns(pl.col(pl.String).str.strip_chars())
-        several = [name for name in wanted if name in found.lists]
+        several = [name for name in wanted if name in sniffed.lists]
         frame = frame.with_columns(pl.col(several).str.split(" "))
-        return frame, Rows(pl.DataFrame(), opened.name, found.line, lines=lines)
+        return frame, Rows(pl.DataFrame(), opened.name, sniffed.line, lines=lines)
 
-    return Part(opened.name, names, load, found.numeric, notes=found.said)
+    return Part(opened.name, names, load, sniffed.numeric, notes=sniffed.said)
 
 
-def _names(found: Sniffed, role: Role) -> tuple[str, ...]:
+def _names(sniffed: Sniffed, role: Role) -> tuple[str, ...]:
     """Return the names of columns without a header: those of their parts."""
     value = "grade" if role == "qrels" else "score"
     return tuple(
         {"value": value, "": f"column {number}"}.get(part, part)
-        for number, part in enumerate(found.parts, 1)
+        for number, part in enumerate(sniffed.parts, 1)
     )
 
 
@@ -153,16 +153,16 @@ class _Reader:
     def __init__(
         self,
         name: str,
-        found: Sniffed,
+        sniffed: Sniffed,
         wanted: Sequence[str],
         numeric: Sequence[str],
     ) -> None:
         self.name = name
-        self.found = found
-        self.names = found.names or ()
+        self.sniffed = sniffed
+        self.names = sniffed.names or ()
         self.wanted = wanted
         self.numeric = numeric
-        self.mark = "\t" if found.mark == "::" else found.mark or " "
+        self.mark = "\t" if sniffed.mark == "::" else sniffed.mark or " "
 
     def frame(self, data: bytes) -> tuple[pl.DataFrame, Ints | None]:
         """Return the wanted columns, and the line of each row if they are not in step.
@@ -170,15 +170,15 @@ class _Reader:
         Columns of numbers stay text where one of them is not a number, for a reader
         that says which.
         """
-        skip = self.found.skip
-        frame = None if self.found.mark == "::" else self.straight(data, data[:skip])
+        skip = self.sniffed.skip
+        frame = None if self.sniffed.mark == "::" else self.straight(data, data[:skip])
         if frame is not None:
             return frame, None
         text = self._rows(data[skip:])
         frame = self.straight(text)
         if frame is not None:
             return frame, None
-        kept, lines = self._leave_out(text, self.found.line)
+        kept, lines = self._leave_out(text, self.sniffed.line)
         if not kept:
             return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
         self._refuse_lines(kept, lines)
@@ -213,14 +213,14 @@ class _Reader:
 
     def _rows(self, data: bytes) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
-        if self.found.mark == "::":
+        if self.sniffed.mark == "::":
             if b"\t" in data:
                 msg = f"{self.name}: has tabs as well as '::', and cannot be read"
                 raise FormatError(msg)
             data = data.replace(b"::", b"\t")
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if self.found.padded and b'"' in data:
+        if self.sniffed.padded and b'"' in data:
             # A quote after a blank is a quote, which polars does not see.
             data = data.replace(self.mark.encode() + b' "', self.mark.encode() + b'"')
         return data
@@ -282,9 +282,9 @@ class _Reader:
             delimiter=self.mark,
             strict=True,
         )
-        at, got = 0, len(self.names)
+        index, got = 0, len(self.names)
         try:
-            for at, row in enumerate(reader):  # noqa: B007 - where it stops is used
+            for index, row in enumerate(reader):  # noqa: B007 - where it stops is used
                 got = len(row)
                 if got not in {0, len(self.names)}:
                     break
@@ -293,8 +293,8 @@ class _Reader:
             why = f"expected {len(self.names)} columns, got {got}"
         except csv.Error as error:
             why = f"cannot be read as CSV ({error})"
-            at += 1
-        msg = f"{self.name}:{int(lines[min(at, len(lines) - 1)])}: {why}"
+            index += 1
+        msg = f"{self.name}:{int(lines[min(index, len(lines) - 1)])}: {why}"
         raise FormatError(msg)
 
     def _refuse_quote(self, kept: list[bytes], lines: Ints) -> None:

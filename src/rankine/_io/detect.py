@@ -55,9 +55,9 @@ def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     return _naming(known or _text(opened, role, how), opened.name)
 
 
-def _naming(found: Sniffed, name: str) -> Sniffed:
+def _naming(sniffed: Sniffed, name: str) -> Sniffed:
     """Let what is said of a file begin with its name."""
-    return replace(found, said=tuple(f"{name}: {text}" for text in found.said))
+    return replace(sniffed, said=tuple(f"{name}: {text}" for text in sniffed.said))
 
 
 def sniff_table(opened: Opened, how: Reading) -> Sniffed:
@@ -66,11 +66,11 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     The first line of text is the header, unless all columns are given by their numbers
     and nothing in it looks like a name.
     """
-    told = how.format
-    if told in FORMATS and told not in TABLES:
+    format_name = how.format
+    if format_name in FORMATS and format_name not in TABLES:
         msg = (
-            f"format {told!r} has no column names, which a table needs; use one of "
-            f"{', '.join(TABLES)}"
+            f"format {format_name!r} has no column names, which a table needs; use one "
+            f"of {', '.join(TABLES)}"
         )
         raise ParameterError(msg)
     known = _not_text(opened, how)
@@ -84,10 +84,10 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
             "or --encoding"
         )
         raise FormatError(msg)
-    mark = _mark_of_table(lines, told)
+    mark = _mark_of_table(lines, format_name)
     rows = [split(line.text, mark) for line in lines]
     names = rows[0]
-    kind = told or _kind_of_text(mark)
+    kind = format_name or _kind_of_text(mark)
     lists: tuple[str, ...] = ()
     if all(map(TYPED.fullmatch, names)):
         kind, types = "recbole", [name.rpartition(":")[2] for name in names]
@@ -96,21 +96,21 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
         lists = tuple(name for name, word in several if word.endswith("_seq"))
     if _by_number(how) and not _is_headed(rows, opened.name):
         return Sniffed(kind, mark, tuple(map(str, range(1, len(names) + 1))))
-    found = named(kind, mark, names, lines)
-    return _naming(replace(found, lists=lists), opened.name)
+    sniffed = named(kind, mark, names, lines)
+    return _naming(replace(sniffed, lists=lists), opened.name)
 
 
 def _by_number(how: Reading) -> bool:
     """Say whether all columns that are given are given by their numbers."""
-    told = _told_columns(how)
-    return bool(told) and all(map(is_place, told.values()))
+    columns = _told_columns(how)
+    return bool(columns) and all(map(is_place, columns.values()))
 
 
 def _told_columns(how: Reading) -> dict[str, str]:
     """Return the columns that are told, without those that are not there."""
-    told = (how.columns or {}).items()
+    columns = (how.columns or {}).items()
     return {
-        part: str(column) for part, column in told if column not in (None, NO_COLUMN)
+        part: str(column) for part, column in columns if column not in (None, NO_COLUMN)
     }
 
 
@@ -127,9 +127,9 @@ def _is_headed(rows: list[list[str]], name: str) -> bool:
     return known or _has_words_above_numbers(rows)
 
 
-def _mark_of_table(lines: list[Line], told: str | None) -> str:
+def _mark_of_table(lines: list[Line], format_name: str | None) -> str:
     """Return what separates the columns; a comma where there is only one."""
-    marks = marks_of(told)
+    marks = marks_of(format_name)
     for mark in marks:
         names = [field.partition(":")[0] for field in split(lines[0].text, mark)]
         if len(names) > 1 and _has_known(names):
@@ -143,11 +143,11 @@ def _has_known(names: Sequence[str]) -> bool:
 
 def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
     """Return what a file is, if it is not text in fields."""
-    told = how.format
-    if told is not None and told not in FORMATS:
+    format_name = how.format
+    if format_name is not None and format_name not in FORMATS:
         msg = (
-            f"unknown format {told!r}; known formats are "
-            f"{', '.join(FORMATS)}{nearest(told, FORMATS)}"
+            f"unknown format {format_name!r}; known formats are "
+            f"{', '.join(FORMATS)}{nearest(format_name, FORMATS)}"
         )
         raise ParameterError(msg)
     head = opened.head
@@ -155,13 +155,13 @@ def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
         msg = f"{opened.name}: the file is empty"
         raise NoRowsError(msg)
     binary = _binary(head, opened.name)
-    if told in {"parquet", "arrow", "json", "ndjson"}:
-        return Sniffed(told)
+    if format_name in {"parquet", "arrow", "json", "ndjson"}:
+        return Sniffed(format_name)
     if binary:
         return Sniffed(binary)
-    if told is None and re.match(rb'\s*(\{\s*["}]|\[\s*["[{\]])', head):
+    if format_name is None and re.match(rb'\s*(\{\s*["}]|\[\s*["[{\]])', head):
         return Sniffed(_kind_of_json(head.lstrip()))
-    if told is None and head.lstrip()[:1] == b"[" and _is_list(_filled(head)[0]):
+    if format_name is None and head.lstrip()[:1] == b"[" and _is_list(_filled(head)[0]):
         return Sniffed(_kind_of_json(head.lstrip()))
     return None
 
@@ -220,33 +220,35 @@ def _kind_of_json(head: bytes) -> str:
 
 
 def _text(opened: Opened, role: Role, how: Reading) -> Sniffed:
-    told = how.format
+    format_name = how.format
     lines = first_lines(opened)
     first = lines[0].text
-    if told in {"trec", "trec-loose"}:
-        return _trec(lines, role, told)
-    if told == "msmarco":
+    if format_name in {"trec", "trec-loose"}:
+        return _trec(lines, role, format_name)
+    if format_name == "msmarco":
         parts = ("query", "item", "rank" if role == "run" else "grade")
         return Sniffed("msmarco", "\t" if "\t" in first else "", parts=parts)
-    if told == "movielens" or (told is None and first.count("::") in {2, 3}):
+    if format_name == "movielens" or (
+        format_name is None and first.count("::") in {2, 3}
+    ):
         return _movielens(lines, opened.name)
-    for mark in marks_of(told):
+    for mark in marks_of(format_name):
         fields = split(first, mark)
         if len(fields) > 1 and all(map(TYPED.fullmatch, fields)):
             names = [field.rpartition(":")[0] for field in fields]
             return named("recbole", mark, names, lines)
         if len(fields) > 1 and is_header(fields):
-            return named(told or _kind_of_text(mark), mark, fields, lines)
+            return named(format_name or _kind_of_text(mark), mark, fields, lines)
     n_words = mode(len(line.text.split()) for line in lines)
     if (
-        told is None
+        format_name is None
         and n_words in _TREC.values()
         and not _is_rated([split(line.text, "\t") for line in lines])
     ):
         return _trec(lines, role, "trec")
-    if told is None and how.more_words and all(map(_goes_on, lines)):
+    if format_name is None and how.more_words and all(map(_goes_on, lines)):
         return _trec(lines, role, "trec")
-    return _unnamed(lines, role, how, opened.name, told)
+    return _unnamed(lines, role, how, opened.name, format_name)
 
 
 def _kind_of_text(mark: str) -> str:
@@ -263,13 +265,13 @@ def _trec(lines: list[Line], role: Role, kind: str) -> Sniffed:
     """TREC text; a first line with a word for a score is a header."""
     first = lines[0].text
     mark = "\t" if first.count("\t") == _TREC[role] - 1 else " "
-    at = 4 if role == "run" else 3
+    column = 4 if role == "run" else 3
     words = [line.text.split() for line in lines[:2]]
     headed = (
         len(words) > 1
         and len(words[0]) == len(words[1]) == _TREC[role]
         and is_header(words[0])
-        and NUMBER.fullmatch(words[1][at])
+        and NUMBER.fullmatch(words[1][column])
     )
     if headed:
         said = (f"the first line is taken as a header: {first[:_SHOWN]}",)
@@ -303,11 +305,13 @@ def _is_rated(rows: list[list[str]]) -> bool:
 
 
 def _unnamed(
-    lines: list[Line], role: Role, how: Reading, name: str, told: str | None
+    lines: list[Line], role: Role, how: Reading, name: str, format_name: str | None
 ) -> Sniffed:
     """Columns without known names: by their number and what is in them."""
     first = lines[0].text
-    mark = mark_of(lines, marks_of(told) if told else (*marks_of(told), ""))
+    mark = mark_of(
+        lines, marks_of(format_name) if format_name else (*marks_of(format_name), "")
+    )
     if mark is None:
         msg = (
             f"{name}: cannot tell its format from the first line, {first[:_SHOWN]!r}; "
@@ -318,7 +322,7 @@ def _unnamed(
     rows = [split(line.text, mark) for line in lines]
     columns = _told_columns(how)
     by_place = list(columns.values())
-    kind = told or _kind_of_text(mark)
+    kind = format_name or _kind_of_text(mark)
     by_number = _by_number(how)
     if _has_words_above_numbers(rows) or (
         set(by_place) & set(rows[0]) - {""} and not by_number
@@ -385,7 +389,9 @@ def _by_content(
             "from 1, or give the format with format= or --format"
         )
         raise FormatError(msg)
-    words = ", ".join(f"{part} = column {at}" for at, part in enumerate(parts, 1))
+    words = ", ".join(
+        f"{part} = column {number}" for number, part in enumerate(parts, 1)
+    )
     said = (f"no header; {words}",)
     return Sniffed(kind, mark, parts=parts, said=said)
 

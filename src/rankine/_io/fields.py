@@ -77,31 +77,31 @@ def first_lines(opened: Opened) -> list[Line]:
 
 
 def _lines_of(head: bytes, opened: Opened) -> list[Line]:
-    found: list[Line] = []
-    at = 0
+    lines: list[Line] = []
+    position = 0
     raw = head.replace(b"\r\n", b" \n").replace(b"\r", b"\n").split(b"\n")
     for number, line in enumerate(raw, 1):
         if number == 1 and re.fullmatch(rb"sep=.\s*", line):
-            at += len(line) + 1
+            position += len(line) + 1
             continue
         # A mark alone is no row: files that others were appended to may have it.
         if line.strip().removeprefix(_BOM) and line[:1] != b"#":
             text = line.decode(errors="replace").rstrip(" ")
-            found.append(Line(text, number, at + len(line) + 1))
-        at += len(line) + 1
-        if len(found) > _LINES:
+            lines.append(Line(text, number, position + len(line) + 1))
+        position += len(line) + 1
+        if len(lines) > _LINES:
             break
     # The last may be cut off.
-    cut = at >= len(head) and not head.endswith(b"\n")
+    cut = position >= len(head) and not head.endswith(b"\n")
     more = opened.cut or len(head) < len(opened.head)
-    return found[:-1] if cut and len(found) > 1 and more else found
+    return lines[:-1] if cut and len(lines) > 1 and more else lines
 
 
-def marks_of(told: str | None) -> tuple[str, ...]:
+def marks_of(format_name: str | None) -> tuple[str, ...]:
     """Return what may separate the columns of a format."""
-    if told is None:
+    if format_name is None:
         return _MARKS
-    return _MARKS[1:] if told == "csv" else _MARKS[:1]
+    return _MARKS[1:] if format_name == "csv" else _MARKS[:1]
 
 
 def split(line: str, mark: str) -> list[str]:
@@ -135,14 +135,14 @@ def is_header(fields: Sequence[str]) -> bool:
 
 def named(kind: str, mark: str, names: Sequence[str], lines: list[Line]) -> Sniffed:
     """Return what is known of text with a header, which is the first of the lines."""
-    titles = tuple(name or f"column {at}" for at, name in enumerate(names, 1))
-    rows = [split(one.text, mark) for one in lines[1:]]
+    titles = tuple(name or f"column {number}" for number, name in enumerate(names, 1))
+    rows = [split(line.text, mark) for line in lines[1:]]
     numeric = tuple(
         title
-        for at, title in enumerate(titles)
-        if names[at]
+        for column, title in enumerate(titles)
+        if names[column]
         and rows
-        and all(len(row) > at and NUMBER.fullmatch(row[at]) for row in rows)
+        and all(len(row) > column and NUMBER.fullmatch(row[column]) for row in rows)
     )
     padded = f"{mark} " in lines[0].text
     said = ("spaces around the fields are removed",) if padded else ()

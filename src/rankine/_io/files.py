@@ -71,41 +71,41 @@ def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], 
 def _read(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
     """Read judgements or a run from one file, by its content."""
     opened = Opened(place, how)
-    found = sniff(opened, role, how)
+    sniffed = sniff(opened, role, how)
     source: Rows | Stream | Lists
-    of_ranks = found.parts[:3] == ("query", "item", "rank") and not how.grades
-    if (found.format in {"trec", "trec-loose"} and not found.parts) or of_ranks:
-        source = read_trec(opened, found, role, how)
-    elif found.format in {"json", "ndjson"}:
-        source = read_json(opened, role, how, lines=found.format == "ndjson")
-    elif found.format in {"parquet", "arrow"}:
-        source = rows_of(_columns(opened, found), role, how)
+    of_ranks = sniffed.parts[:3] == ("query", "item", "rank") and not how.grades
+    if (sniffed.format in {"trec", "trec-loose"} and not sniffed.parts) or of_ranks:
+        source = read_trec(opened, sniffed, role, how)
+    elif sniffed.format in {"json", "ndjson"}:
+        source = read_json(opened, role, how, lines=sniffed.format == "ndjson")
+    elif sniffed.format in {"parquet", "arrow"}:
+        source = rows_of(_columns(opened, sniffed), role, how)
     else:
-        source = read_separated(opened, found, role, how)
+        source = read_separated(opened, sniffed, role, how)
     if is_empty(source):
         raise no_rows(opened.name, role)
-    return replace(source, kind=_kind(opened, found))
+    return replace(source, kind=_kind(opened, sniffed))
 
 
 def _open(place: Path, how: Reading) -> Part:
     """Open a file with named columns, by its content."""
     opened = Opened(place, how)
-    found = sniff_table(opened, how)
-    if found.format in {"json", "ndjson"}:
-        part = json_part(opened, lines=found.format == "ndjson")
-    elif found.format in {"parquet", "arrow"}:
-        part = _columns(opened, found)
+    sniffed = sniff_table(opened, how)
+    if sniffed.format in {"json", "ndjson"}:
+        part = json_part(opened, lines=sniffed.format == "ndjson")
+    elif sniffed.format in {"parquet", "arrow"}:
+        part = _columns(opened, sniffed)
     else:
-        part = csv_part(opened, found)
-    return replace(part, kind=_kind(opened, found))
+        part = csv_part(opened, sniffed)
+    return replace(part, kind=_kind(opened, sniffed))
 
 
-def _columns(opened: Opened, found: Sniffed) -> Part:
-    return parquet_part(opened) if found.format == "parquet" else arrow_part(opened)
+def _columns(opened: Opened, sniffed: Sniffed) -> Part:
+    return parquet_part(opened) if sniffed.format == "parquet" else arrow_part(opened)
 
 
-def _kind(opened: Opened, found: Sniffed) -> str:
-    return found.format + (f", {opened.packing}" if opened.packing else "")
+def _kind(opened: Opened, sniffed: Sniffed) -> str:
+    return sniffed.format + (f", {opened.packing}" if opened.packing else "")
 
 
 def parts_of(place: Path) -> list[Path] | None:
@@ -120,17 +120,17 @@ def parts_of(place: Path) -> list[Path] | None:
         return None  # opening it says why
     if folder:
         try:
-            found = [
+            paths = [
                 path
                 for path in sorted(place.iterdir())
                 if path.is_file() and not path.name.startswith((".", "_"))
             ]
         except OSError as error:
             raise cannot(place, error) from None
-        if not found:
+        if not paths:
             msg = f"{place}: is a folder without files"
             raise FormatError(msg)
-        return found
+        return paths
     if exists or not any(mark in text for mark in "*?["):
         return None
     matched = [Path(path) for path in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
@@ -159,9 +159,9 @@ def _together(
     parts = [as_rows(source, role) for source in sources]
     kinds = {_what(rows): rows.name for rows in parts}
     if len(kinds) > 1:
-        (first, one), (second, other) = sorted(kinds.items())[:2]
+        (first, file), (second, other) = sorted(kinds.items())[:2]
         msg = (
-            f"{name}: {one} has {first} and {other} has {second}; all files must hold "
+            f"{name}: {file} has {first} and {other} has {second}; all files must hold "
             "the same"
         )
         raise FormatError(msg)

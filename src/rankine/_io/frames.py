@@ -42,8 +42,8 @@ def is_frame(data: Any) -> bool:
 
 def _is_dataset(data: Any) -> bool:
     """Say whether this is a table of Hugging Face's datasets."""
-    own = type(data).__module__.split(".")[0] == "datasets"
-    return own and hasattr(data, "with_format")
+    of_library = type(data).__module__.split(".")[0] == "datasets"
+    return of_library and hasattr(data, "with_format")
 
 
 def _is_pandas(data: Any) -> bool:
@@ -79,18 +79,18 @@ def rows_of(
     origin = replace(origin, role=role)
     notes = table.notes + unnested
     if not table.notes:
-        notes += _said(role, part, title, told=bool(how.columns))
+        notes += _said(role, part, title, named=bool(how.columns))
     columns: dict[str, pl.Series] = {}
     for key in ("query", "item"):
-        columns[key], told = ids(taken[part[key]], key, origin, lenient=how.lenient)
-        notes += told
+        columns[key], said = ids(taken[part[key]], key, origin, lenient=how.lenient)
+        notes += said
     ranked = "rank" in part and (how.by_rank or "score" not in part)
     column = part.get("grade" if role == "qrels" else "rank" if ranked else "score")
     if role == "qrels":
         columns["value"] = _grades(taken, column, origin, how)
         if "subtopic" in part:
-            own = taken[part["subtopic"]]
-            subtopics, _ = ids(own, "subtopic", origin, lenient=how.lenient)
+            subtopic = taken[part["subtopic"]]
+            subtopics, _ = ids(subtopic, "subtopic", origin, lenient=how.lenient)
             columns["subtopic"] = subtopics.cast(pl.String)
     elif column is not None:
         value = numbers(taken[column], column, origin, lenient=how.lenient)
@@ -111,16 +111,16 @@ def rows_of(
 
 def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:
     """Say which columns of a table play a part in judgements or in a run."""
-    told, title = how.columns or {}, table.title
+    columns, title = how.columns or {}, table.title
     try:
-        part = resolve(table.names, role, told, title, subtopics=how.subtopics)
+        part = resolve(table.names, role, columns, title, subtopics=how.subtopics)
     except ColumnNotFoundError as error:
         if not table.index:
             raise
         msg = f"{error}; {table.index} is in the index: use reset_index()"
         raise ColumnNotFoundError(msg) from None
     value = "grade" if role == "qrels" else "score"
-    if value not in told and not any(key in part for key in _NUMBERS):
+    if value not in columns and not any(key in part for key in _NUMBERS):
         refuse_leftover(part, table.columns_of_numbers(), role, title)
     return part
 
@@ -287,7 +287,7 @@ def _pandas_column(column: Any, name: str) -> pl.Series:
 
 
 def _said(
-    role: Role, part: Mapping[str, str], name: str, *, told: bool
+    role: Role, part: Mapping[str, str], name: str, *, named: bool
 ) -> tuple[str, ...]:
     if role == "qrels" and "grade" not in part:
         return (f"{name} has no grades; every row counts as relevant, with grade 1",)
@@ -299,4 +299,4 @@ def _said(
     read = ", ".join(
         f"{key} = {column}" for key, column in part.items() if column != key
     )
-    return (f"{name}: {read}",) if read and not told else ()
+    return (f"{name}: {read}",) if read and not named else ()

@@ -144,9 +144,9 @@ def _of_mapping(data: Mapping[Any, Any], title: str) -> Features:
     owner: list[int] = []
     names: list[str] = []
     weights: list[float] = []
-    for at, (item, entry) in enumerate(data.items()):
+    for number, (item, entry) in enumerate(data.items()):
         for name, weight in _topics(item, entry):
-            owner.append(at)
+            owner.append(number)
             names.append(name)
             weights.append(weight)
     if not owner:
@@ -168,27 +168,27 @@ def _is_numbers(entry: Any) -> bool:
     if isinstance(entry, np.ndarray):
         return entry.dtype.kind in "biuf"
     plain = isinstance(entry, Collection) and not isinstance(entry, (str, Mapping, set))
-    return plain and bool(entry) and not any(isinstance(one, str) for one in entry)
+    return plain and bool(entry) and not any(isinstance(value, str) for value in entry)
 
 
 def _vectors(data: Mapping[Any, Any]) -> Floats:
-    made: list[Floats] = []
+    rows: list[Floats] = []
     for item, entry in data.items():
         try:
             row = np.asarray(entry, dtype=np.float64)
         except (TypeError, ValueError):
             msg = f"the features of item {item!r} are {entry!r}; expected numbers"
             raise DataError(msg) from None
-        if row.ndim != 1 or (made and len(row) != len(made[0])):
-            have = len(made[0]) if made else 1
+        if row.ndim != 1 or (rows and len(row) != len(rows[0])):
+            have = len(rows[0]) if rows else 1
             msg = (
                 f"item {item!r} has features of shape {row.shape}; those of earlier "
                 f"items have {have} numbers"
             )
             raise DataError(msg)
-        made.append(row)
+        rows.append(row)
     names = list(data)
-    return _finite(np.stack(made), lambda row: f"item {names[row]!r}")
+    return _finite(np.stack(rows), lambda row: f"item {names[row]!r}")
 
 
 def _topics(item: Any, entry: Any) -> Iterable[tuple[str, float]]:
@@ -242,38 +242,40 @@ def _of_table(
         )
         raise DataError(msg)
     rest = dict(zip(chosen, others.get_columns(), strict=True))
-    made = _of_columns(item, rest, title, told="features" in (columns or {}))
-    return replace(made, notes=(*said, *made.notes))
+    features = _of_columns(item, rest, title, named="features" in (columns or {}))
+    return replace(features, notes=(*said, *features.notes))
 
 
-def _item_column(table: Table, told: Any) -> str:
+def _item_column(table: Table, column: Any) -> str:
     """Return the column of items: the one that was told, if it is there, or known.
 
     What is told for all tables of an evaluation may be meant for another one.
     """
     names, title = table.names, table.name
-    own = {"item": told} if told in names else {}
-    name = resolve_table(names, "items", {**own, **table.columns}, title).get("item")
+    columns = {"item": column} if column in names else {}
+    name = resolve_table(names, "items", {**columns, **table.columns}, title).get(
+        "item"
+    )
     if name is None:
         raise no_part(names, "item", title, "column of items")
     return name
 
 
-def _chosen(names: Sequence[str], item: str, told: Any, title: str) -> list[str]:
+def _chosen(names: Sequence[str], item: str, wanted: Any, title: str) -> list[str]:
     """Return the columns of features: those that are told, or all but the items."""
     others = [name for name in names if name != item]
-    for name in told or ():
+    for name in wanted or ():
         if name not in others:
             msg = (
                 f"{title} has no column {name!r} of features; it has "
                 f"{', '.join(others)}{nearest(str(name), others)}"
             )
             raise ColumnNotFoundError(msg)
-    return others if told is None else list(told)
+    return others if wanted is None else list(wanted)
 
 
 def _of_columns(
-    item: pl.Series, rest: dict[str, pl.Series], title: str, *, told: bool
+    item: pl.Series, rest: dict[str, pl.Series], title: str, *, named: bool
 ) -> Features:
     numbers: dict[str, pl.Series] = {}
     words: dict[str, pl.Series] = {}
@@ -295,7 +297,7 @@ def _of_columns(
     }
     nested = (pl.List, pl.Array)
     texts = {name for name in words if not isinstance(words[name].dtype, nested)}
-    names = [] if told else _names_of_items(of_column, texts)
+    names = [] if named else _names_of_items(of_column, texts)
     words = {name: column for name, column in words.items() if name not in names}
     topics = [of_column[name] for name in words]
     left_out = tuple(
@@ -316,13 +318,13 @@ def _of_columns(
         )
         if not topics and bool(np.isin(vectors, (0.0, 1.0)).all()):
             # Columns of yes and no are topics with the names of the columns.
-            at, which = np.nonzero(vectors)
+            places, which = np.nonzero(vectors)
             flags = pl.Series(list(numbers))[which]
-            topics = [pl.DataFrame({"at": at, "topic": flags})]
+            topics = [pl.DataFrame({"at": places, "topic": flags})]
     if not topics:
         return Features(known, vectors, notes=left_out)
     notes = left_out
-    if not told and words and len(rest) - len(names) > 1:
+    if not named and words and len(rest) - len(names) > 1:
         # Such as a year and a title next to genres.
         taken = [f"{', '.join(words)} as topics"]
         taken += [f"{', '.join(numbers)} as features"] if numbers else []
@@ -366,8 +368,8 @@ def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:
         msg = f"{title}: the vectors in column {name!r} differ in length"
         raise DataError(msg)
     return {
-        f"{name} {at}": column.list.get(at, null_on_oob=True)
-        for at in range(int(lengths[0]))
+        f"{name} {index}": column.list.get(index, null_on_oob=True)
+        for index in range(int(lengths[0]))
     }
 
 
@@ -376,8 +378,8 @@ def _places(item: pl.Series, known: pl.Series) -> Ints:
     joined = pl.DataFrame({"id": item}).join(
         table, on="id", how="left", maintain_order="left"
     )
-    found: Ints = joined["at"].to_numpy()
-    return found
+    places: Ints = joined["at"].to_numpy()
+    return places
 
 
 def _topic_rows(owner: Ints, column: pl.Series, name: str) -> pl.DataFrame:

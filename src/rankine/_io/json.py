@@ -200,51 +200,51 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
 def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
     """Read the keys and values of an object one after the other."""
     decoder = json.JSONDecoder(object_pairs_hook=_once(name), parse_constant=float)
-    at = _past(text, 0, "{", name)
+    position = _past(text, 0, "{", name)
     first = True
     while True:
-        at = _past_space(text, at)
-        if text[at : at + 1] == "}" and first:
+        position = _past_space(text, position)
+        if text[position : position + 1] == "}" and first:
             break
         try:
-            query, at = decoder.raw_decode(text, at)
-            at = _past(text, at, ":", name)
-            at = _past_space(text, at)
-            entry, at = decoder.raw_decode(text, at)
+            query, position = decoder.raw_decode(text, position)
+            position = _past(text, position, ":", name)
+            position = _past_space(text, position)
+            entry, position = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
             raise _no_json(error.msg, text, error.pos, name) from None
         except RecursionError:
             why = "it is nested too deeply"
-            raise _no_json(why, text, at, name) from None
+            raise _no_json(why, text, position, name) from None
         if not isinstance(query, str):
             why = "a key must be text"
-            raise _no_json(why, text, at, name)
+            raise _no_json(why, text, position, name)
         yield query, entry
         first = False
-        at = _past_space(text, at)
-        if text[at : at + 1] != ",":
+        position = _past_space(text, position)
+        if text[position : position + 1] != ",":
             break
-        at += 1
-    at = _past(text, at, "}", name)
-    if _past_space(text, at) < len(text):
+        position += 1
+    position = _past(text, position, "}", name)
+    if _past_space(text, position) < len(text):
         why = "there is more after its end"
-        raise _no_json(why, text, at, name)
+        raise _no_json(why, text, position, name)
 
 
-def _past_space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
+def _past_space(text: str, position: int) -> int:
+    return _SPACE.match(text, position).end()  # type: ignore[union-attr]
 
 
-def _past(text: str, at: int, mark: str, name: str) -> int:
-    at = _past_space(text, at)
-    if text[at : at + 1] != mark:
+def _past(text: str, position: int, mark: str, name: str) -> int:
+    position = _past_space(text, position)
+    if text[position : position + 1] != mark:
         why = f"expected {mark!r}"
-        raise _no_json(why, text, at, name)
-    return at + 1
+        raise _no_json(why, text, position, name)
+    return position + 1
 
 
-def _no_json(why: str, text: str, at: int, name: str) -> FormatError:
-    line = text.count("\n", 0, at) + 1
+def _no_json(why: str, text: str, position: int, name: str) -> FormatError:
+    line = text.count("\n", 0, position) + 1
     return FormatError(f"{name}:{line}: is not JSON ({why})")
 
 
@@ -260,13 +260,13 @@ def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     """Return what makes a dict of pairs and refuses a key that appears twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
             msg = f"{name}: the key {twice!r} appears twice in one object"
             raise DuplicateItemError(msg)
-        return made
+        return mapping
 
     return once
 

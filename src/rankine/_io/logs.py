@@ -40,14 +40,14 @@ class Log:
         frame: the parts that were found.
         origin: says where a row stands.
         columns: the name that each part had.
-        told: the parts whose columns were named by the user.
+        named: the parts whose columns were named by the user.
         notes: what was inferred or changed while reading.
     """
 
     frame: pl.DataFrame
     origin: Rows | Places
     columns: Mapping[str, str]
-    told: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -73,7 +73,7 @@ class Log:
         taken = ", ".join(
             f"{part} = {name}"
             for part, name in self.columns.items()
-            if part in parts and part not in self.told and name != part
+            if part in parts and part not in self.named and name != part
         )
         return (*self.notes, *((f"{self.origin.name}: {taken}",) if taken else ()))
 
@@ -98,26 +98,28 @@ def read_log(
     if table.parts[0].entries is not None:
         raise not_a_table(title)
     chosen = {**columns, "user": unit} if unit is not None else columns
-    found = resolve_table(names, role, chosen, title)
+    column_of = resolve_table(names, role, chosen, title)
     for part, why in needs.items():
-        if part not in found:
+        if part not in column_of:
             raise no_part(names, part, title, f"{part} column, which {why}")
-    numeric = [name for part, name in found.items() if part not in _IDS]
-    loaded = table.load(list(found.values()), numeric)
-    frames = [_checked(frame, origin, found) for frame, origin in loaded]
+    numeric = [name for part, name in column_of.items() if part not in _IDS]
+    loaded = table.load(list(column_of.values()), numeric)
+    frames = [_checked(frame, origin, column_of) for frame, origin in loaded]
     frame = together(_same_rewards(frames), [origin for _, origin in loaded])
     if frame.height == 0:
         msg = f"{title} has no rows"
         raise DataError(msg)
-    return Log(frame, origin_of(title, loaded), found, frozenset(columns), table.notes)
+    return Log(
+        frame, origin_of(title, loaded), column_of, frozenset(columns), table.notes
+    )
 
 
 def _checked(
-    frame: pl.DataFrame, origin: Rows, found: Mapping[str, str]
+    frame: pl.DataFrame, origin: Rows, column_of: Mapping[str, str]
 ) -> pl.DataFrame:
     """Return each part under its name: ids as they are compared, and finite numbers."""
     checked = []
-    for part, name in found.items():
+    for part, name in column_of.items():
         column = frame[name]
         if part in _IDS:
             column = ids(column, part, origin, hint="")[0]
@@ -142,26 +144,29 @@ def same_units(
 
     What the user tells is taken; None leaves the choice to the names.
     """
-    told = [
-        told_column(table.names, own.get("user"), table.name)
-        for table, own in zip(tables, columns, strict=True)
+    named = [
+        told_column(table.names, choices.get("user"), table.name)
+        for table, choices in zip(tables, columns, strict=True)
     ]
     known = [_units(table) for table in tables]
-    nobody = any("user" in own and not told[at] for at, own in enumerate(columns))
-    if all(told) or nobody:
-        return told
-    for name, others in ((told[0], known[1]), (told[1], known[0])):
+    nobody = any(
+        "user" in choices and not named[number]
+        for number, choices in enumerate(columns)
+    )
+    if all(named) or nobody:
+        return named
+    for name, others in ((named[0], known[1]), (named[1], known[0])):
         if name is not None:
             same = others.get(unit_of(name) or "")
-            return [own or same for own in told]
+            return [column or same for column in named]
     ours, theirs = known
     if not ours or not theirs:
         return [None, None]
     shared = [unit for unit in ours if unit in theirs]
     if not shared:
         first, second = (
-            f"{table.name} has {next(iter(own.values()))}"
-            for table, own in zip(tables, known, strict=True)
+            f"{table.name} has {next(iter(units.values()))}"
+            for table, units in zip(tables, known, strict=True)
         )
         msg = (
             f"{first} and {second}, which are ids of different kinds; give both the "
@@ -170,27 +175,27 @@ def same_units(
             "recommended.user=NAME"
         )
         raise DataError(msg)
-    return [own[shared[0]] for own in known]
+    return [units[shared[0]] for units in known]
 
 
 def _units(table: Table) -> dict[str, str]:
     """Return the columns that tell rounds apart, by the kind of their ids."""
-    found: dict[str, str] = {}
+    units: dict[str, str] = {}
     for name in known_columns(table.names, "user"):
         unit = unit_of(name)
         if unit is not None:
-            found.setdefault(unit, name)
-    return found
+            units.setdefault(unit, name)
+    return units
 
 
 def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
-    made = numbers(column, name, origin)
-    odd = ~made.is_finite()
+    values = numbers(column, name, origin)
+    odd = ~values.is_finite()
     if odd.any():
-        at = int(odd.arg_true()[0])
-        msg = f"{origin.where(at)}: {name} is {made[at]}, not a finite number"
+        row = int(odd.arg_true()[0])
+        msg = f"{origin.where(row)}: {name} is {values[row]}, not a finite number"
         raise DataError(msg)
-    return made
+    return values
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:

@@ -47,22 +47,24 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
         check_queries(data, source.name)
         if set(map(type, data.values())) == {dict} and not any_missing(data.values()):
             return dict(data)
-    made: dict[Any, dict[Any, float]] = {}
+    judgements: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
         if isinstance(entry, dict):
-            made[query] = entry
+            judgements[query] = entry
         elif isinstance(entry, Mapping):
-            made[query] = dict(entry)
+            judgements[query] = dict(entry)
         else:
-            made[query] = _ones(query, entry, lenient=lenient)
-        if not lenient and may_miss(made[query]):
-            refuse_missing(made[query], f"an item that is judged for query {query!r}")
-    return made
+            judgements[query] = _ones(query, entry, lenient=lenient)
+        if not lenient and may_miss(judgements[query]):
+            refuse_missing(
+                judgements[query], f"an item that is judged for query {query!r}"
+            )
+    return judgements
 
 
 def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
     """Return judgements with what each grade in words is worth."""
-    made: dict[Any, Any] = {}
+    judgements: dict[Any, Any] = {}
     for query, entry in data.items():
         if not isinstance(entry, Mapping):
             msg = (
@@ -74,8 +76,8 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
             if not known_grade(value, grades):
                 what = f"the grade of item {item!r} for query {query!r}"
                 raise unknown_grade(what, value, grades)
-        made[query] = {item: grades[value] for item, value in entry.items()}
-    return made
+        judgements[query] = {item: grades[value] for item, value in entry.items()}
+    return judgements
 
 
 _PLAIN_IDS = {str, int}
@@ -128,11 +130,11 @@ def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
 def numbers(values: list[Any], what: str = "grade") -> Floats:
     """Return grades or scores as floats; refuse what is not a number."""
     try:
-        made = packed(values)
+        floats = packed(values)
     except NOT_PACKED:
-        made = np.full(1, np.nan)
-    if np.isfinite(made).all() if what == "grade" else not np.isnan(made).any():
-        return made
+        floats = np.full(1, np.nan)
+    if np.isfinite(floats).all() if what == "grade" else not np.isnan(floats).any():
+        return floats
     bad = next(
         value
         for value in values
@@ -248,9 +250,9 @@ def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
             items.extend(entry.keys())
             values.extend(entry.values())
         else:
-            own = listed(query, entry)
-            items.extend(own)
-            values.extend(-float(place) for place in range(len(own)))
+            shown = listed(query, entry)
+            items.extend(shown)
+            values.extend(-float(place) for place in range(len(shown)))
         queries.extend([query] * (len(items) - len(queries)))
     try:
         if role == "qrels":
@@ -292,13 +294,13 @@ def scores_of(values: list[Any], *, lenient: bool) -> Floats:
     """Return scores; a lenient reader takes None for nan and lets scores be nan."""
     if not lenient:
         return numbers(values, "score")
-    missing = [at for at, value in enumerate(values) if is_missing(value)]
+    missing = [index for index, value in enumerate(values) if is_missing(value)]
     known = list(values)
-    for at in missing:
-        known[at] = 0.0
-    made = numbers(known, "score").copy()
-    made[missing] = np.nan
-    return made
+    for index in missing:
+        known[index] = 0.0
+    scores = numbers(known, "score").copy()
+    scores[missing] = np.nan
+    return scores
 
 
 def _rows_of_matrix(source: Dense, role: Role) -> Rows:
@@ -343,14 +345,14 @@ def _turned_rows(rows: Rows) -> Rows:
 
 
 def _turned_lists(source: Lists, *, lenient: bool) -> dict[object, dict[object, float]]:
-    made = {}
+    turned = {}
     for query, entry in source.data.items():
         if not isinstance(entry, Mapping):
             what = f"the list of query {query!r}"
             raise _no_scores(what)
         values = scores_of([*entry.values()], lenient=lenient)
-        made[query] = dict(zip(entry, (-values).tolist(), strict=True))
-    return made
+        turned[query] = dict(zip(entry, (-values).tolist(), strict=True))
+    return turned
 
 
 def _no_scores(name: str) -> DataError:

@@ -165,14 +165,14 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
     if not plain:
         msg = f"{what} must be a list of {n} ids, got {values!r}"
         raise ParameterError(msg)
-    made = series_of(what, list(values), what)
-    if len(made) != n:
-        msg = f"{len(made)} {what} were given for {n} in the matrix"
+    column = series_of(what, list(values), what)
+    if len(column) != n:
+        msg = f"{len(column)} {what} were given for {n} in the matrix"
         raise DataError(msg)
-    if made.n_unique() < n:
+    if column.n_unique() < n:
         msg = f"the ids of {what} are not all different"
         raise DuplicateItemError(msg)
-    return made
+    return column
 
 
 def _off_torch(matrix: Any) -> Any:
@@ -200,9 +200,9 @@ def _off_torch(matrix: Any) -> Any:
     return matrix.numpy() if whole else matrix.double().numpy()
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(value: Any, other: Any) -> bool:
     try:
-        return bool(one == other)
+        return bool(value == other)
     except (TypeError, ValueError, OverflowError):
         return False
 
@@ -215,7 +215,7 @@ def _is_pad(flat: AnyArray, pad: Any) -> Bools:
     if flat.dtype.kind == "O":
         missing = is_missing(pad)
         return np.array(
-            [is_missing(one) if missing else _is_same(one, pad) for one in flat]
+            [is_missing(cell) if missing else _is_same(cell, pad) for cell in flat]
         )
     text = isinstance(pad, str)
     if text != (flat.dtype.kind in "US"):

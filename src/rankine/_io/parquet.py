@@ -122,90 +122,90 @@ def _chunks(data: _Data, wanted: Collection[str]) -> Iterator[dict[int, Any]]:
 
 
 def _check_chunk(data: _Data, chunk: dict[int, Any]) -> None:
-    at, left = chunk[9], chunk[5]
-    if 0 < chunk.get(11, 0) < at:
-        at = chunk[11]  # the dictionary comes first
+    offset, left = chunk[9], chunk[5]
+    if 0 < chunk.get(11, 0) < offset:
+        offset = chunk[11]  # the dictionary comes first
     while left > 0:
-        header, used = _header(data, at)
+        header, used = _header(data, offset)
         kind, unpacked, packed = header[1], header[2], header[3]
-        if unpacked < 0 or packed < 0 or at + used + packed > data.size:
-            msg = f"the page at byte {at} has an impossible size"
+        if unpacked < 0 or packed < 0 or offset + used + packed > data.size:
+            msg = f"the page at byte {offset} has an impossible size"
             raise ValueError(msg)
         if kind in {_DATA, _DATA_2}:
             n = header[5 if kind == _DATA else 8][1]
             if not 0 <= n <= left:
-                msg = f"the page at byte {at} has {n} values, and {left} are left"
+                msg = f"the page at byte {offset} has {n} values, and {left} are left"
                 raise ValueError(msg)
             left -= n
-        at += used + packed
+        offset += used + packed
 
 
-def _header(data: _Data, at: int) -> tuple[dict[int, Any], int]:
+def _header(data: _Data, offset: int) -> tuple[dict[int, Any], int]:
     try:
-        return _struct(data.at(at, _HEADER), 0)
+        return _struct(data.at(offset, _HEADER), 0)
     except (IndexError, ValueError):
-        return _struct(data.at(at, _LONG_HEADER), 0)
+        return _struct(data.at(offset, _LONG_HEADER), 0)
 
 
-def _struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+def _struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any], int]:
     """Read a struct: its fields by their numbers, and where it ends."""
     if depth > _DEEPEST:
         msg = "it is nested too deeply"
         raise ValueError(msg)
-    made: dict[int, Any] = {}
+    fields: dict[int, Any] = {}
     number = 0
-    while head := data[at]:
-        at += 1
+    while head := data[offset]:
+        offset += 1
         if head >> 4:
             number += head >> 4
         else:
-            number, at = _zigzag(data, at)
+            number, offset = _zigzag(data, offset)
         kind = head & 15
         if kind in {1, 2}:
-            made[number] = kind == 1
+            fields[number] = kind == 1
         else:
-            made[number], at = _value(data, at, kind, depth)
-    return made, at + 1
+            fields[number], offset = _value(data, offset, kind, depth)
+    return fields, offset + 1
 
 
-def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+def _value(data: bytes, offset: int, kind: int, depth: int) -> tuple[Any, int]:
     if kind in {4, 5, 6}:
-        return _zigzag(data, at)
+        return _zigzag(data, offset)
     if kind == 8:  # noqa: PLR2004 - the protocol's numbers: text
-        length, at = _varint(data, at)
-        return _bytes(data, at, length)
+        length, offset = _varint(data, offset)
+        return _bytes(data, offset, length)
     if kind in {9, 10}:  # a list
-        n, inner = data[at] >> 4, data[at] & 15
-        at += 1
+        n, inner = data[offset] >> 4, data[offset] & 15
+        offset += 1
         if n == 15:  # noqa: PLR2004 - more than fit into four bits
-            n, at = _varint(data, at)
-        made = []
+            n, offset = _varint(data, offset)
+        values = []
         for _ in range(n):
-            one, at = _value(data, at, inner, depth)
-            made.append(one)
-        return made, at
+            value, offset = _value(data, offset, inner, depth)
+            values.append(value)
+        return values, offset
     if kind == 12:  # noqa: PLR2004 - a struct
-        return _struct(data, at, depth + 1)
-    return _bytes(data, at, {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind])
+        return _struct(data, offset, depth + 1)
+    return _bytes(data, offset, {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind])
 
 
-def _bytes(data: bytes, at: int, length: int) -> tuple[bytes, int]:
-    if at + length > len(data):
+def _bytes(data: bytes, offset: int, length: int) -> tuple[bytes, int]:
+    if offset + length > len(data):
         msg = "a value in it is cut off"
         raise ValueError(msg)
-    return data[at : at + length], at + length
+    return data[offset : offset + length], offset + length
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    made = shift = 0
+def _varint(data: bytes, offset: int) -> tuple[int, int]:
+    number = shift = 0
     while True:
-        made |= (data[at] & 127) << shift
+        number |= (data[offset] & 127) << shift
         shift += 7
-        at += 1
-        if data[at - 1] < 128:  # noqa: PLR2004 - the last of its bytes
-            return made, at
+        offset += 1
+        if data[offset - 1] < 128:  # noqa: PLR2004 - the last of its bytes
+            return number, offset
 
 
-def _zigzag(data: bytes, at: int) -> tuple[int, int]:
-    made, at = _varint(data, at)
-    return (made >> 1) ^ -(made & 1), at
+def _zigzag(data: bytes, offset: int) -> tuple[int, int]:
+    number, offset = _varint(data, offset)
+    return (number >> 1) ^ -(number & 1), offset

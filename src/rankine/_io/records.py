@@ -44,8 +44,8 @@ def from_records(
     listed = [key for key, value in first.items() if isinstance(value, list)]
     if not any(_hold_any(_under(key, records)) for key in listed):
         return rows_of(records_part(records, name, lines), role, how)
-    keys, told = list(_columns(records, name)), how.columns or {}
-    outside = {part: key for part, key in told.items() if key in (*keys, NO_PART)}
+    keys, columns = list(_columns(records, name)), how.columns or {}
+    outside = {part: key for part, key in columns.items() if key in (*keys, NO_PART)}
     part = resolve(keys, role, outside, name)
     entries = _under(part["item"], records)
     if not _hold_any(entries):
@@ -58,7 +58,7 @@ def from_records(
                 f"say that it is none, columns={{{value!r}: '-'}} or --col {value}=-"
             )
             raise DataError(msg)
-    inside = {key: own for key, own in told.items() if key not in outside}
+    inside = {key: column for key, column in columns.items() if key not in outside}
     how = replace(how, columns=inside)
     return from_objects(_under(part["query"], records), entries, role, how, name, lines)
 
@@ -83,8 +83,8 @@ def from_entries(
     """
     if hold_objects(data.values()):
         entries = list(data.values())
-        made = from_objects(list(data), entries, role, how, name, lines)
-        return replace(made, n_places=n_places)
+        source = from_objects(list(data), entries, role, how, name, lines)
+        return replace(source, n_places=n_places)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
     return Lists(data, name, n_places=n_places)
@@ -134,17 +134,19 @@ def from_objects(
         if not isinstance(entry, (list, tuple)):
             msg = f"{where(number)} is {kind_of(entry)}; expected {_OBJECTS}"
             raise FormatError(msg)
-        for place, one in enumerate(entry):
-            if not isinstance(one, dict):
-                what = f"has {kind_of(one)} at place {place}"
+        for place, record in enumerate(entry):
+            if not isinstance(record, dict):
+                what = f"has {kind_of(record)} at place {place}"
                 msg = f"{where(number)} {what}; expected {_OBJECTS}"
                 raise FormatError(msg)
-    columns = _columns([one for entry in entries for one in entry], name)
+    columns = _columns([record for entry in entries for record in entry], name)
     part = resolve_object(columns, role, how.columns or {}, name)
     counts = [len(entry) for entry in entries]
     owner = np.repeat(np.arange(len(counts)), counts)
     for key in () if how.lenient else part.values():
-        row = next((row for row, one in enumerate(columns[key]) if one is None), None)
+        row = next(
+            (row for row, value in enumerate(columns[key]) if value is None), None
+        )
         if row is not None:
             number = int(owner[row])
             place = row - sum(counts[:number])
@@ -158,10 +160,10 @@ def from_objects(
         ]
     )
     origin = Rows(frame, name, lines=None if lines is None else lines[owner])
-    made = rows_of(
+    rows = rows_of(
         frame_part(frame, name, origin), role, how, {"query": "query", **part}
     )
-    return made if all(counts) else _with_empty(made, queries, counts, how)
+    return rows if all(counts) else _with_empty(rows, queries, counts, how)
 
 
 def _with_empty(
@@ -181,10 +183,10 @@ def _with_empty(
     data: dict[Any, Any] = {}
     begin = 0
     for query, n in zip(queries, counts, strict=True):
-        own = slice(begin, begin + n)
-        data[query] = items[own]
+        span = slice(begin, begin + n)
+        data[query] = items[span]
         if values is not None:
-            data[query] = dict(zip(items[own], values[own], strict=True))
+            data[query] = dict(zip(items[span], values[span], strict=True))
         if len(data[query]) < n:
             return counted  # which the join refuses
         begin += n
@@ -224,9 +226,11 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     if kinds == {int, float}:  # JSON has one type for numbers
         values = [None if value is None else _float(value) for value in values]
     if kinds == {list}:
-        inner = {type(one) for value in values for one in value or ()}
+        inner = {type(member) for value in values for member in value or ()}
         if inner == {int, float}:
-            values = [value and [_float(one) for one in value] for value in values]
+            values = [
+                value and [_float(member) for member in value] for value in values
+            ]
     try:
         return pl.Series(key, values, strict=True)
     except UnicodeEncodeError:

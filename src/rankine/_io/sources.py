@@ -230,7 +230,7 @@ def refuse_empty(run: Source) -> None:
 
 def refuse_unpaired(first: Source, second: Source, words: tuple[str, str]) -> None:
     """Refuse two lists that go by place and are not of one length."""
-    ours, theirs = (getattr(one, "n_places", None) for one in (first, second))
+    ours, theirs = (getattr(source, "n_places", None) for source in (first, second))
     if ours is not None and theirs is not None and ours != theirs:
         msg = (
             f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "

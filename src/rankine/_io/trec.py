@@ -60,7 +60,7 @@ class Layout:
     Attributes:
         kind: ``run``, ``ranks`` (a run by its rank column), ``qrels``, or ``msmarco``:
             query, item and rank alone.
-        found: what separates fields in most lines, a space or a tab, and where the
+        sniffed: what separates fields in most lines, a space or a tab, and where the
             first of them is.
         how: what the user says of the file.
         every: whether every line is known to have its last field. To read that field
@@ -68,14 +68,14 @@ class Layout:
     """
 
     kind: str
-    found: Sniffed
+    sniffed: Sniffed
     how: Reading
     every: bool = True
 
     @property
     def mark(self) -> str:
         """What separates fields in most lines."""
-        return self.found.mark or " "
+        return self.sniffed.mark or " "
 
     @property
     def more_words(self) -> bool:
@@ -106,7 +106,7 @@ class Layout:
 
 
 def read_trec(
-    opened: Opened, found: Sniffed, role: Role, how: Reading
+    opened: Opened, sniffed: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
     """Read judgements, or a run in parts whenever it is asked for."""
     if how.grades is not None:
@@ -114,8 +114,8 @@ def read_trec(
             f"{opened.name}: grades in words need a table with a header, not TREC text"
         )
         raise FormatError(msg)
-    layout = _layout(opened, found, role, how)
-    notes = found.said
+    layout = _layout(opened, sniffed, role, how)
+    notes = sniffed.said
     if layout.kind == "msmarco":
         notes = notes or (f"{opened.name}: no header; query, item and rank",)
     elif how.columns:
@@ -131,12 +131,12 @@ def read_trec(
     return in_one(stream) if role == "qrels" else stream
 
 
-def _layout(opened: Opened, found: Sniffed, role: Role, how: Reading) -> Layout:
-    if found.parts:
-        return Layout("msmarco", found, how)
+def _layout(opened: Opened, sniffed: Sniffed, role: Role, how: Reading) -> Layout:
+    if sniffed.parts:
+        return Layout("msmarco", sniffed, how)
     kind = "qrels" if role == "qrels" else "ranks" if how.by_rank else "run"
     large = opened.size > (_LARGE_PACKED if opened.packing else _LARGE)
-    return Layout(kind, found, how, every=not large)
+    return Layout(kind, sniffed, how, every=not large)
 
 
 def _tag(opened: Opened, layout: Layout) -> str:
@@ -158,8 +158,10 @@ def _tag(opened: Opened, layout: Layout) -> str:
 
 
 def _parts(opened: Opened, layout: Layout) -> Generator[Rows, None, None]:
-    line = layout.found.line
-    with closing(opened.parsed(layout.found.skip, partial(_regular, layout))) as parts:
+    line = layout.sniffed.line
+    with closing(
+        opened.parsed(layout.sniffed.skip, partial(_regular, layout))
+    ) as parts:
         for part, frame in parts:
             if frame is None:
                 rows = _read_irregular(part, layout, opened.name, line)
@@ -208,17 +210,17 @@ def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
         return False
     data = np.frombuffer(part, np.uint8)
     mark = ord(layout.mark)
-    found = 0
+    n_blank = 0
     # A little at a time, which stays in the cache, and one byte more for two in a row.
     for begin in range(0, len(data), _LITTLE):
         some = data[begin : begin + _LITTLE + 1]
         blank = some <= ord(" ") if layout.every else some == mark
-        found += int(np.count_nonzero(blank[:_LITTLE]))
+        n_blank += int(np.count_nonzero(blank[:_LITTLE]))
         if (blank[1:] & blank[:-1]).any():
             return False
     marks = (len(layout.fields) - 1) * frame.height
     ends = frame.height - (not part.endswith(b"\n"))
-    return found == (marks + ends if layout.every else marks)
+    return n_blank == (marks + ends if layout.every else marks)
 
 
 def _parse(part: bytes, layout: Layout, mark: str | None = None) -> pl.DataFrame | None:
@@ -244,7 +246,7 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
     kept: list[bytes] = []
     number: list[int] = []
     n_fields = len(layout.fields)
-    for at, text in enumerate(lines):
+    for index, text in enumerate(lines):
         # A file that others were appended to may have their marks inside it.
         if _BOM in text:
             text = text.lstrip().removeprefix(_BOM)  # noqa: PLW2901
@@ -256,19 +258,19 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
         if len(fields) != n_fields:
             fitted = _fitted(fields, layout)
             if fitted is None:
-                where = f"{name}:{line + at}"
+                where = f"{name}:{line + index}"
                 raise _wrong_fields(fields, text, layout.kind, where, first=not kept)
             fields = fitted
         control = None if layout.how.lenient else _CONTROL.search(text)
         if control:
             msg = (
-                f"{name}:{line + at}: has the control character "
+                f"{name}:{line + index}: has the control character "
                 f"\\x{control[0][0]:02x}, which should not be in an id; "
                 "lenient=True or --lenient keeps it as it is"
             )
             raise DataError(msg)
         kept.append(b" ".join(fields))
-        number.append(line + at)
+        number.append(line + index)
     if not kept:
         empty = pl.DataFrame(schema=_types(layout.wanted))
         return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
@@ -294,7 +296,7 @@ def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
         return None
     if layout.more_words and len(fields) > n_names:
         return fields[: n_names + 1]
-    if layout.found.format == "trec-loose":
+    if layout.sniffed.format == "trec-loose":
         return [*fields[:n_names], b"_".join(fields[n_names:]) or b"_"]
     return None
 

@@ -109,7 +109,7 @@ class _Unpacked:
         self.ready = b""
 
     def read(self, size: int) -> bytes:
-        made, total = [self.ready], len(self.ready)
+        parts, total = [self.ready], len(self.ready)
         while total < size:
             if self.unpack.eof:
                 self.rest = self._behind()
@@ -122,15 +122,15 @@ class _Unpacked:
                     last = self._more(size)
                     if not last and not self.unpack.eof:
                         raise EOFError
-                    made.append(last)
+                    parts.append(last)
                     total += len(last)
                     continue
-            made.append(self._more(size - total))
-            total += len(made[-1])
-        last = made.pop() if total > size else b""
+            parts.append(self._more(size - total))
+            total += len(parts[-1])
+        last = parts.pop() if total > size else b""
         keep = len(last) - (total - size)
         self.ready = last[keep:] if last else b""
-        return b"".join((*made, last[:keep]))
+        return b"".join((*parts, last[:keep]))
 
     def _behind(self) -> bytes:
         """Return what follows a member; zeros may fill it up."""
@@ -146,12 +146,12 @@ class _Unpacked:
 
     def _more(self, size: int) -> bytes:
         if not self.bounded:
-            made: bytes = self.unpack.decompress(self.rest)
+            unpacked: bytes = self.unpack.decompress(self.rest)
             self.rest = b""
-            return made
-        made = self.unpack.decompress(self.rest, size)
+            return unpacked
+        unpacked = self.unpack.decompress(self.rest, size)
         self.rest = getattr(self.unpack, "unconsumed_tail", b"")
-        return made
+        return unpacked
 
 
 def _gunzip() -> Callable[[], Any]:
@@ -183,13 +183,13 @@ def _zstandard(raw: BinaryIO, name: str) -> Readable:
 def _only_member(raw: BinaryIO, name: str) -> Readable:
     try:
         archive = zipfile.ZipFile(raw)
-        members = [one for one in archive.infolist() if _is_member(one)]
+        members = [member for member in archive.infolist() if _is_member(member)]
         if len(members) == 1:
             return archive.open(members[0])
     except _BAD_ZIP as error:
         msg = f"{name}: the zip archive cannot be read ({error})"
         raise FormatError(msg) from None
-    names = ", ".join(repr(one.filename) for one in members[:3])
+    names = ", ".join(repr(member.filename) for member in members[:3])
     more = ", ..." if len(members) > 3 else ""  # noqa: PLR2004 - as many as fit
     msg = (
         f"{name}: is a zip archive of {len(members)} files ({names}{more}); "
@@ -198,8 +198,8 @@ def _only_member(raw: BinaryIO, name: str) -> Readable:
     raise FormatError(msg)
 
 
-def _is_member(one: zipfile.ZipInfo) -> bool:
+def _is_member(member: zipfile.ZipInfo) -> bool:
     """Say whether this is a file, and not what a system adds about files."""
-    name = one.filename.rpartition("/")[2]
-    hidden = one.filename.startswith("__MACOSX/") or name.startswith(".")
-    return not one.is_dir() and not hidden
+    name = member.filename.rpartition("/")[2]
+    hidden = member.filename.startswith("__MACOSX/") or name.startswith(".")
+    return not member.is_dir() and not hidden

@@ -51,11 +51,11 @@ def ids(
         return column, notes
     if lenient:
         return column.set(missing, None), notes
-    at = missing.arg_true().head(3).to_list()
-    where = origin.where(at[0])
+    rows = missing.arg_true().head(3).to_list()
+    where = origin.where(rows[0])
     if origin.lines is None and origin.line is None:
-        places = ", ".join(str(row) for row in at)
-        where = f"{origin.name}, {'rows' if len(at) > 1 else 'row'} {places}"
+        places = ", ".join(str(row) for row in rows)
+        where = f"{origin.name}, {'rows' if len(rows) > 1 else 'row'} {places}"
     n = int(missing.sum())
     msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"
     raise DataError(msg)
@@ -88,7 +88,8 @@ def _mixed(column: pl.Series, origin: Rows) -> DataError:
     kinds = [type(value).__name__ for value in values if value is not None]
     first = next((k for k in kinds if k != kinds[0]), "")
     row = next(
-        (at for at, value in enumerate(values) if type(value).__name__ == first), 0
+        (index for index, value in enumerate(values) if type(value).__name__ == first),
+        0,
     )
     words = " and ".join(dict.fromkeys(kinds))
     where = origin.where(row)
@@ -123,10 +124,10 @@ def numbers(
         parsed = column.str.strip_chars().cast(pl.Float64, strict=False)
         bad = parsed.is_null() & column.is_not_null()
         if bad.any():
-            at = int(bad.arg_true()[0])
+            row = int(bad.arg_true()[0])
             hint = _grades_hint(column.filter(bad))
             hint = hint if origin.role == "qrels" else ""
-            msg = f"{origin.where(at)}: {title} is {column[at]!r}, not a number{hint}"
+            msg = f"{origin.where(row)}: {title} is {column[row]!r}, not a number{hint}"
             raise DataError(msg)
         column = parsed
     elif not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
@@ -138,9 +139,9 @@ def numbers(
     if lenient:
         return column.cast(pl.Float64).fill_null(math.nan)
     if column.null_count():
-        at = int(column.is_null().arg_true()[0])
+        row = int(column.is_null().arg_true()[0])
         n = count(column.null_count(), "such row")
-        msg = f"{origin.where(at)}: {title} is missing ({n} in all)"
+        msg = f"{origin.where(row)}: {title} is missing ({n} in all)"
         raise DataError(msg)
     return column.cast(pl.Float64)
 
@@ -194,14 +195,14 @@ def series_of(
         value.item() if isinstance(value, np.generic) else value for value in values
     ]
     try:
-        made = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
+        column = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise no_text(error, name) from None
     except NO_COLUMN:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
         raise DataError(msg) from None
-    checked, _ = ids(made, part, Rows(pl.DataFrame(), name), lenient=lenient)
+    checked, _ = ids(column, part, Rows(pl.DataFrame(), name), lenient=lenient)
     return checked
 
 
