@@ -16,37 +16,37 @@ _GRADES = 12
 """As many grades as are shown."""
 
 
-def to_text(found: Check) -> str:
+def to_text(check: Check) -> str:
     """Return the whole report as lines of text."""
-    lines = [f"judgements  {shown(str(found.qrels['name']))}"]
-    lines += _pairs(_of_qrels(found))
-    lines += _histogram(found.qrels["grades"])
-    lines += ["", f"run         {shown(str(found.run['name']))}"]
-    lines += _pairs(_of_run(found))
+    lines = [f"judgements  {shown(str(check.qrels['name']))}"]
+    lines += _pairs(_of_qrels(check))
+    lines += _histogram(check.qrels["grades"])
+    lines += ["", f"run         {shown(str(check.run['name']))}"]
+    lines += _pairs(_of_run(check))
     lines += ["", "together"]
-    lines += _pairs(_of_both(found))
+    lines += _pairs(_of_both(check))
     lines.append("")
-    if not found.findings:
+    if not check.findings:
         lines.append("no problems found")
-    for finding in found.findings:
+    for finding in check.findings:
         lines.append(f"{finding.level:<9}{shown(finding.what)}")
         lines.append(f"{'':<9}-> {shown(finding.todo)}")
     return "\n".join(lines)
 
 
-def to_html(found: Check) -> str:
+def to_html(check: Check) -> str:
     """Return tables for notebooks, without script and without style sheets."""
     grades = {
         f"grade {grade}": f"{n:,}"
-        for grade, n in list(found.qrels["grades"].items())[:_GRADES]
+        for grade, n in list(check.qrels["grades"].items())[:_GRADES]
     }
-    others = len(found.qrels["grades"]) - len(grades)
+    others = len(check.qrels["grades"]) - len(grades)
     if others > 0:
         grades["other grades"] = f"{others:,}"
     parts = (
-        (f"judgements {found.qrels['name']}", {**_of_qrels(found), **grades}),
-        (f"run {found.run['name']}", _of_run(found)),
-        ("together", _of_both(found)),
+        (f"judgements {check.qrels['name']}", {**_of_qrels(check), **grades}),
+        (f"run {check.run['name']}", _of_run(check)),
+        ("together", _of_both(check)),
     )
     tables = [
         html_table(
@@ -58,42 +58,44 @@ def to_html(found: Check) -> str:
     ]
     findings = [
         [f"{finding.level}: {finding.what}", f"\u2192 {finding.todo}"]
-        for finding in found.findings
+        for finding in check.findings
     ]
     return "".join(tables) + html_list(findings or ["no problems found"])
 
 
-def _of_qrels(found: Check) -> dict[str, Any]:
+def _of_qrels(check: Check) -> dict[str, Any]:
     return {
-        "rows": found.qrels["rows"],
-        "queries": found.qrels["queries"],
-        "relevant per query": _spread(found.qrels["relevant_per_query"]),
+        "rows": check.qrels["rows"],
+        "queries": check.qrels["queries"],
+        "relevant per query": _spread(check.qrels["relevant_per_query"]),
     }
 
 
-def _of_run(found: Check) -> dict[str, Any]:
-    tied = f"queries tied across rank {found.both['k']}"
+def _of_run(check: Check) -> dict[str, Any]:
+    tied = f"queries tied across rank {check.both['k']}"
     return {
-        "rows": found.run["rows"],
-        "queries": found.run["queries"],
-        "items per query": _spread(found.run["list_length"]),
-        "rows in ties": _percent(found.run["tied_rows"]),
-        tied: found.run["queries_tied_across_k"],
+        "rows": check.run["rows"],
+        "queries": check.run["queries"],
+        "items per query": _spread(check.run["list_length"]),
+        "rows in ties": _percent(check.run["tied_rows"]),
+        tied: check.run["queries_tied_across_k"],
     }
 
 
-def _of_both(found: Check) -> dict[str, Any]:
+def _of_both(check: Check) -> dict[str, Any]:
     unjudged = {
-        f"unjudged in the top {found.both['k']}": found.both["unjudged_at_k"],
-        "unjudged in the lists": found.both["unjudged"],
+        f"unjudged in the top {check.both['k']}": check.both["unjudged_at_k"],
+        "unjudged in the lists": check.both["unjudged"],
     }
-    told = {word: _percent(own) for word, own in unjudged.items() if own is not None}
+    shares = {
+        word: _percent(share) for word, share in unjudged.items() if share is not None
+    }
     return {
-        "queries in both": found.both["queries_in_both"],
-        "queries only judged": found.both["queries_only_judged"],
-        "queries only in the run": found.both["queries_only_in_run"],
-        "relevant items found": _percent(found.both["relevant_found"]),
-        **told,
+        "queries in both": check.both["queries_in_both"],
+        "queries only judged": check.both["queries_only_judged"],
+        "queries only in the run": check.both["queries_only_in_run"],
+        "relevant items found": _percent(check.both["relevant_found"]),
+        **shares,
     }
 
 

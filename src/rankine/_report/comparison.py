@@ -56,16 +56,17 @@ def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a row per system: letter and name, then mean, interval and letters."""
     head = ["", *comparison.metrics]
-    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
     for system, name in enumerate(comparison.systems):
         cells = []
         for metric in range(len(comparison.metrics)):
             mark = "*" if system in comparison.best[metric] else ""
             letters = comparison.beaten[metric][system]
-            mean = number(float(own.means[metric, system]))
+            mean = number(float(compared.means[metric, system]))
             bounds = between(
-                float(own.lows[metric, system]), float(own.highs[metric, system])
+                float(compared.lows[metric, system]),
+                float(compared.highs[metric, system]),
             )
             top = " ".join(filter(None, (letters, f"{mean}{mark}")))
             cells.append(f"{top}\n{bounds}" if bounds else top)
@@ -229,12 +230,12 @@ def _rows(
     escaped: Callable[[str], str],
 ) -> list[list[str]]:
     """Return the name of each system with its letter, and its means with marks."""
-    own = comparison._compared  # noqa: SLF001 - the numbers of the result
+    compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
     for system, name in enumerate(comparison.systems):
         row = [f"{letter.format(comparison.letters[system])} {escaped(shown(name))}"]
         for metric in range(len(comparison.metrics)):
-            mean = number(float(own.means[metric, system]))
+            mean = number(float(compared.means[metric, system]))
             letters = comparison.beaten[metric][system]
             top = best.format(mean) if system in comparison.best[metric] else mean
             row.append(top + beaten.format(letters) if letters else top)

@@ -53,8 +53,8 @@ class Cell:
 
 def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
     """Return a cell per metric, with its interval unless that is not wanted."""
-    made = []
-    for metric, (label, found) in zip(
+    cells = []
+    for metric, (label, summary) in zip(
         evaluation.bound, evaluation.summaries.items(), strict=True
     ):
         count = metric.summary == "sum"
@@ -62,8 +62,8 @@ def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
         if intervals and not count:
             low, high = evaluation.interval(label)
         direction = metric.higher_is_better
-        made.append(Cell(label, found.value, low, high, found.n, count, direction))
-    return made
+        cells.append(Cell(label, summary.value, low, high, summary.n, count, direction))
+    return cells
 
 
 def to_dict(evaluation: Evaluation) -> dict[str, Any]:

@@ -119,43 +119,44 @@ def restored(document: dict[str, Any], name: str) -> Evaluation:
 
 
 def _evaluation(
-    node: Node, made: type[Evaluation], *, late: bool = False
+    node: Node, kind: type[Evaluation], *, late: bool = False
 ) -> Evaluation:
     saved = node["saved"]
     metrics = saved["metrics"].parts()
     groups = saved["groups"].parts()
-    kinds = (Measure,) if made is Similarity else (Metric, ListMetric)
+    kinds = (Measure,) if kind is Similarity else (Metric, ListMetric)
     read = [_metrics(part, kinds) for part in metrics]
-    asked, bound = (tuple(pair[at] for pair in read) for at in (0, 1))
+    asked, bound = (tuple(pair[which] for pair in read) for which in (0, 1))
     labels = tuple(map(str, asked))
     if not labels or len(set(labels)) < len(labels):
         saved["metrics"].refuse("has no metrics, or one of them twice")
     rule = _rule(node["convention"])
     members = [part["metrics"].counts(below=len(metrics)).tolist() for part in groups]
-    if sorted(number for own in members for number in own) != list(range(len(metrics))):
+    every = sorted(number for numbers in members for number in numbers)
+    if every != list(range(len(metrics))):
         saved["groups"].refuse("do not have every metric once")
     tables = tuple(_table(part, late=late) for part in groups)
-    found: dict[int, Summary] = {
+    summaries: dict[int, Summary] = {
         number: _summary(metrics[number], bound[number], len(table.ids))
-        for own, table in zip(members, tables, strict=True)
-        for number in own
+        for numbers, table in zip(members, tables, strict=True)
+        for number in numbers
     }
     planned = tuple(
         Group(
             rule,
-            tuple((number, bound[number], rule) for number in own),
+            tuple((number, bound[number], rule) for number in numbers),
             None,
             keep_scores=False,
             lists=part["lists"].flag(),
         )
-        for own, part in zip(members, groups, strict=True)
+        for numbers, part in zip(members, groups, strict=True)
     )
     preset = node["preset"]
     named = None if preset.value is None else preset.text()
     plan = Plan(asked, labels, bound, planned, rule, (), preset=named)
-    return made.restored(
+    return kind.restored(
         plan,
-        tuple(found[number] for number in range(len(metrics))),
+        tuple(summaries[number] for number in range(len(metrics))),
         tables,
         node["run"].text(),
         notes=node["notes"].texts(),
@@ -209,9 +210,9 @@ def _comparison(node: Node) -> Comparison:
     by = None
     if saved["segments"].value is not None:
         segments = saved["segments"].parts(len(queries))
-        own = zip(queries, segments, strict=True)
-        by = {str(query): part.text() for query, part in own}
-    made = Comparison(
+        pairs = zip(queries, segments, strict=True)
+        by = {str(query): part.text() for query, part in pairs}
+    comparison = Comparison(
         compared,
         _settings(node, weighted=weights is not None),
         baseline=_chosen(node["baseline"], systems),
@@ -220,8 +221,8 @@ def _comparison(node: Node) -> Comparison:
         by=by,
         notes=node["notes"].texts(),
     )
-    made.warnings = node["warnings"].texts()
-    return made
+    comparison.warnings = node["warnings"].texts()
+    return comparison
 
 
 def _names(node: Node) -> tuple[str, ...]:
@@ -238,7 +239,7 @@ def _chosen(node: Node, names: tuple[str, ...]) -> str | None:
 
 
 def _settings(node: Node, *, weighted: bool) -> Settings:
-    made = Settings(
+    settings = Settings(
         node["test"].text(),
         node["correction"].text(),
         node["family"].text(),
@@ -247,11 +248,11 @@ def _settings(node: Node, *, weighted: bool) -> Settings:
         node["seed"].count(),
     )
     try:
-        made.check(weighted=weighted)
+        settings.check(weighted=weighted)
     except _ODD as error:
         msg = f"{node.name}: damaged, the settings are not valid ({error})"
         raise FormatError(msg) from None
-    return made
+    return settings
 
 
 def _margins(node: Node, labels: tuple[str, ...]) -> dict[str, float]:
@@ -270,12 +271,12 @@ def _evaluations(
     """Return what is kept of each system; nothing where there were only values."""
     if node.value == []:
         return {}
-    found = {}
+    evaluations = {}
     for name, part in zip(systems, node.parts(len(systems)), strict=True):
-        found[name] = own = _evaluation(part, Evaluation)
-        if tuple(own.summaries) != labels:
+        evaluations[name] = evaluation = _evaluation(part, Evaluation)
+        if tuple(evaluation.summaries) != labels:
             part.refuse("is not an evaluation by the metrics that are compared")
-    return found
+    return evaluations
 
 
 class _Lost:
@@ -298,22 +299,22 @@ class _Lost:
 def _metrics(node: Node, kinds: Sequence[type[Metric]]) -> tuple[Metric, Metric]:
     """Return a metric as it was asked for, and with all choices filled in."""
     name = node["name"].text()
-    kind = next((one for one in kinds if name in one.facts), None)
+    kind = next((kind for kind in kinds if name in kind.facts), None)
     if kind is None:
         node["name"].refuse(
             f"is {name!r}, which is not a metric here; define it with rankine.metric "
             "before loading, if it is one of your own"
         )
-    made = []
+    metrics = []
     for part in (node["params"], node["bound"]):
         if not isinstance(part.value, dict):
             part.refuse("is not an object")
         params = tuple((key, _value(part[key])) for key in part.value)
         try:
-            made.append(kind(name, params))
+            metrics.append(kind(name, params))
         except _ODD as error:
             part.refuse(f"does not fit {name} ({error})")
-    return made[0], made[1]
+    return metrics[0], metrics[1]
 
 
 def _value(node: Node) -> Any:
@@ -325,7 +326,7 @@ def _value(node: Node) -> Any:
     if isinstance(value, dict) and set(value) == {"mapping"}:
         pairs = [part.parts(2) for part in node["mapping"].parts()]
         try:
-            return {_value(key): _value(one) for key, one in pairs}
+            return {_value(key): _value(entry) for key, entry in pairs}
         except TypeError:
             node.refuse("has a key that is not valid")
     if isinstance(value, dict):
@@ -418,7 +419,7 @@ def _trail(node: Node, n_queries: int) -> Trail:
     tops = None
     if node["tops"].value is not None:
         parts = node["tops"].parts(n_queries)
-        tops = [[_placed(one) for one in part.parts()] for part in parts]
+        tops = [[_placed(item) for item in part.parts()] for part in parts]
     return Trail(
         starts,
         [_id(part) for part in node["items"].parts(n)],

@@ -47,8 +47,8 @@ class Node:
         if n is not None and len(values) != n:
             self.refuse(f"has {len(values)} entries, not {n}")
         return [
-            Node(value, f"{self.where}[{at}]", self.name)
-            for at, value in enumerate(values)
+            Node(value, f"{self.where}[{index}]", self.name)
+            for index, value in enumerate(values)
         ]
 
     def text(self) -> str:

@@ -24,34 +24,34 @@ _NUMBERS = ("value_before", "value_after", "query_before", "query_after")
 """What a step has numbers for, or None."""
 
 
-def to_text(found: Reconciliation) -> str:
+def to_text(reconciliation: Reconciliation) -> str:
     """Return a paragraph per number: who gives it, and why it is not the default."""
-    lines = [str(found.metric), ""]
-    decimals = _decimals(found)
-    values = [_number(group.value, decimals) for group in found.groups]
+    lines = [str(reconciliation.metric), ""]
+    decimals = _decimals(reconciliation)
+    values = [_number(group.value, decimals) for group in reconciliation.groups]
     width = max([decimals + 3, *map(len, values)])
-    for group, value in zip(found.groups, values, strict=True):
+    for group, value in zip(reconciliation.groups, values, strict=True):
         names = ", ".join(_title(name) for name in group.conventions)
         lines += _paragraph(f"{value:>{width}}  ", names)
         lead = " " * (width + 2)
         for reason in _reasons(group):
             lines += _paragraph(lead, reason, hang=2)
-    silent = [row for row in found.rows if row.value is None]
+    silent = [row for row in reconciliation.rows if row.value is None]
     for why in dict.fromkeys(row.why for row in silent):
         names = ", ".join(_title(row.convention) for row in silent if row.why == why)
         lines += _paragraph(f"{'-':>{width}}  ", f"{names}: {shown(why)}")
-    told = _warnings(found)
-    if told:
+    warnings = _warnings(reconciliation)
+    if warnings:
         lines.append("")
-    for line in told:
+    for line in warnings:
         lines += _paragraph("  ! ", shown(line))
     return "\n".join(lines)
 
 
-def _warnings(found: Reconciliation) -> list[str]:
+def _warnings(reconciliation: Reconciliation) -> list[str]:
     """Return the warnings; one that holds for several tools names them all."""
     rest: dict[str, list[str]] = {}
-    for row in found.rows:
+    for row in reconciliation.rows:
         title = _title(row.convention)
         for line in row.warnings:
             rest.setdefault(line.removeprefix(title), []).append(title)
@@ -67,9 +67,11 @@ def _title(name: str) -> str:
     return TOOLS[name].title
 
 
-def _decimals(found: Reconciliation) -> int:
+def _decimals(reconciliation: Reconciliation) -> int:
     """Return as many decimals as tell the groups apart."""
-    values = [group.value for group in found.groups if math.isfinite(group.value)]
+    values = [
+        group.value for group in reconciliation.groups if math.isfinite(group.value)
+    ]
     for decimals in range(_DECIMALS, _MOST_DECIMALS):
         if len({round(value, decimals) for value in values}) == len(values):
             return decimals
@@ -80,23 +82,23 @@ def _number(value: float | None, decimals: int = _DECIMALS) -> str:
     return "none" if value is None else number(value, decimals)
 
 
-def explanation_text(found: Explanation) -> str:
+def explanation_text(explanation: Explanation) -> str:
     """Return a line per choice that moves the number."""
-    first = f"{_title(found.first)} {_number(found.value_first)}"
-    second = f"{_title(found.second)} {_number(found.value_second)}"
-    lines = [f"{found.metric}: {first}, {second}"]
-    for step in found.steps:
+    first = f"{_title(explanation.first)} {_number(explanation.value_first)}"
+    second = f"{_title(explanation.second)} {_number(explanation.value_second)}"
+    lines = [f"{explanation.metric}: {first}, {second}"]
+    for step in explanation.steps:
         lines += _paragraph("  ", f"{_arrow(step)}  {step.field}: {step.words}", hang=4)
         if step.query is not None:
             lines.append(
                 f"      most for {shown(step.query)}: {_entry(step.query_before)} -> "
                 f"{_entry(step.query_after)}"
             )
-    if not found.steps:
+    if not explanation.steps:
         lines.append("  nothing moves the number on these data")
-    if found.unmoved:
-        n = count(len(found.unmoved), "other choice")
-        text = f"{n} without effect here: {', '.join(found.unmoved)}"
+    if explanation.unmoved:
+        n = count(len(explanation.unmoved), "other choice")
+        text = f"{n} without effect here: {', '.join(explanation.unmoved)}"
         lines += _paragraph("  ", text, hang=4)
     return "\n".join(lines)
 
@@ -110,23 +112,23 @@ def _entry(value: float | None) -> str:
     return "left out" if value is None else f"{value:.4f}"
 
 
-def to_html(found: Reconciliation) -> str:
+def to_html(reconciliation: Reconciliation) -> str:
     """Return a table for notebooks: a row per number, and who gives none below."""
-    decimals = _decimals(found)
+    decimals = _decimals(reconciliation)
     rows = [
         (
             _number(group.value, decimals),
             ", ".join(map(_title, group.conventions)),
             _reasons(group),
         )
-        for group in found.groups
+        for group in reconciliation.groups
     ]
     silent = [
         f"{_title(row.convention)}: {row.why}"
-        for row in found.rows
+        for row in reconciliation.rows
         if row.value is None
     ]
-    head = (found.metric, "given by", "because it")
+    head = (reconciliation.metric, "given by", "because it")
     return html_table(head, rows, "rll", below=silent)
 
 
@@ -139,10 +141,10 @@ def _reasons(group: Group) -> list[str]:
     ]
 
 
-def to_dict(found: Reconciliation) -> dict[str, Any]:
+def to_dict(reconciliation: Reconciliation) -> dict[str, Any]:
     """Return the rows and the groups as plain data."""
     return {
-        "metric": str(found.metric),
+        "metric": str(reconciliation.metric),
         "rows": [
             {
                 "convention": row.convention,
@@ -151,7 +153,7 @@ def to_dict(found: Reconciliation) -> dict[str, Any]:
                 "why": row.why,
                 "warnings": list(row.warnings),
             }
-            for row in found.rows
+            for row in reconciliation.rows
         ],
         "groups": [
             {
@@ -159,26 +161,26 @@ def to_dict(found: Reconciliation) -> dict[str, Any]:
                 "conventions": list(group.conventions),
                 "because": {key: list(words) for key, words in group.because.items()},
             }
-            for group in found.groups
+            for group in reconciliation.groups
         ],
     }
 
 
-def explanation_dict(found: Explanation) -> dict[str, Any]:
+def explanation_dict(explanation: Explanation) -> dict[str, Any]:
     """Return the steps as plain data."""
     return {
-        "metric": str(found.metric),
-        "first": found.first,
-        "second": found.second,
-        "value_first": finite(found.value_first),
-        "value_second": finite(found.value_second),
+        "metric": str(explanation.metric),
+        "first": explanation.first,
+        "second": explanation.second,
+        "value_first": finite(explanation.value_first),
+        "value_second": finite(explanation.value_second),
         "steps": [
             asdict(step)
             | {key: _plain(getattr(step, key)) for key in ("before", "after", "query")}
             | {key: finite(getattr(step, key)) for key in _NUMBERS}
-            for step in found.steps
+            for step in explanation.steps
         ],
-        "unmoved": list(found.unmoved),
+        "unmoved": list(explanation.unmoved),
     }
 
 

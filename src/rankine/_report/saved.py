@@ -48,7 +48,9 @@ _PLAIN = (str, int, float, bool)
 
 def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
     """Return an evaluation as JSON; there is no bare NaN in it."""
-    kind = next(name for name, one in KINDS.items() if type(evaluation) is one)
+    kind = next(
+        name for name, result_type in KINDS.items() if type(evaluation) is result_type
+    )
     shown = _head(kind) | to_dict(evaluation)
     return _text(shown, _rest(evaluation, items=items), indent)
 
@@ -57,22 +59,22 @@ def comparison_to_json(
     comparison: Comparison, indent: int | None, *, items: bool
 ) -> str:
     """Return a comparison as JSON, with the values of every system."""
-    own = comparison._compared  # noqa: SLF001 - of our own making
+    compared = comparison._compared  # noqa: SLF001 - of our own making
     values = {
         label: {
-            name: _finite(own.values[metric, system])
-            for system, name in enumerate(own.systems)
+            name: _finite(compared.values[metric, system])
+            for system, name in enumerate(compared.systems)
         }
-        for metric, label in enumerate(own.metrics)
+        for metric, label in enumerate(compared.metrics)
     }
     shown = _head(COMPARISON) | comparison.to_dict()
-    shown |= {"ids": [_id(query) for query in own.queries], "values": values}
+    shown |= {"ids": [_id(query) for query in compared.queries], "values": values}
     rest = {
-        "directions": list(own.directions),
-        "means": [_finite(row) for row in own.means],
-        "lows": [_finite(row) for row in own.lows],
-        "highs": [_finite(row) for row in own.highs],
-        "weights": None if own.weights is None else _numbers(own.weights),
+        "directions": list(compared.directions),
+        "means": [_finite(row) for row in compared.means],
+        "lows": [_finite(row) for row in compared.lows],
+        "highs": [_finite(row) for row in compared.highs],
+        "weights": None if compared.weights is None else _numbers(compared.weights),
         "segments": comparison._by,  # noqa: SLF001 - of our own making
         "wholes": [
             {
@@ -80,7 +82,7 @@ def comparison_to_json(
                 "values": _numbers(whole.values),
                 "without": [_numbers(row) for row in whole.without],
             }
-            for metric, whole in own.wholes.items()
+            for metric, whole in compared.wholes.items()
         ],
         "evaluations": [
             document_of(evaluation, items=items, by_id=True)
@@ -161,7 +163,7 @@ def _rest(
     """
     plan = evaluation._plan  # noqa: SLF001 - of our own making
     tables = evaluation._tables  # noqa: SLF001
-    found = tuple(evaluation.summaries.values())
+    summaries = tuple(evaluation.summaries.values())
     metrics: dict[int, dict[str, Any]] = {}
     groups = []
     for group, table in zip(plan.groups, tables, strict=True):
@@ -173,10 +175,13 @@ def _rest(
         for number, _, _ in group.members:
             bound = _metric(plan.bound[number])["params"]
             metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
-            metrics[number] |= _summary(found[number], order, arrays=arrays)
+            metrics[number] |= _summary(summaries[number], order, arrays=arrays)
             if arrays:  # a comparison cannot be made of it otherwise
                 metrics[number] |= _whole(evaluation, plan.labels[number], order)
-    return {"metrics": [metrics[at] for at in range(len(found))], "groups": groups}
+    return {
+        "metrics": [metrics[number] for number in range(len(summaries))],
+        "groups": groups,
+    }
 
 
 def _whole(evaluation: Evaluation, label: str, order: Ints) -> dict[str, Any]:
@@ -205,10 +210,10 @@ def _value(value: Any) -> Any:
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, Mapping):
-        pairs = [[_value(key), _value(one)] for key, one in value.items()]
+        pairs = [[_value(key), _value(entry)] for key, entry in value.items()]
         return {"mapping": pairs}
     if isinstance(value, tuple):
-        return [_value(one) for one in value]
+        return [_value(part) for part in value]
     if callable(value):
         return {"function": str(getattr(value, "__name__", type(value).__name__))}
     return value
@@ -228,15 +233,15 @@ def _numbers(values: Floats) -> list[float | str | None]:
     return [_number(value) for value in values.tolist()]
 
 
-def _summary(found: Summary, order: Ints, *, arrays: bool) -> dict[str, Any]:
-    parts, weights = found.parts, found.weights
+def _summary(summary: Summary, order: Ints, *, arrays: bool) -> dict[str, Any]:
+    parts, weights = summary.parts, summary.weights
     listed: Callable[[Floats], Any] = np.asarray if arrays else _numbers
     return {
-        "value": _number(found.value),
-        "values": listed(found.values[order]),
-        "n": found.n,
-        "undefined": found.n_undefined,
-        "empty": np.flatnonzero(found.empty[order]).tolist(),
+        "value": _number(summary.value),
+        "values": listed(summary.values[order]),
+        "n": summary.n,
+        "undefined": summary.n_undefined,
+        "empty": np.flatnonzero(summary.empty[order]).tolist(),
         "parts": None if parts is None else [listed(part[order]) for part in parts],
         "weights": None if weights is None else listed(weights[order]),
     }
@@ -246,7 +251,7 @@ def _group(group: Group, table: Any, order: Ints, *, items: bool) -> dict[str, A
     """Return the queries of a table, and what `worst` needs of their items."""
     ids = table.ids
     series = isinstance(ids, pl.Series)
-    every = ids.to_list() if series else [_id(one) for one in ids]
+    every = ids.to_list() if series else [_id(query) for query in ids]
     return {
         "metrics": [number for number, _, _ in group.members],
         "lists": group.lists,

@@ -142,26 +142,26 @@ def estimates_html(estimates: Sequence[Estimate]) -> str:
     """Return a row per estimate, and below all that is said, each note once."""
     several = len(estimates) > 1
     warnings = [
-        f"! {own.estimator}: {text}" if several else f"! {text}"
-        for own in estimates
-        for text in own.warnings
+        f"! {estimate.estimator}: {text}" if several else f"! {text}"
+        for estimate in estimates
+        for text in estimate.warnings
     ]
-    notes = dict.fromkeys(text for own in estimates for text in own.notes)
+    notes = dict.fromkeys(text for estimate in estimates for text in estimate.notes)
     head = (
         "", "estimate", f"{100 * estimates[0].confidence:g} % interval", "rounds",
         "matched", "effective number", "largest weight", "clipped",
     )  # fmt: skip
     rows = (
         (
-            own.estimator,
-            number(own.value),
-            between(*own.interval),
-            f"{own.n:,}",
-            f"{own.matched:,}",
-            f"{own.ess:,.1f}",
-            f"{own.max_weight:.4g}",
-            f"{own.clipped:,}",
+            estimate.estimator,
+            number(estimate.value),
+            between(*estimate.interval),
+            f"{estimate.n:,}",
+            f"{estimate.matched:,}",
+            f"{estimate.ess:,.1f}",
+            f"{estimate.max_weight:.4g}",
+            f"{estimate.clipped:,}",
         )
-        for own in estimates
+        for estimate in estimates
     )
     return html_table(head, rows, "l" + 7 * "r", below=(*warnings, *notes))

@@ -184,13 +184,13 @@ def _footer(
         who = f"{min(sizes)} to {max(sizes)} queries"
     said = _on_intervals(evaluations[0]) if intervals else _ELSEWHERE
     lines: list[RenderableType] = [Text(f"{who}. {said}", style="dim")]
-    told = [_told(evaluation) for evaluation in evaluations]
-    if len(told) == 1:
-        return [*lines, *map(_indented, told[0])]
-    shared = [line for line in told[0] if all(line in other for other in told)]
+    by_run = [_told(evaluation) for evaluation in evaluations]
+    if len(by_run) == 1:
+        return [*lines, *map(_indented, by_run[0])]
+    shared = [line for line in by_run[0] if all(line in other for other in by_run)]
     titles = ["all runs", *(shown(evaluation.name) for evaluation in evaluations)]
-    own = [[line for line in those if line not in shared] for those in told]
-    for title, those in zip(titles, (shared, *own), strict=True):
+    rest = [[line for line in those if line not in shared] for those in by_run]
+    for title, those in zip(titles, (shared, *rest), strict=True):
         if those:
             lines += [Text(title, style="bold"), *map(_indented, those)]
     return lines
@@ -229,7 +229,9 @@ def queries_of(evaluation: Evaluation) -> Table:
     table = _table(Text(shown(evaluation.name)))
     for label in evaluation.mean:
         table.add_column(Text(label), justify="right", no_wrap=True)
-    decimals = [0 if one.fact.summary == "sum" else 4 for one in evaluation.metrics]
+    decimals = [
+        0 if metric.fact.summary == "sum" else 4 for metric in evaluation.metrics
+    ]
     for query, *values in evaluation.per_query.iter_rows():
         drawn = [
             "-" if value is None else f"{value:.{digits}f}"
@@ -247,10 +249,10 @@ def worst_text(worst: Worst) -> str:
 def worst_of(worst: Worst) -> RenderableType:
     """Return the queries, each with its value, first items and missed items."""
     parts: list[RenderableType] = [Text(_title(worst), style="bold")]
-    for one in worst:
-        head = Text(shown(one.query), style="bold")
-        head.append(f"  {worst.metric} {one.value:.4f}", style="not bold")
-        parts += [Text(), head, *(_Flow(*line) for line in _lines(one))]
+    for entry in worst:
+        head = Text(shown(entry.query), style="bold")
+        head.append(f"  {worst.metric} {entry.value:.4f}", style="not bold")
+        parts += [Text(), head, *(_Flow(*line) for line in _lines(entry))]
     if not worst.keep:
         said = "To see items that are not judged too, give keep=10 to evaluate()."
         parts += [Text(), Text(said, style="dim")]
@@ -287,33 +289,37 @@ class _Flow:
             yield Text.assemble((head.ljust(_INDENT), "dim"), line)
 
 
-def _lines(one: WorstQuery) -> list[tuple[str, list[str]]]:
+def _lines(entry: WorstQuery) -> list[tuple[str, list[str]]]:
     """Return what is said of a query, by the word it begins with."""
-    missed = [_missed(item, one.looked) for item in one.missed[:_MISSED]]
-    more = len(one.missed) - len(missed)
+    missed = [_missed(item, entry.looked) for item in entry.missed[:_MISSED]]
+    more = len(entry.missed) - len(missed)
     rest = [f"{more:,} more"] if more else []
     return [
-        ("first", [*map(_first, one.top)] or ["nothing"]),
+        ("first", [*map(_first, entry.top)] or ["nothing"]),
         ("missed", [*missed, *rest] or ["nothing"]),
     ]
 
 
-def _first(one: TopItem) -> str:
-    grade = "unjudged" if one.grade is None else f"{one.grade:g}"
-    return f"{one.rank}. {shown(one.item)} ({grade})"
+def _first(entry: TopItem) -> str:
+    grade = "unjudged" if entry.grade is None else f"{entry.grade:g}"
+    return f"{entry.rank}. {shown(entry.item)} ({grade})"
 
 
-def _missed(one: MissedItem, looked: int | None) -> str:
+def _missed(entry: MissedItem, looked: int | None) -> str:
     where = "not retrieved" if looked is None else f"not in the first {looked}"
-    where = where if one.rank is None else f"at rank {one.rank}"
-    return f"{shown(one.item)} ({one.grade:g}) {where}"
+    where = where if entry.rank is None else f"at rank {entry.rank}"
+    return f"{shown(entry.item)} ({entry.grade:g}) {where}"
 
 
 def worst_html(worst: Worst) -> str:
     """Return a table for notebooks."""
     rows = (
-        (one.query, number(one.value), *(", ".join(items) for _, items in _lines(one)))
-        for one in worst
+        (
+            entry.query,
+            number(entry.value),
+            *(", ".join(items) for _, items in _lines(entry)),
+        )
+        for entry in worst
     )
     head = ("query", worst.metric, "first", "missed")
     return html_table(head, rows, "lrll", caption=_title(worst))

@@ -44,22 +44,22 @@ class Line:
 
 def lines_of(asked: Sequence[str], version: int) -> list[Line]:
     """Turn what was asked for into lines, in trec_eval's order."""
-    made: dict[str, list[Line]] = {name: [] for name in _ORDER}
+    by_name: dict[str, list[Line]] = {name: [] for name in _ORDER}
     others: list[Line] = []
     for text in asked:
         if text in NICKNAMES:
-            _nickname(made, text, version)
+            _nickname(by_name, text, version)
         elif text.split(".")[0] in {"runid", "relstring"}:
             name, _, length = text.partition(".")
-            made[name] = [_special(name, length)]
+            by_name[name] = [_special(name, length)]
         else:
             name, _, params = text.partition(".")
             family = FAMILIES.get(name)
             if family is not None:
-                made[name] += _lines(family, params)
+                by_name[name] += _lines(family, params)
             else:
-                others += _by_label(text, made)
-    return [line for name in _ORDER for line in made[name]] + others
+                others += _by_label(text, by_name)
+    return [line for name in _ORDER for line in by_name[name]] + others
 
 
 def _special(name: str, length: str) -> Line:
@@ -73,22 +73,22 @@ def _special(name: str, length: str) -> Line:
     return Line(f"relstring_{length}", None, int(length))
 
 
-def _nickname(made: dict[str, list[Line]], text: str, version: int) -> None:
-    made["runid"] = [Line("runid", None)]
-    if text == "all_trec" and not made["relstring"]:
-        made["relstring"] = [Line("relstring", None, _RELSTRING)]
+def _nickname(by_name: dict[str, list[Line]], text: str, version: int) -> None:
+    by_name["runid"] = [Line("runid", None)]
+    if text == "all_trec" and not by_name["relstring"]:
+        by_name["relstring"] = [Line("relstring", None, _RELSTRING)]
     for name in NICKNAMES[text]:
-        if FAMILIES[name].since <= version and not made[name]:
-            made[name] = _lines(FAMILIES[name], "")
+        if FAMILIES[name].since <= version and not by_name[name]:
+            by_name[name] = _lines(FAMILIES[name], "")
 
 
 def _lines(family: Family, params: str) -> list[Line]:
     return [Line(name, metric, 0, family) for name, metric in family.expand(params)]
 
 
-def _by_label(text: str, made: dict[str, list[Line]]) -> list[Line]:
+def _by_label(text: str, by_name: dict[str, list[Line]]) -> list[Line]:
     """Place a metric in our own spelling under trec_eval's name, if it has one."""
-    found = []
+    others = []
     try:
         metrics = parse_all(text)
     except UnknownMetricError:
@@ -99,10 +99,10 @@ def _by_label(text: str, made: dict[str, list[Line]]) -> list[Line]:
         family = next((f for f in FAMILIES.values() if name and _is_of(name, f)), None)
         line = Line(name or str(metric), metric, 0, family)
         if family is None:
-            found.append(line)
+            others.append(line)
         else:
-            made[family.name].append(line)
-    return found
+            by_name[family.name].append(line)
+    return others
 
 
 def _is_of(name: str, family: Family) -> bool:
@@ -116,10 +116,10 @@ def metrics_of(lines: Sequence[Line]) -> list[Metric]:
 
     A line without a metric, such as relstring, needs the whole list, as NumQ does.
     """
-    found = dict.fromkeys(line.metric for line in lines if line.metric is not None)
-    if not found or any(line.length for line in lines):
-        found.update(dict.fromkeys(parse_all("NumQ")))
-    return list(found)
+    metrics = dict.fromkeys(line.metric for line in lines if line.metric is not None)
+    if not metrics or any(line.length for line in lines):
+        metrics.update(dict.fromkeys(parse_all("NumQ")))
+    return list(metrics)
 
 
 def trec_text(
@@ -134,19 +134,19 @@ def trec_text(
     aligned = evaluation.table
     ids = [str(value) for value in aligned.ids]
     # trec_eval adds up in the order of the ids' bytes; sums depend on it.
-    order = sorted(range(len(ids)), key=lambda at: ids[at].encode())
+    order = sorted(range(len(ids)), key=lambda number: ids[number].encode())
     values = {
         line.name: evaluation.summaries[str(line.metric)].values
         for line in lines
         if line.metric is not None
     }
     if per_query:
-        for at in order:
+        for number in order:
             # Version 9 prints nothing for a query that the run misses.
-            if version < 10 and not aligned.table.in_run[at]:  # noqa: PLR2004
+            if version < 10 and not aligned.table.in_run[number]:  # noqa: PLR2004
                 continue
             for line in lines:
-                yield from _query_line(evaluation, line, values, at, ids[at])
+                yield from _query_line(evaluation, line, values, number, ids[number])
     for line in lines:
         if line.name == "runid":
             yield f"{'runid':<22}\tall\t{run_id}"
@@ -159,14 +159,18 @@ def trec_text(
 
 
 def _query_line(
-    evaluation: Evaluation, line: Line, values: dict[str, Floats], at: int, query: str
+    evaluation: Evaluation,
+    line: Line,
+    values: dict[str, Floats],
+    number: int,
+    query: str,
 ) -> Iterator[str]:
     if line.metric is None:
         if line.name != "runid":
-            text = _relstring(evaluation, at, line.length)
+            text = _relstring(evaluation, number, line.length)
             yield f"{line.name:<22}\t{query}\t'{text}'"
     elif line.family is None or line.family.per_query:
-        yield f"{line.name:<22}\t{query}\t{_number(values[line.name][at], line)}"
+        yield f"{line.name:<22}\t{query}\t{_number(values[line.name][number], line)}"
 
 
 def _number(value: float, line: Line) -> str:
@@ -187,12 +191,12 @@ def _total(metric: Metric, values: Floats) -> float:
     return total if how == "sum" else total / len(values)
 
 
-def _relstring(evaluation: Evaluation, at: int, length: int) -> str:
+def _relstring(evaluation: Evaluation, number: int, length: int) -> str:
     """Draw the grades of the first items: a digit, > above 9, - unjudged, . pooled."""
     table = evaluation.table.table
-    marks = ["-"] * min(length, int(table.n_retrieved[at]))
+    marks = ["-"] * min(length, int(table.n_retrieved[number]))
     starts = table.row_starts()
-    for row in range(int(starts[at]), int(starts[at + 1])):
+    for row in range(int(starts[number]), int(starts[number + 1])):
         place = int(table.rank[row]) - 1
         if place < len(marks):
             grade = int(table.grade[row])
