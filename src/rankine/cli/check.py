@@ -42,8 +42,8 @@ def command(
     truth, source = read_both(qrels, run, said(**how))
     if verbose:
         say_how([truth, source])
-    found = check_sources(truth, source, k)
+    check = check_sources(truth, source, k)
     if as_json:
-        print_json(found.to_dict())
+        print_json(check.to_dict())
     else:
-        click.echo(str(found))
+        click.echo(str(check))

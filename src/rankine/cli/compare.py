@@ -166,14 +166,14 @@ def command(
 
 def sizes(margins: dict[str, str]) -> dict[str, float] | None:
     """Read the numbers of --margin."""
-    found = {}
+    numbers = {}
     for name, text in margins.items():
         try:
-            found[name] = float(text)
+            numbers[name] = float(text)
         except ValueError:
             msg = f"--margin {name}={text}: {text!r} is not a number"
             raise click.UsageError(msg) from None
-    return found or None
+    return numbers or None
 
 
 def _csv(comparison: Comparison) -> str:

@@ -30,7 +30,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
 
     if as_json:
         chosen = [name] if name else list(PRESETS)
-        print_json([_record(one) for one in chosen])
+        print_json([_record(preset) for preset in chosen])
     elif name:
         click.echo("\n".join(_lines(name, width())))
     else:
@@ -50,17 +50,17 @@ def _record(name: str) -> dict[str, Any]:
     from rankine._conventions.tools import TOOLS  # noqa: PLC0415
 
     rule = convention(chosen(name))
-    made: dict[str, Any] = {"name": name}
+    record: dict[str, Any] = {"name": name}
     tool = TOOLS.get(name)
     if tool is not None:
-        made |= {
+        record |= {
             "tool": tool.title,
             "does": tool.does,
             "checked": tool.checked,
             "metrics": None if tool.calls is None else dict(tool.calls),
             "unlike": dict(tool.unlike),
         }
-    return made | {"convention": rule.to_dict()}
+    return record | {"convention": rule.to_dict()}
 
 
 def _lines(name: str, columns: int | None) -> Iterator[str]:
@@ -88,8 +88,8 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
         if field != "overrides":
             mark = "*" if value != getattr(usual, field) else " "
             rows.append((f"{mark} {field}", in_words(field, value)))
-    for metric, own in rule.overrides.items():
-        for field, value in own.items():
+    for metric, choices in rule.overrides.items():
+        for field, value in choices.items():
             rows.append((f"* {metric}, {field}", in_words(field, value)))
     widest = max(len(lead) for lead, _ in rows)
     for lead, words in rows:

@@ -107,12 +107,12 @@ def command(
     tables = [open_table(path, role, read_as[role]) for role, path in files.items()]
     if verbose:
         say_how(tables)
-    found = estimates(asked.joined(*tables).rounds, asked)
+    results = estimates(asked.joined(*tables).rounds, asked)
     if as_json:
-        print_json([*found.to_dict().values()])
+        print_json([*results.to_dict().values()])
     else:
-        click.echo("\n\n".join(_fitted(str(own)) for own in found.values()))
-    if any(math.isnan(own.value) for own in found.values()):
+        click.echo("\n\n".join(_fitted(str(estimate)) for estimate in results.values()))
+    if any(math.isnan(estimate.value) for estimate in results.values()):
         context.exit(1)
 
 

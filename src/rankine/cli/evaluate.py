@@ -135,14 +135,18 @@ def command(
         say_how([*([] if truth is None else [truth.source]), *sources])
     results = []
     for run, source in zip(named, sources, strict=True):
-        found = job.evaluate(truth, source, run.name)
-        results.append(found)
+        evaluation = job.evaluate(truth, source, run.name)
+        results.append(evaluation)
         if style == "trec_eval":
             tag = getattr(source, "tag", None)
             run_id = tag() if tag is not None else run.path.stem
             text = "\n".join(
                 trec_text(
-                    found, lines, per_query=per_query, run_id=run_id, version=version
+                    evaluation,
+                    lines,
+                    per_query=per_query,
+                    run_id=run_id,
+                    version=version,
                 )
             )
             with suppress(BrokenPipeError):
@@ -150,7 +154,10 @@ def command(
     with suppress(BrokenPipeError):  # a reader who has gone, but waits for the code
         if as_json:
             print_json(
-                [record_of(one, per_query=per_query, worst=worst) for one in results]
+                [
+                    record_of(evaluation, per_query=per_query, worst=worst)
+                    for evaluation in results
+                ]
             )
         elif as_csv:
             click.echo(_csv(results, per_query=per_query), nl=False)
@@ -174,7 +181,7 @@ def _sorted_out(
 def _limits(floors: dict[str, str]) -> dict[str, float]:
     from rankine._metrics.names import parse  # noqa: PLC0415 - --help stays fast
 
-    found = {}
+    limits = {}
     for name, text in floors.items():
         try:
             floor = float(text)
@@ -184,8 +191,8 @@ def _limits(floors: dict[str, str]) -> dict[str, float]:
             msg = f"--fail-under {name}={text}: {text!r} is not a number"
             raise click.UsageError(msg)
         parse(name)  # one metric, known before any data is read
-        found[name] = floor
-    return found
+        limits[name] = floor
+    return limits
 
 
 def _csv(results: list[Evaluation], *, per_query: bool) -> str:
@@ -195,15 +202,15 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["run", "query", "metric", "value", "low", "high"])
-    for found in results:
-        name = csv_name(found.name)
+    for evaluation in results:
+        name = csv_name(evaluation.name)
         if per_query:
-            for row in found.per_query.iter_rows(named=True):
-                for label in found.mean:
+            for row in evaluation.per_query.iter_rows(named=True):
+                for label in evaluation.mean:
                     value = row[label]
                     text = "" if value is None else repr(value)
                     writer.writerow([name, shown(row["query"]), label, text, "", ""])
-        for label, entry in found.to_dict()["metrics"].items():
+        for label, entry in evaluation.to_dict()["metrics"].items():
             numbers = [entry["value"], entry["low"], entry["high"]]
             cells = ["" if number is None else repr(number) for number in numbers]
             writer.writerow([name, "all", label, *cells])

@@ -164,10 +164,10 @@ def _show_cells(cells: list[Cell], planned: Any, *, as_json: bool) -> None:
         if getattr(said, role) is not None:
             click.echo(f"{role}: {shown(planned.near(getattr(said, role)))}")
     for run, path in planned.runs.items():
-        own = [cell for cell in cells if cell.run == run]
-        todo = [cell for cell in own if not cell.done]
+        of_run = [cell for cell in cells if cell.run == run]
+        todo = [cell for cell in of_run if not cell.done]
         reads = shown(planned.near(path)) if todo else "nothing to read"
-        click.echo(f"{shown(run)}: {len(todo)} of {len(own)} cells; {reads}")
+        click.echo(f"{shown(run)}: {len(todo)} of {len(of_run)} cells; {reads}")
         for convention in planned.conventions:
             names = [cell.metric for cell in todo if cell.convention == convention]
             if names:

@@ -59,20 +59,20 @@ def _named(name: str) -> Fact:
 
 def sections(fact: Fact) -> dict[str, str]:
     """Cut a docstring into its sections; the words before them are ``summary``."""
-    found: dict[str, list[str]] = {"summary": []}
+    parts: dict[str, list[str]] = {"summary": []}
     here = "summary"
     for line in inspect.cleandoc(fact.kernel.__doc__ or "").splitlines():
         if line.endswith(":") and line[:-1] in {
             "Formula", "Args", "Returns", "References", "Examples",
         }:  # fmt: skip
             here = line[:-1]
-            found[here] = []
+            parts[here] = []
         else:
-            found[here].append(line)
-    made = {
-        key: textwrap.dedent("\n".join(lines)).strip() for key, lines in found.items()
+            parts[here].append(line)
+    texts = {
+        key: textwrap.dedent("\n".join(lines)).strip() for key, lines in parts.items()
     }
-    return {"References": "", **made}
+    return {"References": "", **texts}
 
 
 def signature(fact: Fact) -> str:

@@ -24,15 +24,15 @@ def pairs(
     _: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
     """Read NAME=VALUE, several times."""
-    found = {}
+    by_name = {}
     for text in values:
         # The last sign, as a metric may have some: P(rel=2)@5=0.4.
         key, sign, value = text.rpartition("=")
         if not sign or not key or not value:
             msg = f"expected NAME=VALUE, got {text!r}"
             raise click.BadParameter(msg, param=parameter)
-        found[key] = value
-    return found
+        by_name[key] = value
+    return by_name
 
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -223,7 +223,7 @@ def said(
     for text in columns:
         role, dot, _ = text.partition(".")
         if dot and role not in roles:
-            known = " or ".join(f"{one}.PART=..." for one in roles)
+            known = " or ".join(f"{other}.PART=..." for other in roles)
             msg = f"--col takes PART=COLUMN, {known}, got {text!r}"
             raise click.UsageError(msg)
     files = readings(roles, lambda _: None, formats, encoding, max_bytes)
@@ -257,7 +257,7 @@ def readings(
     for text in formats:
         role, sign, name = text.rpartition("=")
         if sign and role not in roles:
-            known = " or ".join(f"{one}=NAME" for one in roles)
+            known = " or ".join(f"{other}=NAME" for other in roles)
             msg = f"--format takes NAME, {known}, got {text!r}"
             raise click.UsageError(msg)
         named[role] = name
@@ -276,17 +276,17 @@ def worth(text: str | None) -> dict[str, float] | None:
     """Read what each grade in words is worth."""
     if text is None:
         return None
-    found = {}
+    grades = {}
     for entry in text.split(","):
         word, sign, number = entry.partition("=")
         try:
-            found[word.strip()] = float(number)
+            grades[word.strip()] = float(number)
         except ValueError:
             sign = ""
         if not sign or not word.strip():
             msg = f"--grades expects WORD=NUMBER,..., got {entry.strip()!r}"
             raise click.UsageError(msg) from None
-    return found
+    return grades
 
 
 def refuse_stdin_twice(*paths: Path | None) -> None:

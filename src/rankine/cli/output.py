@@ -42,13 +42,15 @@ def print_json(records: dict[str, Any] | list[dict[str, Any]]) -> None:
     Each says which version of rankine made it; docs/json.md says what else is in the
     records of each command.
     """
-    made: Any = [
+    document: Any = [
         {"rankine": __version__, **record}
         for record in (records if isinstance(records, list) else [records])
     ]
     if not isinstance(records, list):
-        (made,) = made
-    text = json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        (document,) = document
+    text = json.dumps(
+        document, indent=2, ensure_ascii=False, allow_nan=False, default=str
+    )
     echo_json(text)
 
 

@@ -65,11 +65,11 @@ def command(
         raise click.UsageError(msg)
     judged, retrieved = (None, qrels) if run is None else (qrels, run)
     refuse_stdin_twice(judged, retrieved, *(given[role] for role in OTHERS))
-    asked = [one for text in metrics or ("AP@10",) for one in parse_all(text)]
+    asked = [metric for text in metrics or ("AP@10",) for metric in parse_all(text)]
     data = Held(judged, retrieved, said(roles=ROLES, **given))
     if verbose:
         say_how(data.read(asked[0]))
     shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]
     if explain:
-        shown = [found.explain(*explain) for found in shown]
+        shown = [reconciliation.explain(*explain) for reconciliation in shown]
     print_texts(shown, as_json=as_json)
