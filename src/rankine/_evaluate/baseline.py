@@ -90,8 +90,8 @@ class Baseline:
             summary = evaluation.summaries[label]
             ids = [str(query) for query in table_of(evaluation, label)[1].ids]
             for query, value in zip(ids, summary.values.tolist(), strict=True):
-                own = values.setdefault(query, [None] * len(labels))
-                own[number] = None if math.isnan(value) else value
+                row = values.setdefault(query, [None] * len(labels))
+                row[number] = None if math.isnan(value) else value
             if summary.weights is not None:
                 weights |= zip(ids, summary.weights.tolist(), strict=True)
         tops = _tops(evaluation)
@@ -111,7 +111,7 @@ class Baseline:
             job.plan.rule.to_dict(),
             {"depth": job.options.depth, "with": sorted(job.options.given)},
             queries,
-            {query: own.values for query, own in queries.items()},
+            {query: entry.values for query, entry in queries.items()},
             __version__,
             prints_of(job.known),
         )
@@ -150,7 +150,7 @@ class Baseline:
             "given": line(self.given),
             "data": line(self.data),
             "queries": lines(
-                {query: _record(own) for query, own in self.queries.items()}, 2
+                {query: _record(entry) for query, entry in self.queries.items()}, 2
             ),
             "first_version": line(self.first_version),
             "first": lines(self.first, 2),
@@ -194,18 +194,18 @@ class Baseline:
             convention=job.plan.rule.to_dict(),
             given={"depth": job.options.depth, "with": sorted(job.options.given)},
         )
-        found = _differences(self, new)
-        if found:
-            what = "; ".join(found[:_SHOWN])
-            made = f"{path} was made with other settings: {what}"
-            msg = f"{made}; use the same, or {_AGAIN}"
+        differences = _differences(self, new)
+        if differences:
+            what = "; ".join(differences[:_SHOWN])
+            problem = f"{path} was made with other settings: {what}"
+            msg = f"{problem}; use the same, or {_AGAIN}"
             raise DataError(msg)
 
     def refuse_other_data(self, new: Baseline, path: Path) -> None:
         """Refuse values that differ because something else changed than the run."""
-        found = _other_data(self, new) or _turned_over(self, new)
-        if found:
-            msg = f"no comparison with {path} is possible: {found}"
+        reason = _other_data(self, new) or _turned_over(self, new)
+        if reason:
+            msg = f"no comparison with {path} is possible: {reason}"
             raise DataError(msg)
 
 
@@ -251,7 +251,7 @@ def _judged(truth: Truth) -> dict[str, str]:
     ):
         text = "\t".join((str(item), repr(float(grade)), *map(str, more)))
         rows.setdefault(str(query), []).append(text)
-    return {query: _hash("\n".join(sorted(own)), 16) for query, own in rows.items()}
+    return {query: _hash("\n".join(sorted(texts)), 16) for query, texts in rows.items()}
 
 
 def _tops(evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
@@ -293,17 +293,21 @@ def _record(query: Query) -> dict[str, Any]:
 
 def _parsed(data: Mapping[str, Any]) -> Baseline:
     """Take JSON apart; what it cannot be raises one of `_WRONG`."""
-    metrics = {str(name): dict(own) for name, own in data["metrics"].items()}
+    metrics = {
+        str(name): dict(definition) for name, definition in data["metrics"].items()
+    }
     queries = {
         query: Query(
-            _text(own["judged"]),
-            tuple(own["first"].split()),
-            _values(own["values"], len(metrics)),
-            None if own.get("weight") is None else _number(own["weight"]),
+            _text(entry["judged"]),
+            tuple(entry["first"].split()),
+            _values(entry["values"], len(metrics)),
+            None if entry.get("weight") is None else _number(entry["weight"]),
         )
-        for query, own in data["queries"].items()
+        for query, entry in data["queries"].items()
     }
-    first = {query: _values(own, len(metrics)) for query, own in data["first"].items()}
+    first = {
+        query: _values(values, len(metrics)) for query, values in data["first"].items()
+    }
     if not metrics:
         msg = "it has no metrics"
         raise ValueError(msg)
@@ -315,7 +319,10 @@ def _parsed(data: Mapping[str, Any]) -> Baseline:
         queries,
         first,
         str(data["first_version"]),
-        {str(name): str(_text(own)) for name, own in data.get("data", {}).items()},
+        {
+            str(name): str(_text(digest))
+            for name, digest in data.get("data", {}).items()
+        },
     )
 
 
@@ -346,11 +353,11 @@ def _differences(old: Baseline, new: Baseline) -> list[str]:
     if {*old.metrics} != {*new.metrics}:
         theirs, ours = ", ".join(old.metrics), ", ".join(new.metrics)
         return [f"its metrics are {theirs}, and these are {ours}"]
-    found = []
+    differences = []
     for name, definition in old.metrics.items():
-        found += _changed(name, definition, new.metrics[name])
-    found += _changed("the convention", old.convention, new.convention)
-    return found + _changed("the request", old.given, new.given)
+        differences += _changed(name, definition, new.metrics[name])
+    differences += _changed("the convention", old.convention, new.convention)
+    return differences + _changed("the request", old.given, new.given)
 
 
 def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -397,10 +404,10 @@ def _other_data(old: Baseline, new: Baseline) -> str:
 def _turned_over(old: Baseline, new: Baseline) -> str:
     """Say whether nearly all first ids are others than they were."""
     same = compared = 0
-    for query, own in old.queries.items():
+    for query, entry in old.queries.items():
         now = new.queries[query].first if query in new.queries else ()
-        same += len({*own.first} & {*now})
-        compared += min(len(own.first), len(now))
+        same += len({*entry.first} & {*now})
+        compared += min(len(entry.first), len(now))
     if compared < KEEP or same >= _LEAST_KEPT * compared:
         return ""
     return (

@@ -75,7 +75,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        return asdict(self) | {"findings": [asdict(one) for one in self.findings]}
+        return asdict(self) | {"findings": list(map(asdict, self.findings))}
 
     def __str__(self) -> str:
         """Return the report as text."""
@@ -142,7 +142,7 @@ def check_sources(truth: Source, source: Source, k: int) -> Check:
     judged = as_rows(truth, "qrels", lenient=True)
     retrieved = as_rows(source, "run", lenient=True)
     pair = _Pair(judged, retrieved, k)
-    findings = sorted(pair.findings(), key=lambda one: _LEVELS.index(one.level))
+    findings = sorted(pair.findings(), key=lambda finding: _LEVELS.index(finding.level))
     return Check(pair.of_qrels, pair.of_run, pair.of_both, tuple(findings))
 
 
@@ -407,11 +407,11 @@ class _Pair:
             if len(lost) > _COMPARED or len(free) > _COMPARED or not len(lost):
                 continue
             for word, plain in _FORMS.items():
-                known = {plain(one): one for one in free.sort().to_list()}
+                known = {plain(key): key for key in free.sort().to_list()}
                 pairs = [
-                    (one, known[plain(one)])
-                    for one in lost.sort().to_list()
-                    if plain(one) in known
+                    (key, known[plain(key)])
+                    for key in lost.sort().to_list()
+                    if plain(key) in known
                 ]
                 if pairs:
                     yield Finding(

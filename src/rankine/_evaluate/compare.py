@@ -408,9 +408,9 @@ def _once(notes: list[str], names: tuple[str, ...]) -> list[str]:
         key = rest if name in names and rest else note
         said.setdefault(key, []).append(note)
     return [
-        key if len(own) == len(names) else text
-        for key, own in said.items()
-        for text in (own[:1] if len(own) == len(names) else own)
+        key if len(alike) == len(names) else text
+        for key, alike in said.items()
+        for text in (alike[:1] if len(alike) == len(names) else alike)
     ]
 
 

@@ -90,16 +90,16 @@ class Comparison:
     @cached_property
     def pairs(self) -> Pairwise:
         """Every pair, as columns of numbers."""
-        own = self._compared
-        margins = [self.margins.get(metric, math.nan) for metric in own.metrics]
+        compared = self._compared
+        margins = [self.margins.get(metric, math.nan) for metric in compared.metrics]
         return compare_values(
-            own.values,
+            compared.values,
             self.settings,
             baseline=None if self.baseline is None else self._number(self.baseline),
-            weights=own.weights,
-            directions=own.directions,
+            weights=compared.weights,
+            directions=compared.directions,
             margins=np.array(margins) if self.margins else None,
-            wholes=own.wholes,
+            wholes=compared.wholes,
         )
 
     @cached_property
@@ -111,8 +111,8 @@ class Comparison:
         superiority, wins, ties, losses, and the verdict on b. A metric that is one
         number of a whole run has null from effect to losses.
         """
-        own, pairs = self._compared, self.pairs
-        whole = [number in own.wholes for number in pairs.metric.tolist()]
+        compared, pairs = self._compared, self.pairs
+        whole = [number in compared.wholes for number in pairs.metric.tolist()]
 
         def of_queries(column: AnyArray) -> list[Any]:
             cells = zip(column.tolist(), whole, strict=True)
@@ -120,9 +120,9 @@ class Comparison:
 
         return pl.DataFrame(
             {
-                "metric": [own.metrics[number] for number in pairs.metric],
-                "a": [own.systems[number] for number in pairs.a],
-                "b": [own.systems[number] for number in pairs.b],
+                "metric": [compared.metrics[number] for number in pairs.metric],
+                "a": [compared.systems[number] for number in pairs.a],
+                "b": [compared.systems[number] for number in pairs.b],
                 "difference": pairs.difference,
                 "low": pairs.low,
                 "high": pairs.high,
@@ -154,7 +154,7 @@ class Comparison:
                 beaten[metric][b].append(a)
             elif verdict.startswith("worse"):
                 beaten[metric][a].append(b)
-        return [[sorted(own) for own in systems] for systems in beaten]
+        return [[sorted(numbers) for numbers in systems] for systems in beaten]
 
     @cached_property
     def beaten(self) -> list[list[str]]:
@@ -164,7 +164,10 @@ class Comparison:
         """
         apart = "" if len(self.systems) <= len(ascii_lowercase) else " "
         return [
-            [apart.join(self.letters[number] for number in own) for own in systems]
+            [
+                apart.join(self.letters[number] for number in numbers)
+                for numbers in systems
+            ]
             for systems in self._beaten
         ]
 
@@ -189,24 +192,25 @@ class Comparison:
         The columns are run, metric, mean, low and high of its interval, n, whether the
         mean is the best, and better_than: the systems that this one is better than.
         """
-        own = self._compared
-        n = own.n
+        compared = self._compared
+        n = compared.n
         return pl.DataFrame(
             [
                 {
                     "run": name,
                     "metric": label,
-                    "mean": own.means[metric, system],
-                    "low": own.lows[metric, system],
-                    "high": own.highs[metric, system],
+                    "mean": compared.means[metric, system],
+                    "low": compared.lows[metric, system],
+                    "high": compared.highs[metric, system],
                     "n": int(n[metric, system]),
                     "best": system in self.best[metric],
                     "better_than": [
-                        own.systems[number] for number in self._beaten[metric][system]
+                        compared.systems[number]
+                        for number in self._beaten[metric][system]
                     ],
                 }
-                for system, name in enumerate(own.systems)
-                for metric, label in enumerate(own.metrics)
+                for system, name in enumerate(compared.systems)
+                for metric, label in enumerate(compared.metrics)
             ],
             schema_overrides={"better_than": pl.List(pl.String)},
         )
@@ -309,9 +313,9 @@ class Comparison:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What makes the tests doubtful."""
-        own = self._compared
-        n = len(own.queries)
-        said = whole_warnings(own, self.pairs) if own.wholes else []
+        compared = self._compared
+        n = len(compared.queries)
+        said = whole_warnings(compared, self.pairs) if compared.wholes else []
         if n < _FEW:
             said.append(
                 f"with {count(n, 'query')}, only large differences can be told from "
@@ -323,7 +327,7 @@ class Comparison:
                 f"of {n:,} queries it finds shifts that no mean shows"
             )
         if self.settings.test in TUKEY:
-            for metric, label in enumerate(own.metrics):
+            for metric, label in enumerate(compared.metrics):
                 spread = self.pairs.deviation[self.pairs.metric == metric] ** 2
                 spread = spread[~np.isnan(spread)]
                 if spread.size and spread.max() > _RATIO * spread.min():

@@ -44,11 +44,11 @@ def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame
     """Return a metric at many cutoffs; see `Evaluation.curve`."""
     cutoffs = _cutoffs(ks)
     summaries = _summaries(evaluation, _with_cutoff(metric), cutoffs)
-    bounds = intervals([one.sample for one in summaries])
+    bounds = intervals([summary.sample for summary in summaries])
     return pl.DataFrame(
         {
             "k": cutoffs,
-            "value": [one.value for one in summaries],
+            "value": [summary.value for summary in summaries],
             "low": [pair.low for pair in bounds],
             "high": [pair.high for pair in bounds],
         }
@@ -71,13 +71,13 @@ def recall_at_precision(
         max_k = max(int(table.table.n_retrieved.max(initial=0)), 1)
     cutoffs = list(range(1, max_k + 1))
     precisions, recalls = (
-        [one.value for one in _summaries(evaluation, metric, cutoffs)]
+        [summary.value for summary in _summaries(evaluation, metric, cutoffs)]
         for metric in metrics
     )
     points = zip(recalls, cutoffs, precisions, strict=True)
-    enough = [one for one in points if one[0] > 0 and one[2] >= min_precision]
-    found, k, reached = max(enough, default=(0.0, max_k, precisions[-1]))
-    return RecallAtPrecision(found, reached, k)
+    enough = [point for point in points if point[0] > 0 and point[2] >= min_precision]
+    largest, k, reached = max(enough, default=(0.0, max_k, precisions[-1]))
+    return RecallAtPrecision(largest, reached, k)
 
 
 def _with_cutoff(metric: str | Metric) -> Metric:
@@ -96,9 +96,9 @@ def _joined(
     evaluation: Evaluation, metric: Metric, cutoffs: list[int]
 ) -> tuple[Group, Aligned, Floats | None]:
     """Return the metric at its cutoffs, the table that it reads, and the weights."""
-    own = evaluation._plan  # noqa: SLF001 - a part of the result
+    planned = evaluation._plan  # noqa: SLF001 - a part of the result
     asked = tuple(metric @ k for k in cutoffs)
-    plan = plan_of(asked, own.rule, None, None, own.catalog)
+    plan = plan_of(asked, planned.rule, None, None, planned.catalog)
     (group,) = plan.groups
     return group, *_table(evaluation, plan, max(cutoffs), metric)
 
@@ -133,8 +133,8 @@ def _table(
     evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric
 ) -> tuple[Aligned, Floats | None]:
     """Return the table that was joined as the metric asks for, and the weights."""
-    own, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
-    groups = zip(own.groups, evaluation._tables, strict=True)  # noqa: SLF001
+    planned, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
+    groups = zip(planned.groups, evaluation._tables, strict=True)  # noqa: SLF001
     for known, table in groups:
         if known.lists or known.key != group.key or not isinstance(table, Aligned):
             continue
@@ -146,7 +146,7 @@ def _table(
                 f"is no {metric @ deepest}; evaluate it too, without a smaller depth="
             )
             raise ParameterError(msg)
-        label = own.labels[known.members[0][0]]
+        label = planned.labels[known.members[0][0]]
         return table, evaluation.summaries[label].weights
     if not any(isinstance(table, Aligned) for table in evaluation._tables):  # noqa: SLF001
         msg = f"{type(evaluation).__name__} no longer has the ranks of items"

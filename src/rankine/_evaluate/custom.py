@@ -125,7 +125,10 @@ def metric(
     kind = Metric if given == 1 else ListMetric
     make = _of_table if given == 1 else _of_queries
     kernel: Any = make(function, chosen)
-    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters[given:]]
+    keywords = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for parameter in parameters[given:]
+    ]
     first = Parameter(_TABLE, Parameter.POSITIONAL_OR_KEYWORD)
     kernel.__signature__ = Signature([first, *keywords])
     kernel.__doc__ = function.__doc__ or f"{chosen}: a metric of your own."
@@ -191,17 +194,17 @@ def _check_parameters(parameters: list[Parameter], given: int, name: str) -> Non
     """Refuse a function that cannot be called with what it is given."""
     positional = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
     if len(parameters) < given or any(
-        one.kind not in positional for one in parameters[:given]
+        parameter.kind not in positional for parameter in parameters[:given]
     ):
         msg = f"{name} must take (ranking, judged), or (table) if it is a kernel"
         raise ParameterError(msg)
-    for one in parameters[given:]:
-        if one.name == _TABLE:
+    for parameter in parameters[given:]:
+        if parameter.name == _TABLE:
             msg = f"{name} has a parameter 'table' that is not the first one"
             raise ParameterError(msg)
-        several = one.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
-        if several or one.default is Parameter.empty:
-            msg = f"{name} has a parameter {one.name!r} without a default"
+        several = parameter.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+        if several or parameter.default is Parameter.empty:
+            msg = f"{name} has a parameter {parameter.name!r} without a default"
             raise ParameterError(msg)
 
 

@@ -71,7 +71,7 @@ def evaluate_source(
         _refuse_fractions(plan, truth)
     if plan.catalog is not None and plan.judged:
         _refuse_catalog(plan.catalog, source)
-    found: dict[int, Summary] = {}
+    by_number: dict[int, Summary] = {}
     tables: list[Any] = []
     whole = keep is not None or _is_quick(source)
     joined = iter(
@@ -83,11 +83,11 @@ def evaluate_source(
                 group, truth, source, known or Known(), depth, joins, partial=partial
             )
             tables.append(listed)
-            found |= _summaries(group, listed, weights)
+            by_number |= _summaries(group, listed, weights)
             continue
-        one = next(joined)
+        matched = next(joined)
         rule = _ranked(group.rule, source)
-        aligned = apply(one, rule, partial=partial)
+        aligned = apply(matched, rule, partial=partial)
         if rule.order != group.rule.order:
             by = "scores give" if aligned.scored else "order gives"
             said = f"{source.name} has no rank column; its {by} the ranks"
@@ -102,10 +102,10 @@ def evaluate_source(
             aligned = cut(aligned, depth)
         aligned = _with_first(aligned, source, rule, plan, keep)
         tables.append(aligned)
-        found |= _summaries(group, aligned, weights)
+        by_number |= _summaries(group, aligned, weights)
     unsorted = _unsorted(plan, source, tables)
     doubts = doubts_of(truth, source, plan.thresholds)
-    summaries = tuple(found[number] for number in range(len(plan.asked)))
+    summaries = tuple(by_number[number] for number in range(len(plan.asked)))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
 
 
@@ -168,7 +168,7 @@ def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
         return 0
     if isinstance(source, Lists):
         return n_unsorted(source)
-    return max(int(one.unsorted) for one in tables)
+    return max(int(table.unsorted) for table in tables)
 
 
 def _listed_for(
@@ -183,7 +183,7 @@ def _listed_for(
 ) -> Listed:
     """Return the lists that a group of metrics reads, with all that is known."""
     rule = _ranked(group.rule, source)
-    depths = [one for one in (group.depth, depth) if one is not None]
+    depths = [limit for limit in (group.depth, depth) if limit is not None]
     needs = {
         need: metric
         for _, metric, _ in group.members
@@ -225,7 +225,7 @@ def _listed_for(
     of_items = {"vectors", "topics", "subtopics"}
     bare = listed.bare if not of_items.isdisjoint(needs) else ()
     of_truth = truth.source.notes if truth and "judgements" in needs else ()
-    made = replace(
+    noted = replace(
         listed,
         notes=(*of_truth, *listed.notes),
         strange=strange,
@@ -233,8 +233,8 @@ def _listed_for(
         catalogue=_inferred(known, listed.table) if "catalog" in needs else (),
     )
     if joins is not None:
-        joins[key] = made
-    return made
+        joins[key] = noted
+    return noted
 
 
 def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
@@ -305,16 +305,16 @@ def _joins(
     # As deep as any of them needs, since all of them are matched at once.
     depths = [group.depth for group in groups if group.depth is not None]
     whole = whole or joins is not None or len(depths) < len(groups)
-    made = {} if joins is None else joins
+    by_order = {} if joins is None else joins
     missing: dict[Order, bool] = {}
     for group, order in zip(groups, orders, strict=True):
-        known = made.get(order)
+        known = by_order.get(order)
         if known is None or (group.keep_scores and known.table.scores is None):
             missing[order] = missing.get(order, False) or group.keep_scores
     if missing:
         depth = None if whole else max(depths)
-        made |= match(truth, source, missing, depth=depth)
-    return [made[order] for order in orders]
+        by_order |= match(truth, source, missing, depth=depth)
+    return [by_order[order] for order in orders]
 
 
 def _ranked(rule: Convention, source: Source) -> Convention:

@@ -47,11 +47,11 @@ class Group:
     @property
     def reasons(self) -> dict[tuple[str, ...], list[str]]:
         """The same the other way round: what is done -> who does it."""
-        made: dict[tuple[str, ...], list[str]] = {}
+        reasons: dict[tuple[str, ...], list[str]] = {}
         for name, words in self.because.items():
             if words:
-                made.setdefault(words, []).append(name)
-        return made
+                reasons.setdefault(words, []).append(name)
+        return reasons
 
 
 @dataclass(frozen=True, slots=True)

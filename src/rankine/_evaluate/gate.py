@@ -133,7 +133,7 @@ class Gate:
     @property
     def verdict(self) -> str:
         """What holds for all metrics: the most serious of their verdicts."""
-        return max((own.verdict for own in self.verdicts), key=VERDICTS.index)
+        return max((verdict.verdict for verdict in self.verdicts), key=VERDICTS.index)
 
     @property
     def exit_code(self) -> int:
@@ -150,11 +150,11 @@ class Gate:
     def sentences(self) -> tuple[str, ...]:
         """What was found of each metric, in words."""
         if not self.updated:
-            return tuple(own.sentence for own in self.verdicts)
+            return tuple(verdict.sentence for verdict in self.verdicts)
         return tuple(
-            f"{own.metric}: the baseline is {own.value:.4f} over "
-            f"{count(own.queries, 'query')}{own._since()}"  # noqa: SLF001 - of its own
-            for own in self.verdicts
+            f"{verdict.metric}: the baseline is {verdict.value:.4f} over "
+            f"{count(verdict.queries, 'query')}{verdict._since()}"  # noqa: SLF001 - of its own
+            for verdict in self.verdicts
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,9 +168,9 @@ class Gate:
             "metrics": [
                 {
                     key: finite(value) if isinstance(value, float) else value
-                    for key, value in asdict(own).items()
+                    for key, value in asdict(verdict).items()
                 }
-                for own in self.verdicts
+                for verdict in self.verdicts
             ],
             "sentences": list(self.sentences),
             "notes": list(self.notes),
@@ -262,12 +262,12 @@ def gate_run(
     asked = list(old.metrics) if old is not None and metrics is None else metrics
     job = prepare(asked, options)
     job.tell = tell
-    for own, bound in zip(job.plan.asked, job.plan.bound, strict=True):
-        check_metric(own, bound)
+    for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
+        check_metric(metric, bound)
         if bound.higher_is_better is None:
             msg = (
-                f"{own} is neither better nor worse when it is larger, so that no gate "
-                "can be set on it"
+                f"{metric} is neither better nor worse when it is larger, so that no "
+                "gate can be set on it"
             )
             raise ParameterError(msg)
     sizes = margins_of(margins, job.plan.labels)
@@ -331,17 +331,17 @@ def verdicts_of(
 ) -> tuple[GateVerdict, ...]:
     """Compare the values of a run with those of its baseline, metric by metric."""
     queries = list(new.queries)
-    own = {query: new.queries[query].values for query in queries}
+    now = {query: new.queries[query].values for query in queries}
     before = {query: entry.values for query, entry in old.queries.items()}
     weights = [new.queries[query].weight for query in queries]
     weight = None
     if any(entry is not None for entry in weights):
         weight = np.array([entry or 0.0 for entry in weights])
-    made = []
+    verdicts = []
     n = len(new.metrics)
     for number, (label, up) in enumerate(zip(new.metrics, directions, strict=True)):
         values, earlier, first = (
-            _column(source, queries, number) for source in (own, before, old.first)
+            _column(source, queries, number) for source in (now, before, old.first)
         )
         d = Differences((values - earlier)[None, :], weight)
         if not d.n[0]:
@@ -356,12 +356,12 @@ def verdicts_of(
         total = Differences((values - first)[None, :], weight).mean
         worst, best = (low, high) if up else (-high, -low)
         verdict = verdict_of(worst, best, margin, moved)
-        found = GateVerdict(
+        of_metric = GateVerdict(
             label, verdict, mean_before, mean, float(d.mean[0]), low, high, margin, up,
             int(d.n[0]), moved, float(total[0]),
         )  # fmt: skip
-        made.append(found)
-    return tuple(made)
+        verdicts.append(of_metric)
+    return tuple(verdicts)
 
 
 def verdict_of(low: float, high: float, margin: float, moved: int) -> str:
@@ -394,8 +394,8 @@ def _alone(old: Baseline, new: Baseline) -> list[str]:
         here, there = (
             {
                 query
-                for query, own in side.queries.items()
-                if own.values[number] is not None
+                for query, entry in side.queries.items()
+                if entry.values[number] is not None
             }
             for side in (new, old)
         )

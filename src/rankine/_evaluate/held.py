@@ -48,16 +48,16 @@ class Held:
 
     def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
         """Evaluate the run as `evaluate` does, under a convention."""
-        found: Evaluation = self._once(
+        evaluation: Evaluation = self._once(
             (metric, rule), lambda: self._evaluated(metric, rule)
         )
-        return found
+        return evaluation
 
     @cached_property
     def ranked(self) -> bool:
         """Whether the run, or the reference, has a rank column."""
         sources = self._source(by_rank=True), self._reference(by_rank=True)
-        return any(one is not None and is_ranked(one) for one in sources)
+        return any(source is not None and is_ranked(source) for source in sources)
 
     def _evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
         job = prepare((metric,), replace(self._options, convention=rule))
@@ -106,10 +106,10 @@ class Held:
                 self._held[key] = make()
             except RankineError as error:
                 self._held[key] = error
-        found = self._held[key]
-        if isinstance(found, RankineError):
-            raise found
-        return found
+        held = self._held[key]
+        if isinstance(held, RankineError):
+            raise held
+        return held
 
 
 def _opens_again(data: Any) -> bool:

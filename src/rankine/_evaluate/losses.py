@@ -38,10 +38,10 @@ class Loss(float):
 
     def __new__(cls, value: float, n: int, clipped: int = 0) -> Self:
         """Make a float with two numbers more."""
-        made = super().__new__(cls, value)
-        made.n = n
-        made.clipped = clipped
-        return made
+        loss = super().__new__(cls, value)
+        loss.n = n
+        loss.clipped = clipped
+        return loss
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what it is made of, to copy it."""
@@ -64,9 +64,9 @@ class CalibrationError(float):
 
     def __new__(cls, value: float, n: int, bins: pl.DataFrame, largest: float) -> Self:
         """Make a float with a frame."""
-        made = super().__new__(cls, value)
-        made.n, made.bins, made.largest = n, bins, largest
-        return made
+        error = super().__new__(cls, value)
+        error.n, error.bins, error.largest = n, bins, largest
+        return error
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what it is made of, to copy it."""
@@ -140,26 +140,26 @@ def _mean(sums: Sums, **_: object) -> Loss:
 
 
 def _normalized(sums: Sums, *, baseline: float | None = None, eps: float = EPS) -> Loss:
-    found, mean = _mean(sums, eps=eps), sums.hits / sums.n
+    loss, mean = _mean(sums, eps=eps), sums.hits / sums.n
     rate = mean if baseline is None else float(baseline)
     if rate in {0.0, 1.0}:
-        return Loss(math.nan, found.n, found.clipped)
+        return Loss(math.nan, loss.n, loss.clipped)
     base = -(mean * math.log(rate) + (1 - mean) * math.log1p(-rate))
-    return Loss(found / base if base else math.nan, found.n, found.clipped)
+    return Loss(loss / base if base else math.nan, loss.n, loss.clipped)
 
 
 def _gained(sums: Sums, **options: Any) -> Loss:
-    found = _normalized(sums, **options)
-    return Loss(1 - found, found.n, found.clipped)
+    loss = _normalized(sums, **options)
+    return Loss(1 - loss, loss.n, loss.clipped)
 
 
 def _told_of_variance(sums: Sums, *, centred: bool) -> Loss:
     """Return what share of the variance of ratings is not in the errors."""
 
     def around_mean(which: int, *, centred: bool = True) -> Any:
-        own = sums.bins[which]
-        squares = own.bins[rows.SQUARES].total
-        return squares - own.total * own.total / sums.n if centred else squares
+        part = sums.bins[which]
+        squares = part.bins[rows.SQUARES].total
+        return squares - part.total * part.total / sums.n if centred else squares
 
     whole = around_mean(rows.RATINGS)
     if not whole > 0:
@@ -173,10 +173,10 @@ def _calibration(sums: Sums, **_: object) -> CalibrationError:
 
     edges, last = sums.edges, len(sums.edges) - 1
     bins = sorted(sums.bins.items())
-    n = [own.n for _, own in bins]
-    mean = [to_float(own.total / own.n) for _, own in bins]
-    rate = [own.hits / own.n for _, own in bins]
-    gap = [abs(one - other) for one, other in zip(mean, rate, strict=True)]
+    n = [part.n for _, part in bins]
+    mean = [to_float(part.total / part.n) for _, part in bins]
+    rate = [part.hits / part.n for _, part in bins]
+    gap = [abs(predicted - other) for predicted, other in zip(mean, rate, strict=True)]
     frame = pl.DataFrame(
         {
             "low": [edges[number] for number, _ in bins],
@@ -186,7 +186,7 @@ def _calibration(sums: Sums, **_: object) -> CalibrationError:
             "observed": rate,
         }
     )
-    shares = (own / sums.n * far for own, far in zip(n, gap, strict=True))
+    shares = (size / sums.n * far for size, far in zip(n, gap, strict=True))
     return CalibrationError(math.fsum(shares), sums.n, frame, max(gap))
 
 

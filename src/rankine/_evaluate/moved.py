@@ -40,7 +40,7 @@ class MovedQuery:
             "difference": self.difference,
             "values": list(self.values),
             "tops": [
-                [one._asdict() | {"item": plain(one.item)} for one in top]
+                [entry._asdict() | {"item": plain(entry.item)} for entry in top]
                 for top in self.tops
             ],
         }
@@ -70,12 +70,12 @@ class Moved(Sequence[MovedQuery]):
     keep: int = 0
 
     @overload
-    def __getitem__(self, at: int) -> MovedQuery: ...
+    def __getitem__(self, index: int) -> MovedQuery: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[MovedQuery, ...]: ...
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, index: slice) -> tuple[MovedQuery, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
         """Return one query, 0 for the one that differs most, or a slice of them."""
-        return self.queries[at]
+        return self.queries[index]
 
     def __len__(self) -> int:
         """Return how many queries there are."""
@@ -113,5 +113,5 @@ def moved_queries(
         for place, (number, query) in enumerate(zip(order, ids, strict=True))
     )
     known = comparison.evaluations.values()
-    keep = min((n_kept(one, label) for one in known), default=0)
+    keep = min((n_kept(evaluation, label) for evaluation in known), default=0)
     return Moved(label, systems, queries, len(moved), len(both), keep)

@@ -37,7 +37,7 @@ class Seen:
         left_out: whether these were left out.
         extra: how many queries of the run are not judged.
         extra_ids: the first few of them.
-        judged, found: how many items are judged, and how many of these were found.
+        judged, retrieved: how many items are judged, and how many of these the run has.
         listed: whether any query has a list, and whether any list has an item.
         grades: the smallest and the largest grade.
         negative: how many grades are below 0.
@@ -55,7 +55,7 @@ class Seen:
     extra: int = 0
     extra_ids: tuple[Any, ...] = ()
     judged: int = 0
-    found: int = 0
+    retrieved: int = 0
     listed: tuple[bool, bool] = False, False
     grades: tuple[float, float] = math.inf, -math.inf
     negative: int = 0
@@ -85,7 +85,7 @@ class Seen:
             self.extra + other.extra,
             (*self.extra_ids, *other.extra_ids)[:SHOWN],
             self.judged + other.judged,
-            self.found + other.found,
+            self.retrieved + other.retrieved,
             (self.listed[0] or other.listed[0], self.listed[1] or other.listed[1]),
             (
                 min(self.grades[0], other.grades[0]),
@@ -149,7 +149,7 @@ def notes_of(
     *,
     doubts: Doubts,
     catalogue: Iterable[str],
-    told: Iterable[str],
+    said: Iterable[str],
 ) -> tuple[str, ...]:
     """Say what the reader of the numbers must know, each thing once.
 
@@ -159,7 +159,7 @@ def notes_of(
         seen: what was seen of judged queries, None if no metric reads them.
         doubts: what was seen of the data as they are.
         catalogue: whose items are the catalogue, where nobody gave one.
-        told: what was told while data were read and joined.
+        said: what was told while data were read and joined.
     """
     notes = (
         *doubts.notes(),
@@ -167,7 +167,7 @@ def notes_of(
         *catalogue,
         *weight_notes(summaries),
         *(undefined(summaries) if seen is None else _judged(plan, summaries, seen)),
-        *told,
+        *said,
     )
     return tuple(dict.fromkeys(notes))
 
@@ -177,16 +177,16 @@ def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
 
     The place is the number of the table, and the stage at which it was told.
     """
-    judged = [one for one in tables if isinstance(one, Aligned)]
-    listed = [one for one in tables if isinstance(one, Listed)]
+    judged = [table for table in tables if isinstance(table, Aligned)]
+    listed = [table for table in tables if isinstance(table, Listed)]
     stages = [
-        *((one.notes,) for one in judged[:1]),
-        *((one.notes, one.strange, one.bare) for one in listed),
+        *((table.notes,) for table in judged[:1]),
+        *((table.notes, table.strange, table.bare) for table in listed),
     ]
     return [
         ((number, stage), note)
-        for number, told in enumerate(stages)
-        for stage, notes in enumerate(told)
+        for number, of_table in enumerate(stages)
+        for stage, notes in enumerate(of_table)
         for note in notes
     ]
 
@@ -262,7 +262,7 @@ def _apart(seen: Seen) -> Iterator[str]:
     if seen.extra:
         who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
         yield f"{who} of the run without judgements ({names}): not evaluated"
-    if not seen.found and seen.listed[1] and seen.judged:
+    if not seen.retrieved and seen.listed[1] and seen.judged:
         yield (
             "no judged item is in the run; rankine check shows whether both write ids "
             "the same way"
@@ -362,7 +362,9 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
     Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
     1965).
     """
-    known = (one.weights for one in summaries.values() if one.weights is not None)
+    known = (
+        summary.weights for summary in summaries.values() if summary.weights is not None
+    )
     weights = next(known, None)
     if weights is None:
         return ()
@@ -378,8 +380,8 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
         )
     whole = [
         label
-        for label, one in summaries.items()
-        if has_no_weights(one.metric) and one.weights is None
+        for label, summary in summaries.items()
+        if has_no_weights(summary.metric) and summary.weights is None
     ]
     if whole:
         names = ", ".join(whole)

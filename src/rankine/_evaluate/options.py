@@ -172,16 +172,16 @@ class Options:
         if not isinstance(columns, Mapping):
             return columns
         shared: dict[str, Any] = {}
-        own: dict[str, dict[str, Any]] = {kind: {} for kind in ROLES}
+        by_role: dict[str, dict[str, Any]] = {kind: {} for kind in ROLES}
         for name, column in columns.items():
             kind, dot, part = str(name).partition(".")
-            if dot and kind in own:
-                own[kind][part] = column
+            if dot and kind in by_role:
+                by_role[kind][part] = column
             elif name != "features":
                 shared[name] = column
         if role in APART:
-            return own[role] or None
-        return (shared | own[LIKE.get(role, role)] | own[role]) or None
+            return by_role[role] or None
+        return (shared | by_role[LIKE.get(role, role)] | by_role[role]) or None
 
 
 def options_of(function: str, given: Mapping[str, Any]) -> Options:
@@ -215,11 +215,11 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     how = replace(how, subtopics=False)
     plain = isinstance(train, Mapping) and not is_sparse(train)
     if plain and not hold_objects(train.values()):
-        own = {
+        lists = {
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
             for user, had in train.items()
         }
-        rows = as_rows(Lists(own, "train"), "run", lenient=how.lenient)
+        rows = as_rows(Lists(lists, "train"), "run", lenient=how.lenient)
     else:
         source = io.read(train, "qrels", how, "train")
         rows = as_rows(source, "qrels", lenient=how.lenient)

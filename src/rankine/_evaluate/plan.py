@@ -91,8 +91,8 @@ class Plan:
     def thresholds(self) -> tuple[float, ...]:
         """The smallest relevant grades of the metrics that nobody told."""
         pairs = zip(self.asked, self.bound, strict=True)
-        own = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
-        return tuple(1 if rel is None else rel for rel in own)
+        grades = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
+        return tuple(1 if rel is None else rel for rel in grades)
 
     @cached_property
     def judged(self) -> tuple[Group, ...]:
@@ -110,7 +110,7 @@ def plan_of(
 ) -> Plan:
     """Check everything that can be checked without data."""
     rule = named(convention)
-    told = rel is not None or rule.threshold != 1
+    is_given = rel is not None or rule.threshold != 1
     if ties is not None:
         rule = rule.replace(tie=ties)
     if rel is not None:
@@ -126,26 +126,26 @@ def plan_of(
         raise UsageError(msg)
     _check_rule(rule)
     _check_metrics(rule, metrics)
-    filled = (_with_catalog(bind(one, rule), one, catalog) for one in metrics)
+    filled = (_with_catalog(bind(metric, rule), metric, catalog) for metric in metrics)
     bound = tuple(
-        own if own is metric else own.called(str(metric))
-        for own, metric in zip(filled, metrics, strict=True)
+        full if full is metric else full.called(str(metric))
+        for full, metric in zip(filled, metrics, strict=True)
     )
     groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
     for number, metric in enumerate(bound):
-        own = rule_for(metric, rule)
-        key = tuple(getattr(own, field) for field in _OF_TABLE)
+        of_metric = rule_for(metric, rule)
+        key = tuple(getattr(of_metric, field) for field in _OF_TABLE)
         if isinstance(metric, ListMetric):
-            users = users_of(metric.needs, own)
-            key = ("lists", users, *(getattr(own, field) for field in OF_LISTS))
-        groups.setdefault(key, []).append((number, metric, own))
+            users = users_of(metric.needs, of_metric)
+            key = ("lists", users, *(getattr(of_metric, field) for field in OF_LISTS))
+        groups.setdefault(key, []).append((number, metric, of_metric))
     return Plan(
         tuple(metrics),
         tuple(str(metric) for metric in metrics),
         bound,
         tuple(_group(members) for members in groups.values()),
         rule,
-        () if told else tuple(m for m in metrics if _needs_threshold(m, rule)),
+        () if is_given else tuple(m for m in metrics if _needs_threshold(m, rule)),
         catalog,
         convention if isinstance(convention, str) else None,
         rel,
@@ -193,16 +193,21 @@ def rule_for(metric: Metric, rule: Convention) -> Convention:
     """Return a convention as it holds for one metric: its overrides applied."""
     if not rule.overrides and not metric.fact.rule:
         return rule
-    own = {**metric.fact.rule, **rule.own(metric.name, cut=metric.depth is not None)}
-    return rule.replace(**{key: own[key] for key in own if metric.fact.is_field(key)})
+    choices = {
+        **metric.fact.rule,
+        **rule.own(metric.name, cut=metric.depth is not None),
+    }
+    return rule.replace(
+        **{key: choices[key] for key in choices if metric.fact.is_field(key)}
+    )
 
 
 @lru_cache(maxsize=4096)
 def bind(metric: Metric, rule: Convention) -> Metric:
     """Fill the parameters that were not given with what the convention says."""
-    own = rule_for(metric, rule)
+    of_metric = rule_for(metric, rule)
     filled: dict[str, Any] = {
-        parameter: getattr(own, field)
+        parameter: getattr(of_metric, field)
         for parameter, field in metric.fact.follows.items()
     }
     filled |= {
@@ -214,13 +219,13 @@ def bind(metric: Metric, rule: Convention) -> Metric:
         graded = metric.takes("gain") and metric.get("rel") is None
         gain = metric.get("gain") if metric.binds("gain") else filled.get("gain")
         needs = (gain or metric.get("gain")) in _BY_THRESHOLD
-        if not graded or needs or not own.gain_below_threshold:
-            filled["rel"] = own.threshold
-    if own.tie in SPREAD and "ties" not in filled:
+        if not graded or needs or not of_metric.gain_below_threshold:
+            filled["rel"] = of_metric.threshold
+    if of_metric.tie in SPREAD and "ties" not in filled:
         if metric.takes("ties"):
-            filled["ties"] = own.tie
+            filled["ties"] = of_metric.tie
         elif metric.fact.ordered:
-            msg = f"{metric.name} cannot be computed with tie={own.tie!r}"
+            msg = f"{metric.name} cannot be computed with tie={of_metric.tie!r}"
             raise ParameterError(msg)
     for key in filled:
         if not metric.takes(key):
@@ -243,7 +248,7 @@ def bind(metric: Metric, rule: Convention) -> Metric:
 
 def _check_rule(rule: Convention) -> None:
     """Refuse what a convention asks for and nobody can do."""
-    for name, own in rule.overrides.items():
+    for name, choices in rule.overrides.items():
         plain = name.removesuffix(WITH_CUTOFF)
         fact = REGISTRY.get(plain) or LISTED.get(plain)
         if fact is None:
@@ -252,8 +257,8 @@ def _check_rule(rule: Convention) -> None:
                 f"metric{nearest(name, [*REGISTRY, *LISTED])}"
             )
             raise ParameterError(msg)
-        Convention(**{key: own[key] for key in own if fact.is_field(key)})
-        by_rank = own.get("order", rule.order) in BY_RANK
+        Convention(**{key: choices[key] for key in choices if fact.is_field(key)})
+        by_rank = choices.get("order", rule.order) in BY_RANK
         if by_rank != (rule.order in BY_RANK):
             msg = (
                 "a convention must use the rank column for all metrics or for none, "
@@ -266,16 +271,16 @@ def _check_metrics(rule: Convention, metrics: Iterable[Metric]) -> None:
     """Refuse what cannot be computed so, and two functions of one name."""
     seen: set[str] = set()
     for metric in metrics:
-        own, text = rule_for(metric, rule), str(metric)
-        pooled = own.aggregate == "ratio_of_sums"
+        of_metric, text = rule_for(metric, rule), str(metric)
+        pooled = of_metric.aggregate == "ratio_of_sums"
         msg = ""
         if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
             msg = (
                 f"{text} cannot be pooled over queries, as aggregate='ratio_of_sums' "
                 "asks"
             )
-        elif isinstance(metric, ListMetric) and own.tie in SPREAD:
-            msg = f"{text} cannot be computed with tie={own.tie!r}"
+        elif isinstance(metric, ListMetric) and of_metric.tie in SPREAD:
+            msg = f"{text} cannot be computed with tie={of_metric.tie!r}"
         elif text in seen:
             msg = f"two metrics are called {text}; give their functions different names"
         if msg:
@@ -287,9 +292,9 @@ def _needs_threshold(metric: Metric, rule: Convention) -> bool:
     """Say whether a metric has a threshold that was not given."""
     by_threshold = metric.fact.binary or metric.get("gain") == "binary"
     by_threshold = by_threshold and metric.get("judged") is not False
-    own = rule.own(metric.name, cut=metric.depth is not None)
-    told = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(own)
-    return by_threshold and metric.takes("rel") and not told
+    choices = rule.own(metric.name, cut=metric.depth is not None)
+    is_given = metric.binds("rel") or not {"rel", "threshold"}.isdisjoint(choices)
+    return by_threshold and metric.takes("rel") and not is_given
 
 
 def _group(members: list[tuple[int, Metric, Convention]]) -> Group:

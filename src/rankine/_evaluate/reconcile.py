@@ -63,12 +63,12 @@ class Reconciliation:
         if why:
             return Row(name, None, why)
         try:
-            found = self._data.evaluated(self.metric, name)
+            evaluation = self._data.evaluated(self.metric, name)
         except RankineError as error:
             self._errors.append(error)
             return Row(name, None, str(error))
         # Of the tool only: what is said of the data holds for all tools alike.
-        return Row(name, found[self.metric], warnings=found._told_of_tool)  # noqa: SLF001
+        return Row(name, evaluation[self.metric], warnings=evaluation._told_of_tool)  # noqa: SLF001
 
     def _lacks(self, name: str) -> str:
         """Say why a tool has no such metric; empty if it has."""
@@ -88,34 +88,34 @@ class Reconciliation:
                 continue
             # Rounding alone does not make a tool another.
             exact = self._value(self._choices(row.convention) | {"decimals": None})
-            own = row.value if exact is None else exact
+            number = row.value if exact is None else exact
             for value, names in members:
-                if _same(value, own):
+                if _same(value, number):
                     names.append(row.convention)
                     break
             else:
-                members.append((own, [row.convention]))
+                members.append((number, [row.convention]))
         members.sort(key=lambda entry: (BASE not in entry[1], -len(entry[1])))
         return tuple(
             Group(
                 value,
                 tuple(names),
-                {} if BASE in names else {one: self._because(one) for one in names},
+                {} if BASE in names else {name: self._because(name) for name in names},
             )
             for value, names in members
         )
 
     def _because(self, name: str) -> tuple[str, ...]:
         """Say which choices of a tool move the number away from the default."""
-        base, own = self._choices(BASE), self._choices(name) | {"decimals": None}
-        end = self._value(own)
-        needed = _differing(base, own)
+        base, choices = self._choices(BASE), self._choices(name) | {"decimals": None}
+        end = self._value(choices)
+        needed = _differing(base, choices)
         # Leave out, one after the other, what the number does not need.
         for field in tuple(needed):
-            fewer = [one for one in needed if one != field]
-            if _same(end, self._value(base | {one: own[one] for one in fewer})):
+            fewer = [kept for kept in needed if kept != field]
+            if _same(end, self._value(base | {kept: choices[kept] for kept in fewer})):
                 needed = fewer
-        return tuple(in_words(field, own[field]) for field in needed)
+        return tuple(in_words(field, choices[field]) for field in needed)
 
     def explain(self, first: str, second: str) -> Explanation:
         """Switch the choices of one convention to those of another, one at a time.
@@ -167,10 +167,10 @@ class Reconciliation:
         )
 
     def _choices(self, name: str) -> dict[str, Any]:
-        own = _choices(PRESETS[name], self.metric)
-        if own["order"] in BY_RANK and not self._data.ranked:
-            own["order"] = "score"
-        return own
+        choices = _choices(PRESETS[name], self.metric)
+        if choices["order"] in BY_RANK and not self._data.ranked:
+            choices["order"] = "score"
+        return choices
 
     def _found(self, choices: Mapping[str, Any]) -> Evaluation | None:
         try:
@@ -302,36 +302,38 @@ def _same(first: float | None, second: float | None) -> bool:
     return abs(first - second) <= _SAME
 
 
-def _value_of(found: Evaluation | None, metric: Metric) -> float | None:
-    return None if found is None else found[metric]
+def _value_of(evaluation: Evaluation | None, metric: Metric) -> float | None:
+    return None if evaluation is None else evaluation[metric]
 
 
 def _choices(rule: Convention, metric: Metric) -> dict[str, Any]:
     """Return all that a convention says of a metric: fields, and parameters."""
     cut = metric.depth is not None
-    own = rule_for(metric, rule)
-    made = {
-        field: getattr(own, field)
+    of_metric = rule_for(metric, rule)
+    choices = {
+        field: getattr(of_metric, field)
         for field in fields_of(metric)
         if metric.fact.is_field(field)
     }
     for preset in PRESETS.values():
         for key in preset.own(metric.name, cut=cut):
-            if key not in made:
-                made[key] = metric.fact.parameters[key]
+            if key not in choices:
+                choices[key] = metric.fact.parameters[key]
     parameters = rule.own(metric.name, cut=cut)
-    return made | {key: value for key, value in parameters.items() if key in made}
+    return choices | {key: value for key, value in parameters.items() if key in choices}
 
 
 def _rule(choices: Mapping[str, Any], metric: Metric) -> Convention:
     fact = metric.fact
     fields = {key: value for key, value in choices.items() if fact.is_field(key)}
-    own = {
+    parameters = {
         key: value
         for key, value in choices.items()
         if not fact.is_field(key) and value != fact.parameters[key]
     }
-    return Convention(**fields, overrides={metric.name: own} if own else {})
+    return Convention(
+        **fields, overrides={metric.name: parameters} if parameters else {}
+    )
 
 
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
@@ -353,8 +355,8 @@ def _most_moved(
     return moved, ours.get(moved), theirs.get(moved)
 
 
-def _by_query(found: Evaluation) -> dict[Any, float]:
+def _by_query(evaluation: Evaluation) -> dict[Any, float]:
     """Return the values that entered a mean, by query."""
-    (summary,) = found.summaries.values()
-    values = zip(found.queries, summary.values.tolist(), strict=True)
+    (summary,) = evaluation.summaries.values()
+    values = zip(evaluation.queries, summary.values.tolist(), strict=True)
     return {query: value for query, value in values if not math.isnan(value)}

@@ -95,13 +95,13 @@ class Evaluation:
     @cached_property
     def _doubted(self) -> Doubts:
         """What was seen of the data that may not be what they were taken for."""
-        ours = [one for one in self._tables if isinstance(one, (Aligned, Listed))]
+        ours = [table for table in self._tables if isinstance(table, (Aligned, Listed))]
         return with_steps(self._doubts, ours)
 
     @property
     def _told_of_tool(self) -> tuple[str, ...]:
         """Where a number may not be the one that the tool would give, in words."""
-        return tuple(filter(None, (one.told() for one in self._cautions)))
+        return tuple(filter(None, (caution.told() for caution in self._cautions)))
 
     @cached_property
     def _cautions(self) -> tuple[Caution, ...]:
@@ -112,8 +112,8 @@ class Evaluation:
         if self._plan.preset is None:
             return ()
         asked = (
-            (self._plan.asked[number], metric, self._tables[at].table)
-            for at, group in enumerate(self._plan.groups)
+            (self._plan.asked[number], metric, self._tables[place].table)
+            for place, group in enumerate(self._plan.groups)
             for number, metric, _ in group.members
         )
         return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
@@ -124,7 +124,7 @@ class Evaluation:
 
         It is a dict that also finds a metric under another spelling of its name.
         """
-        numbers = {label: found.value for label, found in self.summaries.items()}
+        numbers = {label: summary.value for label, summary in self.summaries.items()}
         return Means(numbers, self._parse)
 
     def __getitem__(self, metric: str | Metric) -> float:
@@ -158,25 +158,24 @@ class Evaluation:
 
         A query that was left out of a mean has null there.
         """
-        frames: dict[int, pl.DataFrame] = {}
-        for at, group in enumerate(self._plan.groups):
-            ids = self._tables[at].ids
-            columns = [_id_column(ids)]
+        frames = []
+        for group, table in zip(self._plan.groups, self._tables, strict=True):
+            columns = [_id_column(table.ids)]
             for number, _, _ in group.members:
                 label = self._plan.labels[number]
                 values = self.summaries[label].values
                 columns.append(pl.Series(label, values, nan_to_null=True))
-            frames[at] = pl.DataFrame(columns)
-        kinds = {frame["query"].dtype for frame in frames.values() if frame.height}
+            frames.append(pl.DataFrame(columns))
+        kinds = {frame["query"].dtype for frame in frames if frame.height}
         if len(frames) > 1:
             need_threads()
         if len(kinds) > 1:
             text = pl.col("query").cast(pl.String)
-            frames = {at: frame.with_columns(text) for at, frame in frames.items()}
+            frames = [frame.with_columns(text) for frame in frames]
         joined = frames[0]
-        for at in range(1, len(frames)):
+        for frame in frames[1:]:
             joined = joined.join(
-                frames[at], on="query", how="full", coalesce=True, maintain_order="left"
+                frame, on="query", how="full", coalesce=True, maintain_order="left"
             )
         # Not by select, which polars hands to its threads.
         return pl.DataFrame([joined[name] for name in ("query", *self._plan.labels)])
@@ -207,14 +206,14 @@ class Evaluation:
         options = (confidence, method, n_resamples, seed)
         if options not in self._intervals:
             # Of all metrics, so that queries are drawn once.
-            found = intervals(
-                [one.sample for one in self.summaries.values()],
+            bounds = intervals(
+                [summary.sample for summary in self.summaries.values()],
                 confidence=confidence,
                 method=method,
                 n_resamples=n_resamples,
                 seed=seed,
             )
-            each = zip(self.summaries.items(), found, strict=True)
+            each = zip(self.summaries.items(), bounds, strict=True)
             self._intervals[options] = {
                 name: summary.inside(pair) for (name, summary), pair in each
             }
@@ -331,13 +330,13 @@ class Evaluation:
             self._seen,
             doubts=self._doubted,
             catalogue=self._catalogue,
-            told=self._told,
+            said=self._told,
         )
 
     @cached_property
     def _seen(self) -> Seen | None:
         """What was seen of judged queries, None if no metric reads them."""
-        judged = [one for one in self._tables if isinstance(one, Aligned)]
+        judged = [table for table in self._tables if isinstance(table, Aligned)]
         return seen_in(judged[0], ranking_metrics(self._plan)) if judged else None
 
     @cached_property
@@ -348,8 +347,8 @@ class Evaluation:
     @cached_property
     def _catalogue(self) -> tuple[str, ...]:
         """Whose items are the catalogue, where nobody gave one."""
-        listed = [one for one in self._tables if isinstance(one, Listed)]
-        return tuple(note for one in listed for note in one.catalogue)
+        listed = [table for table in self._tables if isinstance(table, Listed)]
+        return tuple(note for table in listed for note in table.catalogue)
 
     @property
     def table(self) -> Any:
@@ -400,9 +399,9 @@ class Evaluation:
         warnings: tuple[str, ...],
     ) -> Self:
         """Make an evaluation of what was saved of it, with the notes as they were."""
-        made = cls(plan, summaries, tables, name)
-        made.notes, made.warnings = notes, warnings
-        return made
+        evaluation = cls(plan, summaries, tables, name)
+        evaluation.notes, evaluation.warnings = notes, warnings
+        return evaluation
 
     def to_markdown(self) -> str:
         """Return the means as a Markdown table."""
@@ -444,4 +443,4 @@ def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
     try:
         return pl.Series("query", ids)
     except NO_COLUMN:
-        return pl.Series("query", [str(one) for one in ids])
+        return pl.Series("query", [str(query) for query in ids])

@@ -119,13 +119,13 @@ def plan_of(measures: Any) -> Plan:
     measures = _DEFAULT if measures == () else measures
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         measures = (measures,)
-    read = (measure for one in measures for measure in parse_measures(one))
+    read = (measure for entry in measures for measure in parse_measures(entry))
     asked = tuple(dict.fromkeys(read))
     if not asked:
         msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
         raise UsageError(msg)
     rule = convention("rankine")
-    members = tuple((number, one, rule) for number, one in enumerate(asked))
+    members = tuple((number, measure, rule) for number, measure in enumerate(asked))
     group = Group(rule, members, None, keep_scores=False)
     return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
 
@@ -134,12 +134,12 @@ def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Simi
     """Compare two runs that have been read, by a plan that has been checked."""
     scored = any("scores" in measure.needs for measure in plan.bound)
     joined = join(first, second, scored=scored)
-    found = tuple(
+    summaries = tuple(
         summarize(metric, joined.matched, plan.rule, joined.ids)  # type: ignore[arg-type]
         for metric in plan.bound
     )
     title = name or f"{first.name} and {second.name}"
-    return Similarity(plan, found, (joined,), title)
+    return Similarity(plan, summaries, (joined,), title)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,9 @@ class SimilarityMatrix:
         """The matrix as a frame: run, then a column per run."""
         import polars as pl  # noqa: PLC0415 - not needed for the numbers
 
-        columns = {name: self.values[:, at] for at, name in enumerate(self.names)}
+        columns = {
+            name: self.values[:, column] for column, name in enumerate(self.names)
+        }
         first = "run"
         while first in columns:
             first += "_"
@@ -255,16 +257,16 @@ def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
     names = tuple(runs)
     values = np.full((len(names), len(names)), np.nan)
     notes: dict[tuple[str, str], tuple[str, ...]] = {}
-    for row, one in enumerate(names):
+    for row, name in enumerate(names):
         for column, other in enumerate(names):
             if column < row and measure.is_symmetric:
                 values[row, column] = values[column, row]
                 continue
             try:
-                found = compare(plan, runs[one], runs[other], None)
+                similarity = compare(plan, runs[name], runs[other], None)
             except DataError as error:
-                msg = f"{one} and {other}: {error}"
+                msg = f"{name} and {other}: {error}"
                 raise DataError(msg) from None
-            values[row, column] = found[str(measure)]
-            notes[one, other] = found.notes
+            values[row, column] = similarity[str(measure)]
+            notes[name, other] = similarity.notes
     return SimilarityMatrix(measure, names, values, notes)

@@ -168,12 +168,12 @@ def summarize(
         n_undefined -= int(np.count_nonzero(times == 0))
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
-    made = Summary(
+    summary = Summary(
         value, values, n, n_undefined, gaps, parts, metric, table, known_empty
     )
     if weights is not None:
-        return _weighed(made, rule, weights)
-    return replace(made, value=_told(value if n else _nothing(metric, rule), rule))
+        return _weighed(summary, rule, weights)
+    return replace(summary, value=_told(value if n else _nothing(metric, rule), rule))
 
 
 def _without_bare(
@@ -198,8 +198,8 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     n, parts = int(np.count_nonzero(entered)), summary.parts
     if parts is not None:
         parts = np.where(entered, parts[0], 0), np.where(entered, parts[1], 0)
-    made = replace(summary, values=values, n=n, parts=parts, weights=weights)
-    weight = None if made.uneven is None else weights
+    weighed = replace(summary, values=values, n=n, parts=parts, weights=weights)
+    weight = None if weighed.uneven is None else weights
     if undefined or not n:
         value = math.nan if undefined else _nothing(metric, rule)
     elif parts is not None:
@@ -207,7 +207,7 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     else:
         known = None if weight is None else weight[entered]
         value = reduce(values[entered], metric.summary, known)
-    return replace(made, value=_told(value, rule))
+    return replace(weighed, value=_told(value, rule))
 
 
 def _is_pooled(metric: Metric, rule: Convention) -> bool:
@@ -221,33 +221,37 @@ def has_no_weights(metric: Metric) -> bool:
     return metric.fact.of_all or (across is not None and across.is_one_number)
 
 
-def together(metric: Metric, rule: Convention, found: Sequence[Summary]) -> Summary:
+def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> Summary:
     """Put summaries of other queries each together, as if all were one table.
 
     Sums are exact, so that the order does not matter.
     """
-    values = np.concatenate([one.values for one in found] or [np.zeros(0)])
+    values = np.concatenate([summary.values for summary in summaries] or [np.zeros(0)])
     known = ~np.isnan(values)
     n = int(np.count_nonzero(known))
     weights = None
-    if any(one.weights is not None for one in found):
+    if any(summary.weights is not None for summary in summaries):
         weights = np.concatenate(
-            [one.weights for one in found if one.weights is not None]
+            [summary.weights for summary in summaries if summary.weights is not None]
         )
     value = reduce(values[known], metric.summary)
     # Not by how many values are nan: a query of weight 0 is left out, not undefined.
-    n_undefined = sum(one.n_undefined for one in found)
+    n_undefined = sum(summary.n_undefined for summary in summaries)
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
     parts = None
-    pairs = [one.parts for one in found if one.parts is not None]
+    pairs = [summary.parts for summary in summaries if summary.parts is not None]
     if n and pairs:
         # Queries of a batch in which none has a value have no part in it.
-        pairs = [one.parts or _no_parts(len(one.values)) for one in found]
+        pairs = [
+            summary.parts or _no_parts(len(summary.values)) for summary in summaries
+        ]
         up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
         parts, value = (up, down), _ratio(up, down)
     value = _told(value if n else _nothing(metric, rule), rule)
-    empty = np.concatenate([one.empty for one in found] or [np.zeros(0, dtype=bool)])
+    empty = np.concatenate(
+        [summary.empty for summary in summaries] or [np.zeros(0, dtype=bool)]
+    )
     whole = Summary(value, values, n, n_undefined, None, parts, metric, None, empty)
     return whole if weights is None else _weighed(whole, rule, weights)
 
@@ -359,9 +363,9 @@ def _with_empty(
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""
     if rule.empty_truth == "error" and empty.any():
-        at = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
+        shown = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
         who = count(int(empty.sum()), "query")
-        msg = f"{who} without {lacks} ({at}), which the convention refuses"
+        msg = f"{who} without {lacks} ({shown}), which the convention refuses"
         raise DataError(msg)
     worth = 0.0 if rule.empty_truth == "zero" else np.nan
     return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)

@@ -145,11 +145,11 @@ def doubts_of(
         source: the run.
         thresholds: the smallest relevant grades that nobody gave.
     """
-    own = tuple(sorted(set(thresholds)))
+    distinct = tuple(sorted(set(thresholds)))
     if truth is None:
         return Doubts(_read(source))
     judgements, grades = truth.source, _NONE
-    if own and len(truth.pool.grade):
+    if distinct and len(truth.pool.grade):
         grade = truth.pool.grade
         grades = float(grade.min()), float(grade.max())
     column = judgements.column if isinstance(judgements, Rows) else ""
@@ -157,7 +157,7 @@ def doubts_of(
         (*_read(judgements), *_read(source)),
         grades=grades,
         rated=is_rating(column),
-        thresholds=own,
+        thresholds=distinct,
     )
 
 
@@ -199,11 +199,11 @@ class Caution:
 def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
     """Put cautions of several parts together: each once, with its counts added."""
     totals: dict[Caution, int | None] = {}
-    for one in cautions:
-        before = totals.get(replace(one, n=None))
-        n = one.n if before is None or one.n is None else before + one.n
-        totals[replace(one, n=None)] = n
-    return tuple(replace(one, n=n) for one, n in totals.items())
+    for caution in cautions:
+        before = totals.get(replace(caution, n=None))
+        n = caution.n if before is None or caution.n is None else before + caution.n
+        totals[replace(caution, n=None)] = n
+    return tuple(replace(caution, n=n) for caution, n in totals.items())
 
 
 def cautions_of(

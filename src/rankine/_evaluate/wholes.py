@@ -45,16 +45,18 @@ def check_whole(
 
 def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
     """Return the number of each system, and what it is without each user."""
-    found: dict[str, dict[str, float]] = {}
+    by_system: dict[str, dict[str, float]] = {}
     values = []
     for name, evaluation in evaluations.items():
         _, listed = table_of(evaluation, label)
         value, left = whole_and_without(evaluation, label)
         left = np.where(np.isnan(left), np.inf, left)
-        found[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
+        by_system[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
         values.append(value)
-    users = sorted({user for own in found.values() for user in own})
-    without = [[own.get(user, np.nan) for user in users] for own in found.values()]
+    users = sorted({user for numbers in by_system.values() for user in numbers})
+    without = [
+        [numbers.get(user, np.nan) for user in users] for numbers in by_system.values()
+    ]
     return Whole(np.array(values), np.array(without))
 
 
@@ -96,8 +98,10 @@ def whole_warnings(compared: Compared, pairs: Any) -> list[str]:
             said.append(
                 f"{label} depends on how many users there are, which differs: {sizes}"
             )
-        own = (pairs.metric == metric) & (pairs.n_moved == 0) & (pairs.difference != 0)
-        for number in np.flatnonzero(own & ~np.isnan(pairs.difference)):
+        unmoved = (
+            (pairs.metric == metric) & (pairs.n_moved == 0) & (pairs.difference != 0)
+        )
+        for number in np.flatnonzero(unmoved & ~np.isnan(pairs.difference)):
             a, b = (compared.systems[side[number]] for side in (pairs.a, pairs.b))
             said.append(
                 f"{label}: no single user changes the difference of {a} and {b}, so "

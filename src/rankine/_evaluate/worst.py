@@ -81,9 +81,11 @@ class WorstQuery:
         return {
             "query": plain(self.query),
             "value": self.value,
-            "top": [one._asdict() | {"item": plain(one.item)} for one in self.top],
+            "top": [
+                entry._asdict() | {"item": plain(entry.item)} for entry in self.top
+            ],
             "missed": [
-                one._asdict() | {"item": plain(one.item)} for one in self.missed
+                entry._asdict() | {"item": plain(entry.item)} for entry in self.missed
             ],
             "looked": self.looked,
         }
@@ -117,12 +119,12 @@ class Worst(Sequence[WorstQuery]):
     keep: int
 
     @overload
-    def __getitem__(self, at: int) -> WorstQuery: ...
+    def __getitem__(self, index: int) -> WorstQuery: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[WorstQuery, ...]: ...
-    def __getitem__(self, at: Any) -> Any:
+    def __getitem__(self, index: slice) -> tuple[WorstQuery, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
         """Return one query, 0 for the worst, or a slice of them."""
-        return self.queries[at]
+        return self.queries[index]
 
     def __len__(self) -> int:
         """Return how many queries there are."""
@@ -133,7 +135,7 @@ class Worst(Sequence[WorstQuery]):
         return {
             "metric": self.metric,
             "keep": self.keep or None,
-            "queries": [one.to_dict() for one in self.queries],
+            "queries": [query.to_dict() for query in self.queries],
         }
 
     def __str__(self) -> str:
@@ -206,13 +208,13 @@ def first_items(
         return [()] * len(queries)
     rows = {str(query): row for row, query in enumerate(table.ids)}
     places = [rows.get(str(query)) for query in queries]
-    found = np.array([row for row in places if row is not None], dtype=np.int64)
-    values = np.zeros(len(found))
-    made = worst_queries(
-        bound, [table.ids[int(row)] for row in found], values,
-        _trail(evaluation, table, found),
+    listed = np.array([row for row in places if row is not None], dtype=np.int64)
+    values = np.zeros(len(listed))
+    records = worst_queries(
+        bound, [table.ids[int(row)] for row in listed], values,
+        _trail(evaluation, table, listed),
     )  # fmt: skip
-    tops = iter([query.top for query in made])
+    tops = iter([query.top for query in records])
     return [() if row is None else next(tops) for row in places]
 
 
@@ -250,31 +252,31 @@ def worst_queries(
     metric: Metric, ids: Sequence[Any], values: Floats, trail: Trail
 ) -> tuple[WorstQuery, ...]:
     """Return the record of some queries, of which ids, values and items are given."""
-    made = []
+    records = []
     shown = trail.keep or SHOWN
     limit = metric.depth or shown
     least = least_relevant(metric)
     bounds = trail.starts.tolist()
-    for at, (query, value) in enumerate(zip(ids, values.tolist(), strict=True)):
-        part = slice(bounds[at], bounds[at + 1])
+    for number, (query, value) in enumerate(zip(ids, values.tolist(), strict=True)):
+        part = slice(bounds[number], bounds[number + 1])
         items, grades = trail.items[part], trail.grades[part].tolist()
         ranks = trail.ranks[part].tolist()
         judged = list(zip(items, grades, ranks, strict=True))
         if trail.tops is None:
-            first = ((rank, one, grade) for one, grade, rank in judged if rank)
+            first = ((rank, item, grade) for item, grade, rank in judged if rank)
             inside = (TopItem(*row) for row in first if row[0] <= shown)
             top = sorted(inside, key=attrgetter("rank"))
         else:
-            top = _graded(trail.tops[at], dict(zip(items, grades, strict=True)))
+            top = _graded(trail.tops[number], dict(zip(items, grades, strict=True)))
         missed = [
             MissedItem(item, grade, rank or None)
             for item, grade, rank in judged
             if grade >= least and not 0 < rank <= limit
         ]
-        missed.sort(key=lambda one: (-one.grade, one.rank or np.inf))
-        looked = int(trail.looked[at]) or None
-        made.append(WorstQuery(query, value, tuple(top), tuple(missed), looked))
-    return tuple(made)
+        missed.sort(key=lambda item: (-item.grade, item.rank or np.inf))
+        looked = int(trail.looked[number]) or None
+        records.append(WorstQuery(query, value, tuple(top), tuple(missed), looked))
+    return tuple(records)
 
 
 def _graded(top: list[tuple[int, Any]], grades: dict[Any, float]) -> list[TopItem]:

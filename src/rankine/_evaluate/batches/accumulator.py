@@ -202,15 +202,17 @@ class Accumulator(Generic[R]):
 def _total(metrics: Any, options: dict[str, Any]) -> Total[Any]:
     several = isinstance(metrics, (list, tuple))
     asked = list(metrics) if several else [metrics]
-    names = [_function(one) for one in asked]
+    names = [_function(entry) for entry in asked]
     if not any(names):
         return Evaluations(metrics, options)
     if set(names) == {"ctr"}:
         return Rates(options)
     if all(name in LOSSES for name in names):
         return Losses([name for name in names if name], options, several=several)
-    told = ", ".join(name or str(one) for name, one in zip(names, asked, strict=True))
-    msg = f"{told} need different kinds of data; make an Accumulator for each kind"
+    words = ", ".join(
+        name or str(entry) for name, entry in zip(names, asked, strict=True)
+    )
+    msg = f"{words} need different kinds of data; make an Accumulator for each kind"
     raise ParameterError(msg)
 
 
@@ -220,4 +222,4 @@ def _function(entry: Any) -> str | None:
     known |= {name: getattr(predictions, name) for name in LOSSES}
     if isinstance(entry, str):
         return entry if entry in known else None
-    return next((name for name, one in known.items() if one is entry), None)
+    return next((name for name, function in known.items() if function is entry), None)

@@ -96,9 +96,9 @@ class _Part:
     Attributes:
         came: who and what has come.
         queries: the queries of each group.
-        found: the values of each metric, a summary per batch.
+        summaries: the values of each metric, a summary per batch.
         seen: what was seen of judged queries.
-        told: what was told while batches were read and joined.
+        said: what was told while batches were read and joined.
         cautions: where numbers may not be those of a tool.
         doubts: what was seen of all data.
         catalogue: whose items are the catalogue, which all batches have in common.
@@ -108,9 +108,9 @@ class _Part:
 
     came: Came
     queries: list[_Queries]
-    found: list[list[Summary]]
+    summaries: list[list[Summary]]
     seen: Seen | None = None
-    told: Told = field(default_factory=Told)
+    said: Told = field(default_factory=Told)
     cautions: tuple[Caution, ...] = ()
     doubts: Doubts = field(default_factory=Doubts)
     catalogue: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class _Part:
     def moved(self, by: int) -> _Part:
         """Return the same of queries whose numbers are larger."""
         seen = self.seen and self.seen.moved(by)
-        queries = [own.moved(by) for own in self.queries]
+        queries = [group.moved(by) for group in self.queries]
         return replace(self, came=self.came.moved(by), queries=queries, seen=seen)
 
 
@@ -138,10 +138,10 @@ class Evaluations(Total[_Part]):
             )
             raise ParameterError(msg)
         check_options("evaluate", options, {*_OPTIONS, _RENUMBER})
-        own = {name: value for name, value in options.items() if name != _RENUMBER}
+        rest = {name: value for name, value in options.items() if name != _RENUMBER}
         self._renumbers = options.get(_RENUMBER, False)
         check_flag(_RENUMBER, self._renumbers)
-        job = prepare(metrics, Options(**own))
+        job = prepare(metrics, Options(**rest))
         job.check()
         self._plan = plan = job.plan
         self._versions = versions(plan.asked)
@@ -175,13 +175,13 @@ class Evaluations(Total[_Part]):
         queries = []
         tables: Sequence[Any] = result._tables  # noqa: SLF001 - of our own making
         for group, table in zip(self._plan.groups, tables, strict=True):
-            own = _Queries(list(table.ids), set(map(str, table.ids)))
-            if not group.lists and any(one.across for _, one, _ in group.members):
-                own.tables.append(replace(table.table, memo={}))
+            of_group = _Queries(list(table.ids), set(map(str, table.ids)))
+            if not group.lists and any(metric.across for _, metric, _ in group.members):
+                of_group.tables.append(replace(table.table, memo={}))
             if isinstance(table, Listed):
-                own.shown = shown_in(group, table, judged=qrels is not None)
-            queries.append(own)
-        told = told_in(tables)
+                of_group.shown = shown_in(group, table, judged=qrels is not None)
+            queries.append(of_group)
+        said = told_in(tables)
         return _Part(
             came,
             queries,
@@ -191,7 +191,9 @@ class Evaluations(Total[_Part]):
                 for summary in result.summaries.values()
             ],
             result._seen,  # noqa: SLF001
-            Told({(at, getattr(note, "key", note)): (note, 1) for at, note in told}),
+            Told(
+                {(place, getattr(note, "key", note)): (note, 1) for place, note in said}
+            ),
             result._cautions,  # noqa: SLF001
             result._doubted,  # noqa: SLF001
             result._catalogue,  # noqa: SLF001
@@ -225,24 +227,24 @@ class Evaluations(Total[_Part]):
 
     def add(self, part: _Part) -> None:
         """Add what is kept of other queries."""
-        own = self.part
-        own.came.check(part.came, self._n_items)
-        by_place = own.came.n_places > 0 and part.came.n_places > 0
-        for queries, more in zip(own.queries, part.queries, strict=True):
+        ours = self.part
+        ours.came.check(part.came, self._n_items)
+        by_place = ours.came.n_places > 0 and part.came.n_places > 0
+        for queries, more in zip(ours.queries, part.queries, strict=True):
             _refuse_again(queries.seen, more, by_place=by_place)
-        own.came.add(part.came)
-        for queries, more in zip(own.queries, part.queries, strict=True):
+        ours.came.add(part.came)
+        for queries, more in zip(ours.queries, part.queries, strict=True):
             queries.add(more)
-        for summaries, further in zip(own.found, part.found, strict=True):
+        for summaries, further in zip(ours.summaries, part.summaries, strict=True):
             summaries.extend(further)
         if part.seen is not None:
-            own.seen = part.seen if own.seen is None else own.seen + part.seen
-        own.told.add(part.told)
-        own.cautions = added((*own.cautions, *part.cautions))
-        own.doubts += part.doubts
-        own.catalogue = own.catalogue or part.catalogue
-        own.is_empty &= part.is_empty
-        own.name = own.name or part.name
+            ours.seen = part.seen if ours.seen is None else ours.seen + part.seen
+        ours.said.add(part.said)
+        ours.cautions = added((*ours.cautions, *part.cautions))
+        ours.doubts += part.doubts
+        ours.catalogue = ours.catalogue or part.catalogue
+        ours.is_empty &= part.is_empty
+        ours.name = ours.name or part.name
 
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
@@ -250,27 +252,33 @@ class Evaluations(Total[_Part]):
         if any(_reads_judged_queries(group) for group in plan.groups):
             part.came.refuse_apart()
         weights = self._job.weights
-        found: dict[int, Summary] = {}
+        by_number: dict[int, Summary] = {}
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for number, metric, rule in group.members:
                 _refuse_sample(metric, len(queries.ids))
-                weighed = any(one.weights is not None for one in part.found[number])
+                weighed = any(
+                    summary.weights is not None for summary in part.summaries[number]
+                )
                 if metric.fact.of_all and not weighed:
                     tallies = queries.shown.tallies(self._job.known)
-                    each = [one.values for one in part.found[number]]
-                    found[number] = _whole(metric, rule, tallies, each)
+                    each = [summary.values for summary in part.summaries[number]]
+                    by_number[number] = _whole(metric, rule, tallies, each)
                 elif queries.tables and metric.across:
                     table = Judged.concatenated(queries.tables)
                     counts = None if weights is None else weights.of(queries.ids)
-                    found[number] = summarize(metric, table, rule, queries.ids, counts)
+                    by_number[number] = summarize(
+                        metric, table, rule, queries.ids, counts
+                    )
                 else:
-                    found[number] = together(metric, rule, part.found[number])
+                    by_number[number] = together(metric, rule, part.summaries[number])
         name = self._job.options.name or part.name or "run"
         if self.n_batches and part.is_empty:
             raise no_rows(name)
         if part.came.has_judgements and not part.came.judged:
             raise no_judgements(_JUDGEMENTS)
-        summaries = {plan.labels[number]: found[number] for number in sorted(found)}
+        summaries = {
+            plan.labels[number]: by_number[number] for number in sorted(by_number)
+        }
         return Accumulated.restored(
             plan,
             tuple(summaries.values()),
@@ -282,7 +290,7 @@ class Evaluations(Total[_Part]):
                 part.seen,
                 doubts=part.doubts,
                 catalogue=part.catalogue,
-                told=(*part.told.notes(self.n_batches), *part.came.notes),
+                said=(*part.said.notes(self.n_batches), *part.came.notes),
             ),
             warnings=(
                 *part.doubts.warnings(),
@@ -341,8 +349,10 @@ def _reads_judged_queries(group: Group) -> bool:
     """Say whether metrics are of the queries that have judgements."""
     if not group.lists:
         return True
-    members = [one for _, one, _ in group.members if isinstance(one, ListMetric)]
-    judged = any("judgements" in one.needs for one in members)
+    members = [
+        metric for _, metric, _ in group.members if isinstance(metric, ListMetric)
+    ]
+    judged = any("judgements" in metric.needs for metric in members)
     return judged and group.rule.queries != "run"
 
 
@@ -358,7 +368,7 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     # Not what batches would refuse as well: to draw from lists that are not kept.
     fact = metric.fact
     drawn = {_SAMPLE, *(key for key, (on, _) in fact.matters.items() if on == _SAMPLE)}
-    kept = tuple(one for one in metric.params if one[0] not in drawn)
+    kept = tuple(pair for pair in metric.params if pair[0] not in drawn)
     able = type(metric)(metric.name, kept, fact)(**{across.parameter: across.instead})
     msg = f"{metric} {across.reads}, which a batch does not know; {give}write {able}"
     raise ParameterError(msg)
@@ -389,8 +399,8 @@ def _open(plan: Plan) -> Plan:
         replace(
             group,
             members=tuple(
-                (number, metric, own.replace(nothing="nan", decimals=None))
-                for number, metric, own in group.members
+                (number, metric, rule.replace(nothing="nan", decimals=None))
+                for number, metric, rule in group.members
             ),
         )
         for group in plan.groups

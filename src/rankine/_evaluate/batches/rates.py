@@ -107,7 +107,7 @@ def _part(joined: Joined) -> _Part:
     if not joined.context:
         everybody = pl.lit(0).alias(_ALL)
         shown, offered = shown.with_columns(everybody), offered.with_columns(everybody)
-    what = [one for one in ("guess", "probability") if one in offered.columns]
+    what = [column for column in ("guess", "probability") if column in offered.columns]
     # Ids as texts, as which they are compared where their types differ.
     prints = pl.struct(pl.col("item").cast(pl.String), *what).hash() // _ROOM
     recommended = offered.group_by(context).agg(prints.sum().alias("print"))
@@ -120,18 +120,18 @@ def _part(joined: Joined) -> _Part:
     return _Part(joined.rounds, tuple(context), units, contexts, items, weight)
 
 
-def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
+def _both(kept: _Part, other: _Part, *, once: bool) -> _Part:
     """Put two parts together, whose contexts must agree."""
-    if one.units != other.units:
+    if kept.units != other.units:
         msg = "batches match rounds by different columns: " + " and ".join(
-            ", ".join(part.units) for part in (one, other)
+            ", ".join(part.units) for part in (kept, other)
         )
         raise DataError(msg)
-    if (one.rounds.spread is None) != (other.rounds.spread is None):
+    if (kept.rounds.spread is None) != (other.rounds.spread is None):
         msg = "some batches have propensities, and others do not"
         raise DataError(msg)
-    context = list(one.context)
-    first, second, notes = _alike(one.contexts, other.contexts, context)
+    context = list(kept.context)
+    first, second, notes = _alike(kept.contexts, other.contexts, context)
     again = first.join(second, on=context, suffix="_too")
     if again.height and once:
         msg = (
@@ -158,45 +158,45 @@ def _both(one: _Part, other: _Part, *, once: bool) -> _Part:
         .group_by(context, maintain_order=True)
         .agg(pl.col("print").first(), pl.col("logged").any())
     )
-    mine, too, said = _alike(one.items.to_frame(), other.items.to_frame(), ["item"])
-    weight, more, _ = _alike(one.weight, other.weight, ["item"])
+    mine, too, said = _alike(kept.items.to_frame(), other.items.to_frame(), ["item"])
+    weight, more, _ = _alike(kept.weight, other.weight, ["item"])
     shares = pl.concat((weight, more))
     return _Part(
-        _rounds(one.rounds, other.rounds, notes + said),
-        one.context,
-        one.units,
+        _rounds(kept.rounds, other.rounds, notes + said),
+        kept.context,
+        kept.units,
         contexts,
         pl.concat((mine, too))["item"].unique(),
         shares.group_by("item").agg(pl.col("weight").sum()),
     )
 
 
-def _rounds(one: Rounds, other: Rounds, notes: tuple[str, ...]) -> Rounds:
+def _rounds(kept: Rounds, other: Rounds, notes: tuple[str, ...]) -> Rounds:
     """Put the rounds of two parts together, and what there is to say of both."""
     columns: dict[str, Any] = {
-        name: np.concatenate((getattr(one, name), getattr(other, name)))
+        name: np.concatenate((getattr(kept, name), getattr(other, name)))
         for name in _SEVERAL
     }
-    spreads = [part.spread for part in (one, other) if part.spread is not None]
+    spreads = [part.spread for part in (kept, other) if part.spread is not None]
     ends = np.array(spreads)
     spread = (float(ends.min()), float(ends.max())) if spreads else None
-    said = tuple(dict.fromkeys((*notes, *one.said, *other.said)))[:_SAID]
-    outside = one.outside + other.outside
-    return Rounds(**columns, spread=spread, outside=outside, word=one.word, said=said)
+    said = tuple(dict.fromkeys((*notes, *kept.said, *other.said)))[:_SAID]
+    outside = kept.outside + other.outside
+    return Rounds(**columns, spread=spread, outside=outside, word=kept.word, said=said)
 
 
 def _alike(
-    one: pl.DataFrame, other: pl.DataFrame, ids: list[str]
+    frame: pl.DataFrame, other: pl.DataFrame, ids: list[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
     """Bring ids to one type, and say so where they were of two."""
     notes: tuple[str, ...] = ()
     for name in ids:
-        columns = {"some batches": one[name], "others": other[name]}
+        columns = {"some batches": frame[name], "others": other[name]}
         brought, said = one_type(columns, name, to="some batches")
-        one = one.with_columns(brought["some batches"].alias(name))
+        frame = frame.with_columns(brought["some batches"].alias(name))
         other = other.with_columns(brought["others"].alias(name))
         notes += said
-    return one, other, notes
+    return frame, other, notes
 
 
 def _who(rows: pl.DataFrame, context: list[str]) -> str:

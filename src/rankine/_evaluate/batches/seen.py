@@ -141,12 +141,12 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
     listed = _texts(source, "query")
     judged = {} if truth is None else _texts(truth.source, "query")
     alone = {
-        text: one
-        for text, one in listed.items()
+        text: query
+        for text, query in listed.items()
         if truth is not None and text not in judged
     }
     ids = [*listed.values(), *judged.values()]
-    texts = [one for one in ids if isinstance(one, str)]
+    texts = [query for query in ids if isinstance(query, str)]
     return Came(
         set(judged),
         set(alone),
@@ -155,8 +155,8 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
         list(islice(alone.values(), SHOWN)),
         set(_texts(source, "item")) if items else set(),
         has_judgements=truth is not None,
-        kinds={"text" if isinstance(one, str) else "ints" for one in ids},
-        odd=next((one for one in texts if not is_plain_int(one)), None),
+        kinds={"text" if isinstance(query, str) else "ints" for query in ids},
+        odd=next((query for query in texts if not is_plain_int(query)), None),
         n_places=max(
             _n_places(source), 0 if truth is None else _n_places(truth.source)
         ),
@@ -203,11 +203,11 @@ def _texts(source: Source, part: str) -> dict[str, Any]:
     elif part == "query" and getattr(source, "grid_queries", None) is not None:
         ids = source.grid_queries  # type: ignore[union-attr,assignment]
     elif isinstance(source, Lists) and part == "query":
-        return {str(one): one for one in source.data}
+        return {str(query): query for query in source.data}
     else:
         column = as_rows(source, "run", lenient=True).frame[part]
         ids = column.unique(maintain_order=True).drop_nulls()
-    return {str(one): one for one in ids.to_list()}
+    return {str(key): key for key in ids.to_list()}
 
 
 @dataclass(eq=False)
@@ -241,7 +241,9 @@ class Told:
 
     def notes(self, n_batches: int) -> Iterator[str]:
         """Say it of so many batches, in the order of one call."""
-        for _, (note, n) in sorted(self.by_words.items(), key=lambda told: told[0][0]):
+        for _, (note, n) in sorted(
+            self.by_words.items(), key=lambda entry: entry[0][0]
+        ):
             few = n < n_batches and not isinstance(note, Counted)
             yield f"{note} ({n:,} of {n_batches:,} batches)" if few else note
         if self.further:
@@ -250,12 +252,14 @@ class Told:
 
 def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
     """Add what others told, each thing before what follows it there."""
-    made = ours
+    merged = ours
     for number, words in enumerate(theirs):
-        if words not in made:
-            later = (made.index(one) for one in theirs[number + 1 :] if one in made)
-            made.insert(next(later, len(made)), words)
-    return made
+        if words not in merged:
+            later = (
+                merged.index(other) for other in theirs[number + 1 :] if other in merged
+            )
+            merged.insert(next(later, len(merged)), words)
+    return merged
 
 
 @dataclass(eq=False)
@@ -299,7 +303,7 @@ class Shown:
 
     def tallies(self, known: Known) -> Tallies:
         """Number the items, and return what metrics read."""
-        frames = {cut: _added(own) for cut, own in self.rows.items() if own}
+        frames = {cut: _added(parts) for cut, parts in self.rows.items() if parts}
         ids = [frame["item"] for frame in frames.values()]
         codes, n_items, catalogue = counted(ids, known)
         by_cut = {cut: Tally({}, lists) for cut, lists in self.lists.items()}
@@ -322,11 +326,13 @@ def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if len(by_type) > 1:
         names = ["some batches", "others", "further ones"]
         parts = {
-            name: pl.concat(own)
-            for name, own in zip(names, by_type.values(), strict=False)
+            name: pl.concat(alike)
+            for name, alike in zip(names, by_type.values(), strict=False)
         }
-        ids, _ = one_type({name: own["item"] for name, own in parts.items()}, "item")
-        frames = [own.with_columns(item=ids[name]) for name, own in parts.items()]
+        ids, _ = one_type(
+            {name: frame["item"] for name, frame in parts.items()}, "item"
+        )
+        frames = [frame.with_columns(item=ids[name]) for name, frame in parts.items()]
     return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
 
 
@@ -334,40 +340,40 @@ def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]
     """Return how often each number of an item is in lists of each length."""
     length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
     by_length: dict[int, Ints] = {}
-    for own in np.unique(length):
-        rows = length == own
+    for size in np.unique(length):
+        rows = length == size
         counts = np.zeros(n_items, dtype=np.int64)
         counts[code[rows]] = n[rows]
-        by_length[int(own)] = counts
+        by_length[int(size)] = counts
     return by_length
 
 
 def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
     """Count what the lists of a batch show, as far as any metric asks."""
     table, items = listed.table, listed.items
-    made = Shown(n_lists=table.n_queries)
+    shown = Shown(n_lists=table.n_queries)
     if judged:
-        made.judged = table.awaited
+        shown.judged = table.awaited
     else:
-        made.trained = table.awaited
+        shown.trained = table.awaited
     if items is None:
-        return made
+        return shown
     for _, metric, _ in group.members:
         k = metric.depth
         if not metric.fact.of_all:
             continue
         if metric.fact.counts == "lists":
-            made.lengths[k] = table.lengths(k)
+            shown.lengths[k] = table.lengths(k)
             continue
         once = metric.fact.pairs is not None and table.repeats
-        if (k, once) not in made.lists:
+        if (k, once) not in shown.lists:
             tally = table.tally(k, once=once)
-            made.lists[k, once] = tally.lists
-            made.rows[k, once] = [
+            shown.lists[k, once] = tally.lists
+            shown.rows[k, once] = [
                 _frame(items, counts, length)
                 for length, counts in tally.by_length.items()
             ]
-    return made
+    return shown
 
 
 def _frame(items: pl.Series, counts: Ints, length: int) -> pl.DataFrame:

@@ -103,12 +103,12 @@ class Losses(Total[dict[str, Sums]]):
         """Check the options, which are those of the functions."""
         self._several = several
         self.said = {name: _options(name, options) for name in names}
-        known = {option for own in self.said.values() for option in own}
+        known = {option for choices in self.said.values() for option in choices}
         check_options(", ".join(names), options, known)
-        for name, own in self.said.items():
-            LOSSES[name].check(**own)
+        for name, choices in self.said.items():
+            LOSSES[name].check(**choices)
             for across in LOSSES[name].across:
-                value = own[across.parameter]
+                value = choices[across.parameter]
                 if value in across.values:
                     msg = (
                         f"{name} with {across.parameter}={value!r} {across.reads}, "
@@ -126,7 +126,8 @@ class Losses(Total[dict[str, Sums]]):
         """Add up what happened and what was predicted."""
         check_pair(batch, "columns: what happened, and what was predicted")
         return {
-            name: LOSSES[name].gather(*batch, **own) for name, own in self.said.items()
+            name: LOSSES[name].gather(*batch, **choices)
+            for name, choices in self.said.items()
         }
 
     def add(self, part: dict[str, Sums]) -> None:
@@ -136,8 +137,8 @@ class Losses(Total[dict[str, Sums]]):
     def result(self) -> Any:
         """Return the losses of all rows, by name if they were asked for as a list."""
         losses = {
-            name: LOSSES[name].made(self.part[name], own)
-            for name, own in self.said.items()
+            name: LOSSES[name].made(self.part[name], choices)
+            for name, choices in self.said.items()
         }
         return losses if self._several else next(iter(losses.values()))
 

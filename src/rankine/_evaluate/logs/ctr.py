@@ -275,13 +275,14 @@ class Question:
         predicting = [name for name in self.estimators if ESTIMATORS[name].models]
         if predicting:
             wanted["predicted"] = f"{predicting[0]} starts from"
-        told = self.columns_of("logged"), self.columns_of("recommended")
+        given = self.columns_of("logged"), self.columns_of("recommended")
         tables = (
-            open_table(logged, "logged", Reading(columns=told[0])),
-            open_table(recommended, "recommended", Reading(columns=told[1])),
+            open_table(logged, "logged", Reading(columns=given[0])),
+            open_table(recommended, "recommended", Reading(columns=given[1])),
         )
         columns = [
-            {**table.columns, **own} for table, own in zip(tables, told, strict=True)
+            {**table.columns, **choices}
+            for table, choices in zip(tables, given, strict=True)
         ]
         units = same_units(tables, columns)
         log = read_log(tables[0], "logged", needs, columns[0], units[0])
@@ -299,7 +300,9 @@ def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
     for name, value in given.items():
         if value == _USUAL[name]:
             continue
-        readers = [own.name for own in ESTIMATORS.values() if own.reads(name)]
+        readers = [
+            estimator.name for estimator in ESTIMATORS.values() if estimator.reads(name)
+        ]
         if not set(readers) & set(asked):
             needed = ", ".join(readers)
             msg = (
@@ -315,31 +318,31 @@ def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
         "logged": {"predicted", "probability"},
         "recommended": {"reward", "propensity"},
     }
-    found = {}
+    of_table = {}
     for part, name in columns.items():
-        table, dot, own = str(part).rpartition(".")
+        table, dot, key = str(part).rpartition(".")
         if not dot:
-            found[part] = name
+            of_table[part] = name
         elif table == title:
-            if own in others[title]:
-                msg = f"columns gives {title} a {own} column, which it does not have"
+            if key in others[title]:
+                msg = f"columns gives {title} a {key} column, which it does not have"
                 raise ParameterError(msg)
-            found[own] = name
+            of_table[key] = name
         elif table not in {"logged", "recommended"}:
             msg = (
                 f"columns names a table {table!r}; the tables are logged and "
                 "recommended"
             )
             raise ParameterError(msg)
-    return {part: name for part, name in found.items() if part not in others[title]}
+    return {part: name for part, name in of_table.items() if part not in others[title]}
 
 
 def _check_probability(offered: Log, asked: Question) -> None:
     if not offered.has("probability"):
         return
     over_pairs = asked.n == "recommended"
-    for told, what in ((asked.k is not None, "k"), (over_pairs, f"n={asked.n!r}")):
-        if told:
+    for is_given, what in ((asked.k is not None, "k"), (over_pairs, f"n={asked.n!r}")):
+        if is_given:
             msg = (
                 f"{what} cannot be combined with a probability column, which says how "
                 "often each item is shown"

@@ -115,15 +115,15 @@ class Estimates(Mapping[str, Estimate]):
 
     def __getitem__(self, name: str) -> Estimate:
         """Return an estimate by the name of its estimator."""
-        for own in self.estimates:
-            if own.estimator == name:
-                return own
+        for estimate in self.estimates:
+            if estimate.estimator == name:
+                return estimate
         msg = f"{name} was not asked for; the estimators are {', '.join(self)}"
         raise KeyError(msg)
 
     def __iter__(self) -> Iterator[str]:
         """Go through the names of the estimators."""
-        return (own.estimator for own in self.estimates)
+        return (estimate.estimator for estimate in self.estimates)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -139,7 +139,9 @@ class Estimates(Mapping[str, Estimate]):
 
     def __repr__(self) -> str:
         """Return the numbers in one line."""
-        inside = ", ".join(f"{name}={own.value:.4f}" for name, own in self.items())
+        inside = ", ".join(
+            f"{name}={estimate.value:.4f}" for name, estimate in self.items()
+        )
         return f"Estimates({inside})"
 
     def _repr_html_(self) -> str:
@@ -149,7 +151,7 @@ class Estimates(Mapping[str, Estimate]):
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return everything by name, ready for JSON; what is undefined is None."""
-        return {name: own.to_dict() for name, own in self.items()}
+        return {name: estimate.to_dict() for name, estimate in self.items()}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return everything as JSON, by name; what is undefined is null."""
@@ -162,8 +164,8 @@ def _json(data: dict[str, Any], indent: int | None) -> str:
 
 def answer(rounds: Rounds, asked: Question) -> Estimate | Estimates:
     """Return an estimate if a name was given, and estimates if a list was."""
-    found = estimates(rounds, asked)
-    return found if asked.several else found.estimates[0]
+    results = estimates(rounds, asked)
+    return results if asked.several else results.estimates[0]
 
 
 def estimates(rounds: Rounds, asked: Question) -> Estimates:
@@ -177,23 +179,23 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
         weights = weights * inverse
     options = {"threshold": asked.threshold, "shrinkage": asked.shrinkage}
     unmatched = LOGS[asked.convention].unmatched
-    made = []
+    results = []
     for name in dict.fromkeys(asked.estimators):
         with np.errstate(over="ignore", invalid="ignore"):
             estimator = ESTIMATORS[name]
-            own = weights if estimator.weighs else rounds.chosen
-            found = estimator.found(rounds, own, options)
-            ess, total = _effective(found.weights)
-        most = float(found.weights.max(initial=0))
-        value, warnings = found.value, _warnings(rounds, estimator, ess, most, total)
+            used = weights if estimator.weighs else rounds.chosen
+            outcome = estimator.found(rounds, used, options)
+            ess, total = _effective(outcome.weights)
+        most = float(outcome.weights.max(initial=0))
+        value, warnings = outcome.value, _warnings(rounds, estimator, ess, most, total)
         by_formula = unmatched == "formula" and not estimator.is_ratio
         if not rounds.matched and estimator.needs_match and not by_formula:
             value = math.nan
             warnings = ("no round shows what is recommended, so there is no estimate",)
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
-            bounds = _interval(rounds, found, estimator, asked)
-        made.append(
+            bounds = _interval(rounds, outcome, estimator, asked)
+        results.append(
             Estimate(
                 value,
                 bounds,
@@ -208,11 +210,11 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
                 rounds.notes,
             )
         )
-    return Estimates(tuple(made))
+    return Estimates(tuple(results))
 
 
 def _interval(
-    rounds: Rounds, found: Found, estimator: Estimator, asked: Question
+    rounds: Rounds, outcome: Found, estimator: Estimator, asked: Question
 ) -> Interval:
     """Return the interval of an estimate, from what each round moves it by."""
     n = rounds.n
@@ -221,10 +223,12 @@ def _interval(
     if counted < 2:  # noqa: PLR2004
         return Interval(math.nan, math.nan)
     if asked.method == "bootstrap":
-        parts = np.concatenate((found.parts, np.repeat(found.others, found.count)))
+        parts = np.concatenate(
+            (outcome.parts, np.repeat(outcome.others, outcome.count))
+        )
         parts.sort()  # so that the order of rounds does not matter
         (bounds,) = intervals(
-            [Sample(found.value + parts)],
+            [Sample(outcome.value + parts)],
             confidence=asked.confidence,
             method=asked.method,
             seed=asked.seed,
@@ -234,11 +238,11 @@ def _interval(
 
     with np.errstate(over="ignore"):
         squares = added(
-            exact_sum(found.parts**2), exact_sum(found.others**2, found.count)
+            exact_sum(outcome.parts**2), exact_sum(outcome.others**2, outcome.count)
         )
     spread = math.sqrt(to_float(squares / (n - 1) / n))
     width = float(stdtrit(n - 1, (1 + asked.confidence) / 2)) * spread
-    return Interval(found.value - width, found.value + width)
+    return Interval(outcome.value - width, outcome.value + width)
 
 
 def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
@@ -269,25 +273,27 @@ def _warnings(
     rounds: Rounds, estimator: Estimator, ess: float, most: float, total: float
 ) -> tuple[str, ...]:
     """Say in words what makes an estimate doubtful."""
-    found = []
+    warnings = []
     if estimator.is_even:
         low, high = rounds.spread or (0.0, 1.0)
         if low != high:
-            found.append(
+            warnings.append(
                 f"{estimator.name} is biased unless the items shown were drawn "
                 "uniformly: rounds in which both agree are not a fair sample"
             )
     if estimator.needs_match:
         if rounds.matched and total == 0:
-            found.append("no weight is left, so the model alone decides")
+            warnings.append("no weight is left, so the model alone decides")
         elif rounds.matched and ess < _FEW:
-            found.append(f"poor overlap: the effective number of rounds is {ess:.1f}")
+            warnings.append(
+                f"poor overlap: the effective number of rounds is {ess:.1f}"
+            )
         share = most / total if total > 0 else 0.0
         if share > _LARGE:
-            found.append(f"a single round has {share:.0%} of all the weight")
+            warnings.append(f"a single round has {share:.0%} of all the weight")
     if rounds.unseen > _UNSEEN:
-        found.append(
+        warnings.append(
             f"{rounds.unseen:.0%} of what is recommended was never shown, so the log "
             "says nothing about it"
         )
-    return tuple(found)
+    return tuple(warnings)

@@ -117,16 +117,16 @@ seen of both lists, with 72.6% of the weight
     """
     check_number("p", p, above=0, below=1)
     check_choice("ties", ties, TIES)
-    one, other, x_at, y_at = common(x, y)
-    sizes = len(one.items), len(other.items)
-    if one.top is None and other.top is None:
-        found = untied(np.maximum(x_at, y_at) + 1, *sizes, float(p))
+    first, other, x_at, y_at = common(x, y)
+    sizes = len(first.items), len(other.items)
+    if first.top is None and other.top is None:
+        values = untied(np.maximum(x_at, y_at) + 1, *sizes, float(p))
     else:
-        matched = match_at(one, other, x_at, y_at)
-        found = Bounds(*(float(v[0]) for v in bounds(matched, float(p), ties)))
+        matched = match_at(first, other, x_at, y_at)
+        values = Bounds(*(float(v[0]) for v in bounds(matched, float(p), ties)))
     depth = min(sizes)
     weight = rbo_prefix_weight(depth, p)
-    return RBO(*found, float(p), ties, depth, weight)
+    return RBO(*values, float(p), ties, depth, weight)
 
 
 def overlap(x: Any, y: Any, k: int | None = None, ties: Ties = "w") -> float:
@@ -270,8 +270,10 @@ def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> flo
         0.0
     """
     check_choice("variant", variant, VARIANTS)
-    one, other = paired(x, y, on)
-    return float(correlation.tau(one, other, correlation.single(len(one)), variant)[0])
+    first, other = paired(x, y, on)
+    return float(
+        correlation.tau(first, other, correlation.single(len(first)), variant)[0]
+    )
 
 
 def spearman(x: Any, y: Any, *, on: On = None) -> float:
@@ -297,8 +299,8 @@ def spearman(x: Any, y: Any, *, on: On = None) -> float:
         >>> round(spearman({"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}), 4)
         0.5
     """
-    one, other = paired(x, y, on)
-    return float(correlation.spearman(one, other, correlation.single(len(one)))[0])
+    first, other = paired(x, y, on)
+    return float(correlation.spearman(first, other, correlation.single(len(first)))[0])
 
 
 def pearson(x: Any, y: Any, *, on: On = None) -> float:
@@ -320,8 +322,8 @@ def pearson(x: Any, y: Any, *, on: On = None) -> float:
         >>> round(pearson({"a": 1, "b": 2, "c": 4}, {"a": 2, "b": 4, "c": 8}), 12)
         1.0
     """
-    one, other = paired(x, y, on, by_score=True)
-    return float(correlation.pearson(one, other, correlation.single(len(one)))[0])
+    first, other = paired(x, y, on, by_score=True)
+    return float(correlation.pearson(first, other, correlation.single(len(first)))[0])
 
 
 def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
@@ -353,8 +355,8 @@ def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
         >>> ndpm(["a", "b", "c"], ["a", ["b", "c"]]), (0 + 1) / (2 * 3)
         (0.16666666666666666, 0.16666666666666666)
     """
-    one, other = paired(reference, system, on)
-    return float(correlation.ndpm(one, other, correlation.single(len(one)))[0])
+    first, other = paired(reference, system, on)
+    return float(correlation.ndpm(first, other, correlation.single(len(first)))[0])
 
 
 def fcp(
@@ -383,5 +385,5 @@ def fcp(
         0.6667
     """
     check_choice("tied", tied, TIED)
-    one, other = paired(reference, system, on)
-    return float(correlation.fcp(one, other, correlation.single(len(one)), tied)[0])
+    first, other = paired(reference, system, on)
+    return float(correlation.fcp(first, other, correlation.single(len(first)), tied)[0])

@@ -77,9 +77,9 @@ def ranking_of(x: Any, name: str) -> Ranking:
         return _of_scores(x, name)
     items = _items(x, name)
     if _are_plain(items):
-        found = Ranking(items)
-        if len(found.places) == len(items) and "" not in found.places:
-            return found
+        ranking = Ranking(items)
+        if len(ranking.places) == len(items) and "" not in ranking.places:
+            return ranking
     groups = [
         list(entry) if isinstance(entry, (list, tuple, AbstractSet)) else [entry]
         for entry in items
@@ -149,8 +149,8 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
         if not group:
             msg = f"{name}: a tie has no items"
             raise FormatError(msg)
-        for at, item in enumerate(group):
-            where = f" at place {len(top) + at + 1}"
+        for offset, item in enumerate(group):
+            where = f" at place {len(top) + offset + 1}"
             _check_item(item, places, where, name)
         # Ties have no order, but are cut somewhere: the larger id comes first.
         for item in sorted(group, key=str, reverse=True) if len(group) > 1 else group:
@@ -189,14 +189,14 @@ def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
         raise DataError(msg) from None
     items = list(x)
     # Equal scores by the text of the ids, as everywhere; which matters at a cutoff.
-    order = sorted(range(len(items)), key=lambda at: str(items[at]), reverse=True)
+    order = sorted(range(len(items)), key=lambda index: str(items[index]), reverse=True)
     order.sort(key=(-scores).tolist().__getitem__)
     groups = [
-        [items[at] for at in group]
+        [items[index] for index in group]
         for _, group in groupby(order, key=scores.__getitem__)
     ]
-    found = _of_groups(groups, name)
-    return replace(found, scores=scores[order])
+    ranking = _of_groups(groups, name)
+    return replace(ranking, scores=scores[order])
 
 
 def _is_number(value: Any) -> bool:
@@ -209,27 +209,27 @@ def _is_number(value: Any) -> bool:
 
 def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
     """Read two rankings and find the places, in both, of the items they share."""
-    one = ranking_of(x, "x")
-    if isinstance(y, list) and one.top is None:
+    first = ranking_of(x, "x")
+    if isinstance(y, list) and first.top is None:
         # Where all are found, and none twice, there is nothing else to check.
         try:
-            at = _places(one, y)
+            places = _places(first, y)
         except TypeError:  # a tie, which cannot be looked up
-            at = np.full(1, -1)
-        if at.min(initial=0) >= 0 and np.bincount(at).max(initial=0) <= 1:
-            return one, Ranking(y), at, np.arange(len(at))
+            places = np.full(1, -1)
+        if places.min(initial=0) >= 0 and np.bincount(places).max(initial=0) <= 1:
+            return first, Ranking(y), places, np.arange(len(places))
     other = ranking_of(y, "y")
-    at = _places(one, other.items)
-    y_at = np.flatnonzero(at >= 0)
+    places = _places(first, other.items)
+    y_at = np.flatnonzero(places >= 0)
     if len(y_at) == 0:
-        _refuse_kinds(one, other)
-    return one, other, at[y_at], y_at
+        _refuse_kinds(first, other)
+    return first, other, places[y_at], y_at
 
 
 def _places(ranking: Ranking, items: list[Any]) -> Ints:
     """Return the place of each item in a ranking, -1 if it is not there."""
-    found = map(ranking.places.get, items, repeat(-1))
-    return np.frombuffer(pack(f"{len(items)}q", *found), dtype=np.int64)
+    places = map(ranking.places.get, items, repeat(-1))
+    return np.frombuffer(pack(f"{len(items)}q", *places), dtype=np.int64)
 
 
 def match(x: Any, y: Any) -> Matched:
@@ -237,11 +237,11 @@ def match(x: Any, y: Any) -> Matched:
     return match_at(*common(x, y))
 
 
-def match_at(one: Ranking, other: Ranking, x_at: Ints, y_at: Ints) -> Matched:
+def match_at(first: Ranking, other: Ranking, x_at: Ints, y_at: Ints) -> Matched:
     """Return two rankings as the lists of one query."""
     order = np.argsort(x_at)
     starts = np.array([0, len(x_at)])
-    return Matched(one.side(), other.side(), starts, x_at[order], y_at[order])
+    return Matched(first.side(), other.side(), starts, x_at[order], y_at[order])
 
 
 def paired(
@@ -287,8 +287,8 @@ def paired(
 
 
 def _refuse_without_scores(x: Ranking, y: Ranking, on: str | None) -> None:
-    for one, name in ((x, "x"), (y, "y")):
-        if one.scores is None and one.places:
+    for ranking, name in ((x, "x"), (y, "y")):
+        if ranking.scores is None and ranking.places:
             msg = (
                 f"{name} has no scores; give {{item: score}} or a column of numbers, "
                 "or use spearman, which needs only their order"
@@ -301,7 +301,7 @@ def _refuse_without_scores(x: Ranking, y: Ranking, on: str | None) -> None:
 
 def _refuse_kinds(x: Ranking, y: Ranking) -> None:
     """Refuse rankings of which one has texts and the other has numbers."""
-    texts = [{isinstance(item, str) for item in one.items} for one in (x, y)]
+    texts = [{isinstance(item, str) for item in ranking.items} for ranking in (x, y)]
     if sorted(map(sorted, texts)) == [[False], [True]]:
         msg = (
             "x and y have no item in common, as ids are text in one and numbers in "
@@ -313,8 +313,8 @@ def _refuse_kinds(x: Ranking, y: Ranking) -> None:
 def _difference(x: Mapping[Any, Any], y: Mapping[Any, Any]) -> str:
     """Say which items one ranking has and the other has not."""
     parts = []
-    for one, other, who in ((x, y, "first"), (y, x, "second")):
-        alone = [item for item in one if item not in other]
+    for ranking, other, who in ((x, y, "first"), (y, x, "second")):
+        alone = [item for item in ranking if item not in other]
         if alone:
             parts.append(
                 f"{count(len(alone), 'item')} only in the {who}, such as {alone[0]!r}"
@@ -324,18 +324,18 @@ def _difference(x: Mapping[Any, Any], y: Mapping[Any, Any]) -> str:
 
 def _columns(x: Any, y: Any, *, whole: bool) -> tuple[AnyArray, AnyArray] | None:
     """Return two columns of numbers; None if these are rankings."""
-    one, other = _numbers(x, "x", whole=whole), _numbers(y, "y", whole=whole)
-    if (one is None) != (other is None):
+    first, other = _numbers(x, "x", whole=whole), _numbers(y, "y", whole=whole)
+    if (first is None) != (other is None):
         # Next to a column of numbers, a list of whole ones is one too.
-        one, other = _numbers(x, "x", whole=True), _numbers(y, "y", whole=True)
-    if one is None or other is None:
+        first, other = _numbers(x, "x", whole=True), _numbers(y, "y", whole=True)
+    if first is None or other is None:
         return None
     ours, theirs = getattr(x, "index", None), getattr(y, "index", None)
     labelled = hasattr(ours, "equals") and hasattr(theirs, "equals")
     if labelled and not ours.equals(theirs):  # type: ignore[union-attr]
         msg = "the rows of x and y have different labels; put them in the same order"
         raise DataError(msg)
-    return one, other
+    return first, other
 
 
 def _numbers(x: Any, name: str, *, whole: bool) -> AnyArray | None:
@@ -365,13 +365,13 @@ def _numbers(x: Any, name: str, *, whole: bool) -> AnyArray | None:
     return column if column.ndim == 1 and column.dtype.kind in "fiu" else None
 
 
-def _values(one: Ranking, items: list[Any], *, by_score: bool) -> Floats:
+def _values(ranking: Ranking, items: list[Any], *, by_score: bool) -> Floats:
     """Return the score of each item, or minus the rank at which its ties begin."""
-    places = np.array([one.places.get(item, -1) for item in items], dtype=np.int64)
-    if by_score and one.scores is not None:
-        return one.scores[places]
-    rank = places + 1 if one.top is None else one.top[places]
-    return -np.where(places < 0, len(one.places) + 1, rank).astype(np.float64)
+    places = np.array([ranking.places.get(item, -1) for item in items], dtype=np.int64)
+    if by_score and ranking.scores is not None:
+        return ranking.scores[places]
+    rank = places + 1 if ranking.top is None else ranking.top[places]
+    return -np.where(places < 0, len(ranking.places) + 1, rank).astype(np.float64)
 
 
 def _checked(x: AnyArray, y: AnyArray, *, by_score: bool) -> tuple[Floats, Floats]:
@@ -381,9 +381,9 @@ def _checked(x: AnyArray, y: AnyArray, *, by_score: bool) -> tuple[Floats, Float
     for column, name in ((x, "x"), (y, "y")):
         bad = ~np.isfinite(column) if by_score else np.isnan(column)
         if bad.any():
-            at = int(np.flatnonzero(bad)[0])
+            row = int(np.flatnonzero(bad)[0])
             what = "not a finite number" if by_score else "not a number"
-            msg = f"{name} is {what} at row {at}: {column[at]}"
+            msg = f"{name} is {what} at row {row}: {column[row]}"
             raise DataError(msg)
     if by_score:
         return x.astype(np.float64), y.astype(np.float64)
