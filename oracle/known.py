@@ -57,9 +57,14 @@ def _is_found(case: Case) -> bool:
     return any(item in dict(case.run.get(query, [])) for query, item, _ in case.liked)
 
 
-def _none_within(case: Case, k: int) -> bool:
+def _none_within_r(case: Case, _: int) -> bool:
+    """Whether each query has as many other items first as it has relevant ones."""
     tops = {
-        query: dict(sorted(shown, key=lambda pair: -pair[1])[:k])
+        query: dict(
+            sorted(shown, key=lambda pair: -pair[1])[
+                : sum(liked == query for liked, *_ in case.liked)
+            ]
+        )
         for query, shown in case.run.items()
     }
     return not any(item in tops.get(query, {}) for query, item, _ in case.liked)
@@ -167,16 +172,10 @@ KNOWN = (
     ),
     Known(
         "recommenders",
-        "Rprec",
-        lambda case, _: not _is_found(case),
+        "Rprec*",
+        _none_within_r,
         "recommenders gives 0 where nothing is found at all, and no value where what "
         "is found stands below rank R.",
-    ),
-    Known(
-        "recommenders",
-        "Rprec@k",
-        _none_within,
-        "The same, of the first k items.",
     ),
     Known(
         "recommenders",

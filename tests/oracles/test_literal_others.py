@@ -280,7 +280,8 @@ def test_predictions_of_recommenders() -> None:
         ("AP@10", ITSELF, 1), ("AP@10", NO_HIT, 0), ("AP@10", PREDICTED, 0.23613),
         ("P@10", ITSELF, 0.6), ("P@10", NO_HIT, 0), ("P@10", PREDICTED, 0.26666),
         ("R@10", ITSELF, 1), ("R@10", NO_HIT, 0), ("R@10", PREDICTED, 0.37777),
-        ("Rprec@10", ITSELF, 1), ("Rprec@3", PREDICTED, 0.21111),
+        ("Rprec@10", ITSELF, 1), ("Rprec@5", NO_HIT, 0),
+        ("Rprec@3", PREDICTED, 0.21111),
         ("Rprec@5", PREDICTED, 0.24444), ("Rprec@10", PREDICTED, 0.37777),
     ],
 )  # fmt: skip

@@ -146,7 +146,7 @@ PRESETS: dict[str, Convention] = {
         nothing="zero",
         overrides={
             "nDCG": {"queries": "qrels"},
-            "Rprec": {"misses": "undefined", "nothing": "nan"},
+            "Rprec": {"misses": "undefined"},
             "AUC": {**_POOLED_AUC, "nothing": "nan"},
             "Coverage": {"outside": "counted"},
             "Novelty": {"by": "records", "cold": "zero", "aggregate": "ratio_of_sums"},
