@@ -293,6 +293,31 @@ def test_ranking_of_recommenders(
     assert ev[metric] == pytest.approx(expected, 1e-4)
 
 
+def test_few_items_of_recommenders() -> None:
+    grades = dict(enumerate([3, 2, 3, 0, 1, 2, 3, 2]))
+    metric = "nDCG(gain='linear')@6"
+    ev = rk.evaluate({0: grades}, {0: range(6)}, metric, convention="recommenders")
+    same = {1: {1: 5, 2: 4, 3: 3}, 2: {1: 5, 2: 5, 3: 3}}
+    own = rk.evaluate(same, same, ["P@3", "P@5"], convention="recommenders")
+
+    assert ev[metric] == pytest.approx(0.785, 1e-4)
+    assert own.mean == {"P@3": 1, "P@5": 0.6}
+
+
+def test_probabilities_of_recommenders() -> None:
+    # Grades of 3 and more are relevant, scores are mapped to 0 to 1.
+    liked = RATINGS.with_columns(grade=(pl.col("grade") >= 3).cast(pl.Int64))
+    lowest, highest = 5, 14
+    run = PREDICTED.with_columns(score=(pl.col("score") - lowest) / (highest - lowest))
+    matched = liked.join(run, on=["user_id", "item_id"])
+
+    ev = rk.evaluate(liked, run, "AUC", convention="recommenders")
+
+    assert ev["AUC"] == pytest.approx(0.75, 1e-4)
+    loss = rk.cross_entropy(matched["grade"], matched["score"])
+    assert loss == pytest.approx(0.7835, 1e-4)
+
+
 LISTS = {1: [3, 5], 2: [2, 5], 3: [1, 2]}
 JUDGED = {1: {3: 1, 5: 0}, 2: {2: 1, 5: 1}, 3: {1: 1, 2: 0}}
 BEFORE = {1: [1, 2, 4], 2: [3, 4], 3: [3, 4, 5]}
