@@ -13,9 +13,9 @@ import pytest
 
 import rankine as rk
 
-# RecBole 1.2: users whose lists have so many items, so many of them relevant, at ranks
-# with this sum. Users 0, 1 and 2, then others; where all or none are relevant, the
-# numbers do not count.
+# RecBole 1: how many items the list of each user has, and the ranks of relevant ones,
+# of which the tests give the number and the sum. Users who have only relevant items,
+# or none, do not count.
 LENGTHS = {0: (2, [1]), 1: (3, [1, 3]), 2: (5, [2, 3, 4])}
 ODD = {0: (3, [3]), 1: (6, []), 2: (4, [1, 2, 3, 4])}
 
@@ -99,7 +99,7 @@ def test_cutoffs_of_recbole(metric: str, expected: list[list[float]]) -> None:
         assert [*ev.per_query[label]] == pytest.approx([*column])
 
 
-# Five lists of eight items, of which the first is padding; item -> interactions.
+# Five lists of eight items, one of which is padding; item -> interactions.
 SHOWN = dict(enumerate([[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]))
 COUNTS = {2: 1, 3: 2, 4: 3, 5: 4, 6: 5}
 
@@ -179,7 +179,8 @@ def test_predictions_of_recbole(
     )
 
 
-# Cornac 2.2.1: whether each of the items 0, 1 and 2 is relevant, and a list of them.
+# Cornac, in versions 1 and 2: whether each of the items 0, 1 and 2 is relevant, and a
+# list of them.
 BOTH, LAST = [1, 0, 1], [0, 0, 1]
 
 

@@ -26,8 +26,9 @@ def values(metric: str, qrels: Any, run: Any, **options: Any) -> list[float | No
     return [*rk.evaluate(qrels, run, metric, **options).per_query[metric]]
 
 
-# RecTools 0.19.0: users, items and ranks of what is recommended. User 2, who has two
-# items at rank 1 there, is left out: ranks that are used as numbers must differ.
+# RecTools, its tests and the examples of 0.19.0: users, items and ranks of what is
+# recommended. User 2 of the first table, who has two items at rank 1 there, is left
+# out: ranks that are used as numbers must differ.
 FEW = frame([1, 1, 1, 3, 4], [1, 2, 3, 1, 1], [1, 2, 3, 3, 2])
 AGAIN = frame(
     [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3],
@@ -94,14 +95,14 @@ SHOWN = frame([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3], [1, 2, 3, 4, 5, 6])
 TWICE = frame([1, 1, 1, 2, 2, 2], [1, 2, 1, 1, 2, 3])
 MISSED = frame([1, 1, 1, 2, 2, 2, 1], [1, 2, 1, 1, 2, 3, 10])
 SHORT = frame([1, 2, 2, 2], [1, 1, 2, 3], [1, 4, 5, 6])
-# Of the test cases with ranks that have gaps.
+# From the tests, with ranks that have gaps.
 GAPS = frame(
     [1, 2, 3, 3, 3, 4, 5, 5, 5, 5],
     [1, 2, 1, 2, 3, 1, 1, 2, 3, 5],
     [9, 1, 1, 2, 3, 1, 3, 7, 9, 1],
 )
 HAD = frame([1, 2, 3, 3, 3, 4, 5, 5, 5, 5], [1, 1, 1, 2, 3, 1, 1, 2, 3, 4])
-# Of the examples.
+# From the examples.
 SEVEN = frame([1, 1, 2, 2, 2, 3, 3], [1, 2, 3, 1, 2, 3, 2], [1, 2, 1, 2, 3, 1, 2])
 SIX = frame([1, 1, 2, 2, 3, 3], [1, 2, 1, 3, 1, 2])
 
@@ -235,7 +236,7 @@ def test_samples_that_jurity_refuses_are_refused(metric: str) -> None:
             rk.parse(f"{metric}({wrong})@4")
 
 
-# RePlay 0.22.0: users, items and ratings.
+# RePlay, its tests and the examples of 0.22.0: users, items and ratings.
 RATED = [
     (1, 3, 0.6), (1, 7, 0.5), (1, 10, 0.4), (1, 11, 0.3), (1, 2, 0.2),
     (2, 5, 0.6), (2, 8, 0.5), (2, 11, 0.4), (2, 1, 0.3), (2, 3, 0.2),

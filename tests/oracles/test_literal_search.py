@@ -43,7 +43,7 @@ CWL_RUN = {topic: [f"D{rank}" for rank in range(1, 11)] for topic in CWL_QRELS}
         ("P@5", [0.6, 0.6, 0]),
         ("RBP(p=0.9,rel=1)", [0.3501, 0.3996, 0.1988]),
         ("RR", [1, 1, 0.1667]),
-        # Expected by the tests of ir_measures since 0.4.3, of RBP(residual=True).
+        # RBP(residual=True), from the tests of a version after 0.4.3.
         ("RBPResidual(p=0.9)", [0.4733, 0.5026, 0.6197]),
     ],
 )
