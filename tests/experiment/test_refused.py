@@ -352,7 +352,7 @@ def test_the_first_file_reads_back(qrels: str, runs: list[str]) -> None:
     problems = Problems()
     said = checked(document := read_yaml(text.encode(), "x.yaml"), problems)
 
-    assert problems.found == {}
+    assert problems.places == {}
     assert said is not None
     assert said.qrels == str(Path(qrels))
     assert isinstance(said.runs, dict)

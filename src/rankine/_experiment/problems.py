@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 class Problems:
     """Collects problems, so that all of them can be shown at once."""
 
-    found: dict[tuple[str, Place, str], None] = field(default_factory=dict)
+    places: dict[tuple[str, Place, str], None] = field(default_factory=dict)
 
     def add(
         self, document: Document, path: Path, what: str, *, key: bool = False
     ) -> None:
         """Add one problem: of a value, or of its key."""
         place = document.place(path, key=key)
-        self.found[document.name, place, what] = None
+        self.places[document.name, place, what] = None
 
     def of(self, document: Document, path: Path, *, key: bool = False) -> _Guard:
         """Add what is refused inside as a problem of this place."""
@@ -39,14 +39,14 @@ class Problems:
         }
         return any(
             name == document.name and place in places | below
-            for name, place, _ in self.found
+            for name, place, _ in self.places
         )
 
     def error(self, name: str) -> ExperimentError:
         """Return an error that names all of them, in the order of their places."""
         texts = [
             f"{document}:{place}: {what}"
-            for document, place, what in sorted(self.found)
+            for document, place, what in sorted(self.places)
         ]
         return ExperimentError(name, texts)
 

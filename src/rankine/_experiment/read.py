@@ -135,7 +135,7 @@ def read_experiment(
             f"are {cells:,} cells; at most {max_cells:,} are computed (--max-cells)"
         )
         problems.add(document, (), what)
-    if said is None or problems.found:
+    if said is None or problems.places:
         raise problems.error(str(place))
     read = {name: part.text for name, part in texts.items()}
     return Planned(

@@ -202,8 +202,8 @@ class ExperimentResult:
 def values_of(evaluations: dict[str, dict[str, Evaluation]]) -> pl.DataFrame:
     """Return every value: system, convention, query, metric and value."""
     frames = []
-    for convention, own in evaluations.items():
-        for run, evaluation in own.items():
+    for convention, by_run in evaluations.items():
+        for run, evaluation in by_run.items():
             for label, summary in evaluation.summaries.items():
                 ids = pl.Series("query", joined_of(evaluation, label)[1].ids)
                 frames.append(
@@ -263,10 +263,11 @@ def _tables(result: ExperimentResult, convention: str) -> tuple[str, str]:
         (markdown_text, markdown_table, markdown_cells),
         (latex_text, latex_table, latex_cells),
     ):
-        names = [escaped(shown(own.name)) for own in evaluations]
+        names = [escaped(shown(evaluation.name)) for evaluation in evaluations]
         columns = {
             label: [
-                numbers_of(own, intervals=False)[number].number() for own in evaluations
+                numbers_of(evaluation, intervals=False)[number].number()
+                for evaluation in evaluations
             ]
             for number, label in enumerate(result.metrics)
         }
@@ -303,8 +304,13 @@ def _record(
         comparison = result.comparisons[convention] if result.compares else None
         named[convention] = {
             "choices": first.convention.to_dict(),
-            "notes": {run: list(own.notes) for run, own in evaluations.items()},
-            "warnings": {run: list(own.warnings) for run, own in evaluations.items()},
+            "notes": {
+                run: list(evaluation.notes) for run, evaluation in evaluations.items()
+            },
+            "warnings": {
+                run: list(evaluation.warnings)
+                for run, evaluation in evaluations.items()
+            },
             "comparison": None if comparison is None else comparison.to_dict(),
         }
     settings = result.settings
@@ -400,8 +406,8 @@ def _loaded(folder: Path, record: dict[str, Any]) -> ExperimentResult:
     if not record["cells"]:
         raise LookupError
     for cell in record["cells"]:
-        own = wanted.setdefault(cell["convention"], {}).setdefault(cell["run"], [])
-        own.append(cell["hash"])
+        hashes = wanted.setdefault(cell["convention"], {}).setdefault(cell["run"], [])
+        hashes.append(cell["hash"])
     how = record["comparing"]
     names = ("test", "correction", "family", "confidence", "draws", "seed")
     return ExperimentResult(

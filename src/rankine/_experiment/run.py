@@ -83,12 +83,12 @@ def cells_of(planned: Planned, inputs: Inputs, store: Store) -> Iterator[list[Ce
     """Return the cells of every run and convention, one run after another."""
     for run in planned.runs:
         for convention in planned.conventions:
-            found = hashes(planned, inputs, run, convention)
-            missing = set(store.missing(found))
+            digests = hashes(planned, inputs, run, convention)
+            missing = set(store.missing(digests))
             yield [
-                Cell(run, convention, str(metric), own, number not in missing)
-                for number, (metric, own) in enumerate(
-                    zip(planned.metrics, found, strict=True)
+                Cell(run, convention, str(metric), cell_hash, number not in missing)
+                for number, (metric, cell_hash) in enumerate(
+                    zip(planned.metrics, digests, strict=True)
                 )
             ]
 
@@ -218,20 +218,20 @@ def compute(
     n_conventions = len(planned.conventions)
     for group in cells_of(planned, inputs, store):
         cells += group
-        own = by_run.setdefault(group[0].run, [])
-        own.append(group)
-        if len(own) < n_conventions:
+        groups = by_run.setdefault(group[0].run, [])
+        groups.append(group)
+        if len(groups) < n_conventions:
             continue
         run = group[0].run
         missing = {
             part[0].convention: [
                 (number, cell.hash) for number, cell in enumerate(part) if not cell.done
             ]
-            for part in own
+            for part in groups
         }
         missing = {name: part for name, part in missing.items() if part}
         wanted = sum(map(len, missing.values()))
-        done += sum(map(len, own)) - wanted
+        done += sum(map(len, groups)) - wanted
         computed += wanted
         if not missing:
             report(run, done, planned.n_cells)

@@ -217,7 +217,7 @@ def _told_once(document: Document, wrong: list[Any]) -> list[Any]:
         path = _real(document, entry["loc"])
         depth = 2 if entry["loc"][0] == "compare" else 1
         by_key.setdefault(path[:depth], []).append((path, entry))
-    told = []
+    kept = []
     for key, entries in by_key.items():
         deepest = max(len(path) for path, _ in entries)
         nearest_ones = {path: entry for path, entry in entries if len(path) == deepest}
@@ -226,8 +226,8 @@ def _told_once(document: Document, wrong: list[Any]) -> list[Any]:
             name = ".".join(map(str, key if path == key else (*key, "[]")))
             words = _FORMS.get(name)
             several = same > 1 and words is not None
-            told.append(entry | {"words": words} if several else entry)
-    return told
+            kept.append(entry | {"words": words} if several else entry)
+    return kept
 
 
 _FORMS = {

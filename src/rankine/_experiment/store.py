@@ -224,9 +224,9 @@ def _joined(units: Sequence[Unit], cells: Sequence[str]) -> dict[str, Any]:
 def _notes(key: str, used: Sequence[tuple[Unit, dict[int, int]]]) -> list[str]:
     """Return the notes of the metrics that are used of each unit.
 
-    What is so of some units alone is told of their metrics, which were computed apart.
+    What only some units say is said of their metrics, which were computed apart.
     """
-    told: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for unit, new in sorted(used, key=lambda entry: min(entry[1].values())):
         labels = unit.document["labels"]
         wanted = [label for number, label in enumerate(labels) if number in new]
@@ -237,8 +237,8 @@ def _notes(key: str, used: Sequence[tuple[Unit, dict[int, int]]]) -> list[str]:
                 continue
             everyone = all(note in other.document[key] for other, _ in used)
             few = ", ".join(wanted[:_SHOWN]) + (", ..." if len(wanted) > _SHOWN else "")
-            told[note if everyone or named else f"{few}: {note}"] = None
-    return list(told)
+            notes[note if everyone or named else f"{few}: {note}"] = None
+    return list(notes)
 
 
 def _names(note: str, label: str) -> bool:
