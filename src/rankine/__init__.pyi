@@ -1,6 +1,7 @@
 # Where public names come from; written by tools/make_names.py.
 
 from rankine import errors as errors
+from rankine import online as online
 from rankine import pytest_plugin as pytest_plugin
 from rankine import stats as stats
 from rankine._conventions import Convention, conventions

@@ -179,7 +179,7 @@ def resolve(
     def by_name(part: str) -> str | None:
         return _by_alias(names, part, name, role)
 
-    chosen = _chosen(names, parts, columns or {}, name, by_name)
+    chosen = choose(names, parts, columns or {}, name, by_name)
     for part in ("query", "item"):
         if part not in chosen:
             known = ", ".join(ALIASES[part][0][:6])
@@ -220,7 +220,7 @@ def resolve_object(
 
     value = "grade" if role == "qrels" else "score"
     parts = ["item", value, *(("rank",) if role == "run" else ())]
-    chosen = _chosen(names, parts, given, name, by_name)
+    chosen = choose(names, parts, given, name, by_name)
     if "item" not in chosen:
         msg = (
             f"{name} has lists of objects without an id; they have {_listed(names)}, "
@@ -250,10 +250,10 @@ def resolve_table(
     def by_name(part: str) -> str | None:
         return next(iter(known_columns(names, part)), None)
 
-    return _chosen(names, PARTS[table], columns, name, by_name)
+    return choose(names, PARTS[table], columns, name, by_name)
 
 
-def _chosen(
+def choose(
     names: Sequence[str],
     parts: Sequence[str],
     columns: Mapping[str, Any],
@@ -286,7 +286,11 @@ def no_part(names: Sequence[str], part: str, name: str, what: str) -> DataError:
     return ColumnNotFoundError(msg)
 
 
-def known_columns(names: Sequence[str], part: str) -> list[str]:
+def known_columns(
+    names: Sequence[str],
+    part: str,
+    aliases_of: Mapping[str, tuple[str, ...]] = ALIASES_OF_TABLES,
+) -> list[str]:
     """Return the columns that may be a part of a table, the likeliest first.
 
     A name that is spelled as it is known comes before one in other letters.
@@ -297,7 +301,7 @@ def known_columns(names: Sequence[str], part: str) -> list[str]:
     folded: dict[str, str] = {}
     for column in names:
         folded.setdefault(column.casefold(), column)
-    aliases = ALIASES_OF_TABLES[part]
+    aliases = aliases_of[part]
     exact = [alias for alias in aliases if alias in names]
     others = [folded[alias] for alias in aliases if alias in folded]
     return list(dict.fromkeys(exact + others))

@@ -1,0 +1,1 @@
+"""Metrics of what users did, from a log of events."""

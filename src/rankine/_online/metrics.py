@@ -1,0 +1,196 @@
+"""The online metrics: each is one sum over users divided by another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankine._online.events import PASSIVE
+from rankine._online.times import SECOND
+from rankine.errors import DataError, UnknownMetricError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankine._online.events import Rules
+
+_MILLION = 1e6
+
+
+@dataclass(frozen=True)
+class OnlineMetric:
+    """What is so of a metric.
+
+    Attributes:
+        parts: numerator and denominator, from what a user did.
+        says: how it is defined, in words.
+        unit: what the denominator counts.
+        needs: kinds of events, and parts of them, without which it is left out.
+        bounds: the smallest and the largest value.
+        higher_is_better: None if neither is.
+        over: what is wrong where the numerator is above the denominator.
+    """
+
+    parts: Callable[[Rules], tuple[pl.Expr, pl.Expr]]
+    says: Callable[[Rules], str]
+    unit: Callable[[Rules], str]
+    needs: Callable[[Rules], tuple[str, ...]]
+    bounds: tuple[float, float]
+    higher_is_better: bool | None
+    over: str = ""
+
+    def sides(self, name: str, rules: Rules, mark: str = "") -> pl.Expr:
+        """Return both sums of a metric as one column, to be unnested."""
+        y, x = (side.cast(pl.Float64) for side in self.parts(rules))
+        fields = y.alias(f"{name}.y{mark}"), x.alias(f"{name}.x{mark}")
+        return pl.struct(*fields).alias(name)
+
+
+_CONVERTING = {
+    "users": (pl.col("conversions") > 0, pl.col("events") > 0),
+    "sessions": (pl.col("converting"), pl.col("sessions")),
+    "clicks": (pl.col("converted"), pl.col("clicks")),
+}
+_CONVERTS = {
+    "users": "users with a conversion / users",
+    "sessions": "sessions with a conversion / sessions",
+    "clicks": "clicks with a conversion in the session before the next click / clicks",
+}
+
+
+def _engaged(rules: Rules) -> str:
+    if rules.engaged_after is not None:
+        return f"that last {rules.engaged_after / SECOND:g} seconds or more"
+    if rules.engaged is None:
+        return f"with any event but {', '.join(PASSIVE)}"
+    return f"with an event of {', '.join(sorted(rules.engaged))}"  # type: ignore[arg-type]
+
+
+def _session(rules: Rules) -> str:
+    minutes = rules.gap / SECOND / 60
+    return f"a session is given by its id, or ends with {minutes:g} minutes of silence"
+
+
+def _dwell(rules: Rules) -> str:
+    last = "the last page of a session is excluded"
+    if rules.last_page == "heartbeat":
+        last = (
+            "the last page of a session ends with its last heartbeat, if there is one"
+        )
+    cap = f", at most {rules.longest / SECOND:g} each" if rules.longest else ""
+    return f"mean seconds to the next page view of the session{cap}; {last}"
+
+
+METRICS: dict[str, OnlineMetric] = {
+    "ctr": OnlineMetric(
+        lambda _: (pl.col("clicks"), pl.col("impressions")),
+        lambda _: "clicks / impressions",
+        lambda _: "impressions",
+        lambda _: ("impression",),
+        (0, 1),
+        higher_is_better=True,
+        over="there are more clicks than impressions",
+    ),
+    "conversion_rate": OnlineMetric(
+        lambda rules: _CONVERTING[rules.unit],
+        lambda rules: _CONVERTS[rules.unit],
+        lambda rules: rules.unit,
+        lambda rules: {
+            "users": ("conversion",),
+            "sessions": ("conversion", "time or session"),
+            "clicks": ("conversion", "click", "time"),
+        }[rules.unit],
+        (0, 1),
+        higher_is_better=True,
+    ),
+    "bounce_rate": OnlineMetric(
+        lambda _: (pl.col("bounces"), pl.col("sessions")),
+        lambda rules: (
+            "sessions with a single page view and no further action / sessions; "
+            f"{', '.join(PASSIVE)} are no actions; {_session(rules)}"
+        ),
+        lambda _: "sessions",
+        lambda _: ("pageview", "time or session"),
+        (0, 1),
+        higher_is_better=False,
+    ),
+    "engagement_rate": OnlineMetric(
+        lambda _: (pl.col("engaged"), pl.col("sessions")),
+        lambda rules: f"sessions {_engaged(rules)} / sessions; {_session(rules)}",
+        lambda _: "sessions",
+        lambda rules: (
+            ("time",) if rules.engaged_after is not None else ("time or session",)
+        ),
+        (0, 1),
+        higher_is_better=True,
+    ),
+    "time_on_page": OnlineMetric(
+        lambda _: (pl.col("dwell") / SECOND, pl.col("timed")),
+        lambda rules: f"{_dwell(rules)}; {_session(rules)}",
+        lambda _: "page views",
+        lambda _: ("pageview", "time"),
+        (0, float("inf")),
+        higher_is_better=None,
+    ),
+    "roi": OnlineMetric(
+        lambda _: (
+            (pl.col("revenue") - pl.col("cost")) / _MILLION,
+            pl.col("cost") / _MILLION,
+        ),
+        lambda _: (
+            "(revenue - cost) / cost; revenue is the value of conversions and refunds"
+        ),
+        lambda _: "users",
+        lambda _: ("value", "cost"),
+        (float("-inf"), float("inf")),
+        higher_is_better=True,
+    ),
+}
+"""Name -> what is so of it."""
+
+
+def chosen(
+    asked: Sequence[str] | None,
+    has: frozenset[str],
+    kinds: frozenset[str],
+    rules: Rules,
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the metrics that are asked for, or all that the log has columns for.
+
+    Returns:
+        Their names, and why others are left out.
+    """
+    if isinstance(asked, str):
+        asked = [asked]
+    for name in asked or ():
+        if name not in METRICS:
+            msg = (
+                f"unknown online metric {name!r}; there are {', '.join(METRICS)}"
+                f"{nearest(str(name), METRICS)}"
+            )
+            raise UnknownMetricError(msg)
+    there = has | kinds
+    left_out = {}
+    for name, metric in METRICS.items():
+        missing = [
+            words
+            for words in metric.needs(rules)
+            if not there & set(words.split(" or "))
+        ]
+        if missing:
+            left_out[name] = f"the log has no {' and no '.join(missing)}"
+    for name in asked or ():
+        if name in left_out:
+            msg = f"{name} cannot be computed: {left_out[name]}"
+            raise DataError(msg)
+    if asked is None:
+        names = tuple(name for name in METRICS if name not in left_out)
+        if not names:
+            msg = "no metric can be computed: " + "; ".join(
+                f"{name}: {why}" for name, why in left_out.items()
+            )
+            raise DataError(msg)
+        return names, left_out
+    return tuple(dict.fromkeys(asked)), {}

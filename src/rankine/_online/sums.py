@@ -1,0 +1,427 @@
+"""Sums per user: the state from which every online metric, and its spread, is made.
+
+The randomised unit is the user, and every metric is a ratio of two sums over users.
+Second moments of days do not add up where users return, so what is kept is a row of
+sums for each user, which merge by id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._base.text import count
+from rankine._online.events import COLUMNS, Rules, check_groups, read_events
+from rankine._online.metrics import METRICS, chosen
+from rankine._online.tallies import AFTER, BEFORE, BEYOND, added, tallied, with_sessions
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._online.events import Events
+
+_HEAVY = 0.1
+_FEW_USERS = 20
+"""Users below which one of them may well have a tenth of the events."""
+
+
+@dataclass(frozen=True, eq=False)
+class UserSums:
+    """A row of sums for each user.
+
+    Attributes:
+        frame: user, variant, segment, day, first (the time of the first exposure, null
+            without variants), and for each metric m the columns m.y and m.x, its
+            numerator and denominator after the first exposure, and m.y0 and m.x0, the
+            same strictly before. With days, a row for each user and day.
+        notes: what was assumed, and what is odd.
+        excluded: events and users that were left out, by reason.
+        directions: metric -> whether higher is better; None if neither is.
+        metrics: the metrics, in their order.
+        left_out: metric -> why it is not there.
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...]
+    excluded: dict[str, int]
+    directions: dict[str, bool | None]
+    metrics: tuple[str, ...] = ()
+    left_out: dict[str, str] | None = None
+
+
+def user_sums(
+    events: Any,
+    metrics: Sequence[str] | None = None,
+    *,
+    by: str | None = "variant",
+    segment: str | None = None,
+    daily: bool = False,
+    **rules: Any,
+) -> UserSums:
+    """Return the sums of every user, from a log of events.
+
+    Args:
+        events: the log: a path, a frame, or what `read_table` gives.
+        metrics: their names; all that the log has columns for, if not given.
+        by: the column that tells groups of users apart.
+        segment: a second such column.
+        daily: whether days are told apart.
+        **rules: see `Rules`.
+    """
+    state = State(Rules(**rules), by, segment, daily=daily)
+    state.update(events)
+    return state.sums(metrics)
+
+
+class State:
+    """Events that were read so far; they may come in any parts and any order.
+
+    With `in_order`, parts come in the order of time, and sessions that are over are
+    kept as sums alone.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        by: str | None = "variant",
+        segment: str | None = None,
+        *,
+        daily: bool = False,
+        in_order: bool = False,
+    ) -> None:
+        check_groups(by, segment, daily)
+        self.rules, self.by, self.segment = rules, by, segment
+        self.daily, self.in_order = daily, in_order
+        self.by_arm = by is not None and (
+            by == rules.columns.get("variant") or by in COLUMNS["variant"]
+        )
+        self.has: frozenset[str] | None = None
+        self.kinds: frozenset[str] = frozenset()
+        self.notes: dict[str, None] = {}
+        self.read: dict[str, int] = {}
+        self.n_read = self.late = 0
+        self.open: list[pl.DataFrame] = []
+        self.closed: list[pl.DataFrame] = []
+        self.labels: dict[str, list[pl.DataFrame]] = {"variant": [], "segment": []}
+        self.until: int | None = None
+
+    def update(self, events: Any) -> None:
+        """Add events."""
+        self._take(read_events(events, self.rules, self.by, self.segment))
+
+    def _take(self, own: Events) -> None:
+        self._same_columns(own.has)
+        frame = own.frame
+        if self.in_order:
+            self._refuse_late(frame)
+        self.has = own.has
+        self.kinds |= own.kinds
+        self.n_read += own.n_read
+        for reason, n in own.excluded.items():
+            self.read[reason] = self.read.get(reason, 0) + n
+        self.notes |= dict.fromkeys(own.notes)
+        self.late += own.late
+        for label, found in self.labels.items():
+            if label in own.has:
+                found.append(_firsts(frame, label))
+                self.labels[label] = [_earliest(found, label)]
+        self.open.append(frame)
+        if self.in_order:
+            self._close()
+
+    def merge(self, other: State) -> None:
+        """Add what another has read."""
+        mine = self.rules, self.by, self.segment, self.daily, self.in_order
+        if mine != (other.rules, other.by, other.segment, other.daily, other.in_order):
+            msg = "these were made with other arguments, and cannot be merged"
+            raise DataError(msg)
+        if self.in_order:
+            msg = (
+                "with in_order=True, sums of whole sessions are kept, and cannot be "
+                "merged; leave it out where parts are to be merged"
+            )
+            raise DataError(msg)
+        if other.has is None:
+            return
+        self._same_columns(other.has)
+        self.has, self.kinds = other.has, self.kinds | other.kinds
+        self.n_read += other.n_read
+        self.late += other.late
+        for reason, n in other.read.items():
+            self.read[reason] = self.read.get(reason, 0) + n
+        self.notes |= other.notes
+        for label in self.labels:
+            self.labels[label] = self.labels[label] + other.labels[label]
+        self.open = self.open + other.open
+
+    def _same_columns(self, has: frozenset[str]) -> None:
+        if self.has is None or has == self.has:
+            return
+        odd = min(has ^ self.has)
+        words = ("has a", "had none") if odd in has else ("has no", "had one")
+        msg = f"this part {words[0]} column for the {odd}, and those before {words[1]}"
+        raise DataError(msg)
+
+    # Sessions that are over
+
+    @property
+    def _silence(self) -> int:
+        by_id = self.has is not None and "session" in self.has
+        return self.rules.gap_of_ids if by_id else self.rules.gap
+
+    def _refuse_late(self, frame: pl.DataFrame) -> None:
+        if frame["time"].has_nulls():
+            msg = "in_order=True needs events with a time"
+            raise DataError(msg)
+        earliest: int = frame["time"].min()  # type: ignore[assignment]
+        if self.until is not None and earliest < self.until - self._silence:
+            late = pl.Series([earliest, self.until]).cast(pl.Datetime("us")).to_list()
+            msg = (
+                f"an event of {late[0]} comes after one of {late[1]} of an earlier "
+                "part; in_order=True needs parts in the order of time"
+            )
+            raise DataError(msg)
+
+    def _close(self) -> None:
+        """Keep the sums of sessions that cannot go on, and forget their events."""
+        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        latest: int = frame["time"].max()  # type: ignore[assignment]
+        self.until = max(latest, self.until or latest)
+        ends = frame.group_by("number").agg(pl.col("time").max().alias("end"))
+        over = ends.filter(pl.col("end") < self.until - 2 * self._silence)
+        done = frame.join(over, on="number", how="semi", maintain_order="left")
+        rest = frame.join(over, on="number", how="anti")
+        if done.height:
+            self.closed.append(tallied(done, self.rules, daily=self.daily))
+            self.closed = [added(*self.closed)]
+        self.open = [rest.drop("number", "day", "phase")]
+
+    # What it comes to
+
+    def _distinct(self) -> pl.DataFrame:
+        """Return all events, each once."""
+        frame = pl.concat(_alike(self.open))
+        if self.rules.duplicates == "keep":
+            return frame
+        keyed = frame.filter(pl.col("same").is_not_null())
+        by_id = "id" in (self.has or ())
+        key = ["same"] if by_id else ["user", "time", "kind", "same"]
+        again = keyed.height - keyed.select(key).n_unique()
+        if again:
+            # Of events with one id, whichever came first, the earliest is kept.
+            once = keyed.sort(pl.all()).unique(key, keep="first", maintain_order=True)
+            reason = "events that are there twice"
+            self.read[reason] = self.read.get(reason, 0) + again
+            frame = pl.concat([once, frame.filter(pl.col("same").is_null())])
+            self.open = [frame]
+        return frame
+
+    @property
+    def _exposes(self) -> bool:
+        return self.by_arm and "variant" in (self.has or ()) and "time" in self.has  # type: ignore[operator]
+
+    def _phased(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Say of each event whether it is before or after the first exposure."""
+        if not self._exposes:
+            return frame.with_columns(pl.lit(AFTER, pl.Int8).alias("phase"))
+        firsts = (
+            _earliest(self.labels["variant"], "variant")
+            .group_by("user")
+            .agg(pl.col("exposed").min())
+        )
+        after = pl.col("time") - pl.col("exposed")
+        phase = pl.when(after >= 0).then(AFTER).otherwise(BEFORE)
+        if self.rules.within is not None:
+            phase = pl.when(after >= self.rules.within).then(BEYOND).otherwise(phase)
+        joined = frame.join(firsts, on="user", how="left")
+        return joined.with_columns(phase.cast(pl.Int8).alias("phase")).drop("exposed")
+
+    def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
+        """Return a row of sums for each user that counts."""
+        if self.has is None:
+            msg = "there are no events yet"
+            raise DataError(msg)
+        names, left_out = chosen(metrics, self.has, self.kinds, self.rules)
+        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        parts = [*self.closed, tallied(frame, self.rules, daily=self.daily)]
+        counts = added(*parts) if self.closed else parts[-1]
+        excluded, notes = dict(self.read), [*self.notes]
+        if self.late:
+            n = count(self.late, "event")
+            notes.append(f"{n} came after a later one of the same user; sorted by time")
+        users, counts = self._users(counts, excluded, notes)
+        after = counts.filter(pl.col("phase") == AFTER).drop("phase")
+        before = counts.filter(pl.col("phase") == BEFORE).drop("phase", "day")
+        before = before.group_by("user").agg(pl.all().sum())
+        notes += _odd(after, self.has)
+        rules = self.rules
+        found = users.join(
+            after.select(
+                "user",
+                "day",
+                *(METRICS[name].sides(name, rules) for name in names),
+            ).unnest(*names),
+            on="user",
+            how="inner",
+        )
+        earlier = before.select(
+            "user", *(METRICS[name].sides(name, rules, "0") for name in names)
+        ).unnest(*names)
+        fresh = [f"{name}.{side}0" for name in names for side in "yx"]
+        found = found.join(earlier, on="user", how="left")
+        found = found.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "day")
+        names = _possible(names, found, left_out, asked=metrics is not None)
+        directions = {name: METRICS[name].higher_is_better for name in names}
+        return UserSums(found, tuple(notes), excluded, directions, names, left_out)
+
+    def _users(
+        self, counts: pl.DataFrame, excluded: dict[str, int], notes: list[str]
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the users that count with their groups, and what they did."""
+        users = counts.select("user").unique()
+        if self.by_arm and self.labels["variant"]:
+            users = self._in_one_arm(users, counts, excluded, notes)
+        for label, found in self.labels.items():
+            if not found:
+                users = users.with_columns(pl.lit(None, pl.String).alias(label))
+                continue
+            seen = _earliest(found, label).join(users, on="user", how="semi")
+            n = seen.height - seen["user"].n_unique()
+            if n:
+                said = count(n, "user")
+                notes.append(f"{said} in more than one {label}, counted in their first")
+            first = seen.sort("user", "seen", label).unique("user", keep="first")
+            users = users.join(first.select("user", label), on="user", how="left")
+        if users.height == 0:
+            reasons = ", ".join(f"{n:,} {reason}" for reason, n in excluded.items())
+            msg = f"no user is left: {reasons}"
+            raise DataError(msg)
+        counts = counts.join(users, on="user", how="semi")
+        by_phase = dict(
+            counts.group_by("phase").agg(pl.col("events").sum()).iter_rows()
+        )
+        if BEYOND in by_phase:
+            excluded["events after the window"] = by_phase[BEYOND]
+        if BEFORE in by_phase:
+            excluded["events before the first exposure"] = by_phase[BEFORE]
+        return self._with_first(users), counts
+
+    def _with_first(self, users: pl.DataFrame) -> pl.DataFrame:
+        if not self._exposes:
+            return users.with_columns(pl.lit(None, pl.Datetime("us")).alias("first"))
+        seen = _earliest(self.labels["variant"], "variant").group_by("user")
+        first = pl.col("exposed").min().cast(pl.Datetime("us")).alias("first")
+        return users.join(seen.agg(first), on="user", how="left")
+
+    def _in_one_arm(
+        self,
+        users: pl.DataFrame,
+        counts: pl.DataFrame,
+        excluded: dict[str, int],
+        notes: list[str],
+    ) -> pl.DataFrame:
+        """Leave out users in several arms, then those who were never exposed."""
+        seen = _earliest(self.labels["variant"], "variant")
+        several = seen.filter(pl.len().over("user") > 1)
+        apart = several.select("user").unique()
+        if apart.height:
+            arms = several.group_by("variant").len().sort("variant").iter_rows()
+            each = ", ".join(f"{arm} {n:,}" for arm, n in arms)
+            n = count(apart.height, "user")
+            notes.append(f"{n} in more than one variant left out: {each}")
+            _leave(excluded, "in more than one variant", apart, counts)
+            users = users.join(apart, on="user", how="anti")
+        if self._exposes:
+            seen = seen.filter(pl.col("exposed").is_not_null())
+        words = "without a variant" if self.rules.exposure is None else "never exposed"
+        _leave(excluded, words, users.join(seen, on="user", how="anti"), counts)
+        return users.join(seen, on="user", how="semi")
+
+
+def _possible(
+    names: tuple[str, ...],
+    frame: pl.DataFrame,
+    left_out: dict[str, str],
+    *,
+    asked: bool,
+) -> tuple[str, ...]:
+    """Refuse, or leave out, rates that would be above 1: their events do not match."""
+    kept = []
+    for name in names:
+        y, x = (frame[f"{name}.{side}"].sum() for side in "yx")
+        if METRICS[name].bounds == (0, 1) and y > x:
+            why = f"{METRICS[name].over}: {y:,.0f} and {x:,.0f}, a rate above 1"
+            if asked:
+                msg = f"{name} cannot be computed: {why}"
+                raise DataError(msg)
+            left_out[name] = why
+        else:
+            kept.append(name)
+    return tuple(kept)
+
+
+def _leave(
+    excluded: dict[str, int], words: str, users: pl.DataFrame, counts: pl.DataFrame
+) -> None:
+    """Count users that are left out, and their events."""
+    if users.height:
+        theirs = counts.join(users, on="user", how="semi")["events"].sum()
+        excluded[f"users {words}"] = users.height
+        excluded[f"events of users {words}"] = int(theirs)
+
+
+def _odd(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:
+    """Say what is odd in what users did."""
+    each = counts.group_by("user").agg(pl.exclude("day").sum())
+    total = each.select(pl.exclude("user").sum()).row(0, named=True)
+    notes = []
+    most = each.sort("events", "user", descending=[True, False]).row(0, named=True)
+    share = most["events"] / total["events"] if total["events"] else 0
+    if each.height >= _FEW_USERS and share >= _HEAVY:
+        notes.append(
+            f"user {most['user']!r} has {share:.0%} of the events: a robot, perhaps"
+        )
+    more = each.filter(pl.col("clicks") > pl.col("impressions")).height
+    if more and total["impressions"]:
+        notes.append(f"{count(more, 'user')} with more clicks than impressions")
+    if total["pageless"] and total["pageless"] < total["sessions"]:
+        n = count(total["pageless"], "session")
+        notes.append(f"{n} without a page view: counted, and none of them bounces")
+    if total["untimed"]:
+        n = count(total["untimed"], "page view")
+        notes.append(f"{n} at the end of a session: no time on page")
+    if "value" in has and total["revenue"] < 0:
+        notes.append("revenue is negative: refunds are more than what was sold")
+    return notes
+
+
+def _firsts(frame: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Return when each user was first seen, and first exposed, with each label."""
+    known = frame.filter(pl.col(label).is_not_null())
+    return known.group_by("user", label).agg(
+        pl.col("time").min().alias("seen"),
+        pl.col("time").filter("exposes").min().alias("exposed"),
+    )
+
+
+def _earliest(found: list[pl.DataFrame], label: str) -> pl.DataFrame:
+    if len(found) == 1:
+        return found[0]
+    return (
+        pl.concat(_alike(found))
+        .group_by("user", label)
+        .agg(pl.col("seen", "exposed").min())
+    )
+
+
+def _alike(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Give ids one type: text, where some parts have text and some have ints."""
+    odd = [
+        name
+        for name in ("user", "session")
+        if len({frame.schema.get(name) for frame in frames}) > 1
+    ]
+    return [frame.with_columns(pl.col(odd).cast(pl.String)) for frame in frames]

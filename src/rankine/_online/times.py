@@ -1,0 +1,182 @@
+"""Times of events as microseconds since 1970 in UTC, whatever they were written as."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankine._io.values import kind_of
+from rankine.errors import DataError, FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from rankine._io.sources import Rows
+    from rankine._io.tables import Places
+
+SECOND = 1_000_000
+"""Microseconds in a second."""
+_UNITS = {"seconds": 1e11, "milliseconds": 1e14, "microseconds": 1e17}
+"""Below which size a number is of that unit; larger ones are nanoseconds."""
+_FACTORS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0}
+_SMALL = 1e8
+"""Seconds until 1973: smaller numbers are hardly dates."""
+_ISO = (
+    r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*"
+    r"(Z|z|UTC|[+-]\d\d(?::?\d\d)?)?)?$"
+)
+
+
+def times(
+    column: pl.Series, title: str, origin: Rows | Places
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Return times as microseconds, null where there is none, and what was assumed.
+
+    Args:
+        column: datetimes, dates, ISO 8601 text, or numbers since 1970.
+        title: what the column is called.
+        origin: says where a row stands.
+    """
+    name = origin.name
+    if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
+        zone = getattr(column.dtype, "time_zone", None)
+        said = () if zone else (f"{name}: times without a zone are taken as UTC",)
+        return column.cast(pl.Datetime("us", zone)).to_physical(), said
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+        column = column.set(column == "", None)
+        whole = column.cast(pl.Int64, strict=False)
+        numeric = column.cast(pl.Float64, strict=False)
+        if whole.null_count() == column.null_count():
+            column = whole
+        elif numeric.null_count() == column.null_count():
+            column = numeric
+        else:
+            return _from_text(column, title, origin)
+    if not column.dtype.is_numeric():
+        msg = (
+            f"{name}: column {title!r} is of type {column.dtype}; expected times, such "
+            "as 2026-03-01T09:30:00Z, or seconds since 1970"
+        )
+        raise FormatError(msg)
+    return _from_numbers(column, title, origin)
+
+
+def _from_text(
+    column: pl.Series, title: str, origin: Rows | Places
+) -> tuple[pl.Series, tuple[str, ...]]:
+    parts = column.str.extract_groups(_ISO)
+    day, minute, second, zone = (parts.struct.field(str(n)) for n in range(1, 5))
+    frame = pl.DataFrame({"day": day, "minute": minute, "second": second})
+    text = pl.format(
+        "{}T{}:{}",
+        "day",
+        pl.col("minute").fill_null("00:00"),
+        pl.col("second").fill_null("00").str.replace(",", ".", literal=True),
+    )
+    parsed = frame.select(
+        text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+    ).to_series()
+    bad = parsed.is_null() & column.is_not_null()
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        msg = (
+            f"{origin.where(row)}: {title} is {column[row]!r}, not a time; expected "
+            "one such as 2026-03-01T09:30:00Z, or seconds since 1970"
+        )
+        raise DataError(msg)
+    bare = zone.is_null() & column.is_not_null()
+    found = parsed.to_physical()
+    if not bare.any():
+        return found - _offsets(zone), ()
+    if zone.null_count() < len(zone):
+        row = int(bare.arg_true()[0])
+        msg = (
+            f"{origin.where(row)}: {title} is {column[row]!r}, without a zone, but "
+            "other times have one; give all of them a zone, or none"
+        )
+        raise DataError(msg)
+    return found, (f"{origin.name}: times without a zone are taken as UTC",)
+
+
+def _offsets(zone: pl.Series) -> pl.Series:
+    """Return what a zone is ahead of UTC, in microseconds."""
+    digits = zone.str.replace(":", "", literal=True)
+    hours = digits.str.slice(1, 2).cast(pl.Int64, strict=False).fill_null(0)
+    minutes = digits.str.slice(3, 2).cast(pl.Int64, strict=False).fill_null(0)
+    behind = zone.str.starts_with("-").fill_null(value=False)
+    size = (hours * 60 + minutes) * 60 * SECOND
+    return size * (1 - 2 * behind.cast(pl.Int64))
+
+
+def _from_numbers(
+    column: pl.Series, title: str, origin: Rows | Places
+) -> tuple[pl.Series, tuple[str, ...]]:
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    known = column.drop_nulls()
+    if known.is_empty():
+        return column.cast(pl.Int64), ()
+    size = known.cast(pl.Float64).abs()
+    if not bool(size.is_finite().all()):
+        msg = f"{origin.name}: {title} has a time that is not finite"
+        raise DataError(msg)
+    least, most = _unit(size.min()), _unit(size.max())
+    if least != most:
+        first = column.cast(pl.Float64).abs()
+        row = int(first.arg_min() or 0)
+        msg = (
+            f"{origin.where(row)}: {title} is {column[row]}, {least} by its size, but "
+            f"others are {most}, such as {known[int(size.arg_max() or 0)]}; give all "
+            "of them one unit"
+        )
+        raise DataError(msg)
+    said = f"{origin.name}: {title} has numbers, taken as {least} since 1970 by size"
+    if size.max() < _SMALL:  # type: ignore[operator]
+        said = f"{origin.name}: {title} has small numbers, taken as seconds"
+    if column.dtype.is_float():
+        scaled = column.cast(pl.Float64) * _FACTORS.get(least, 1e-3)
+        return scaled.round().cast(pl.Int64), (said,)
+    whole = column.cast(pl.Int64)
+    if least in _FACTORS:
+        return whole * int(_FACTORS[least]), (said,)
+    return whole // 1000, (said,)
+
+
+def _unit(size: object) -> str:
+    for unit, below in _UNITS.items():
+        if size < below:  # type: ignore[operator]
+            return unit
+    return "nanoseconds"
+
+
+def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
+    """Return a length of time in microseconds.
+
+    Args:
+        name: of the argument.
+        given: a timedelta, or a number of units.
+        unit: microseconds in the unit.
+        word: what the unit is called.
+
+    >>> span("session_gap", 30, 60 * SECOND, "minutes")
+    1800000000
+    """
+    seconds = getattr(given, "total_seconds", None)
+    if seconds is not None:
+        size = float(seconds()) * SECOND
+    elif isinstance(given, bool) or not isinstance(given, (int, float)):
+        msg = (
+            f"{name} must be a number of {word} or a timedelta, got {kind_of(given)}: "
+            f"{given!r}"
+        )
+        raise ParameterError(msg)
+    else:
+        size = float(given) * unit
+    if not 0 < size < 1 << 60:
+        msg = f"{name} must be above 0 {word}, and no longer than a life, got {given!r}"
+        raise ParameterError(msg)
+    return round(size)
