@@ -3,8 +3,12 @@
 import rankine as rk
 
 rk.online.summarize("events.parquet", by="variant")
+rk.online.ab_test("events.parquet", control="A", metrics=["ctr"])
 """
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from rankine._online.abresult import ABTest, SampleRatio
+from rankine._online.abtest import ab_test
+
+__all__ = ["ABTest", "SampleRatio", "ab_test"]

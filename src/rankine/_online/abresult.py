@@ -1,0 +1,186 @@
+"""What an A/B test found."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rankine._evaluate.summary import finite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+COLUMNS = (
+    "metric", "variant", "segment", "control_value", "value", "difference", "lift",
+    "low", "high", "p", "p_corrected", "always_low", "always_high", "p_always",
+)  # fmt: skip
+"""The columns of `table`; segment is there only where segments are told apart."""
+BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
+NOT_WORSE, LARGER, SMALLER = "not worse", "larger", "smaller"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a test was made; see `ab_test`."""
+
+    control: str
+    confidence: float = 0.95
+    correction: str = "holm"
+    always_correction: str = "holm"
+    lift: str = "delta"
+    expected_n: int = 10_000
+    cuped: bool = False
+    seed: int = 0
+
+    @property
+    def alpha(self) -> float:
+        """The risk of a wrong verdict."""
+        return 1 - self.confidence
+
+
+@dataclass(frozen=True)
+class SampleRatio:
+    """Whether the arms are as large as they should be.
+
+    Attributes:
+        counts: how many users each variant has, at their first exposure.
+        shares: the shares that were expected.
+        p: the chi-square p-value, for one look at the end.
+        p_anytime: a p-value that holds at every look.
+        threshold: below which the results of a test are flagged.
+    """
+
+    counts: dict[str, int]
+    shares: dict[str, float]
+    p: float
+    p_anytime: float
+    threshold: float = 0.001
+
+    @property
+    def mismatch(self) -> bool:
+        """Whether a p-value is below the threshold."""
+        return min(self.p, self.p_anytime) < self.threshold
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to say where the arms are not as large as they should be."""
+        if not self.mismatch:
+            return ()
+        total = sum(self.counts.values())
+        seen = ", ".join(
+            f"{name} {n:,} instead of {self.shares[name] * total:,.0f}"
+            for name, n in self.counts.items()
+        )
+        said = (
+            f"the arms are not as large as they should be: {seen} (p = {self.p:.2g}); "
+            "users were lost or doubled in one of them, and no result can be trusted"
+        )
+        return (said,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {**asdict(self), "mismatch": self.mismatch}
+
+
+@dataclass(frozen=True, eq=False)
+class ABTest:
+    """The effects of all variants on all metrics.
+
+    Attributes:
+        details: a row per metric and variant, and segment if there are any: the columns
+            of `table`, and the interval of the lift, the error, the numbers of users,
+            the margin, p_always corrected, and the verdict.
+        srm: the check of the sample ratio, with `p` and `p_anytime`.
+        settings: how the test was made, with the `expected_n` to keep at every look.
+        notes: what was assumed, left out, or cannot be told.
+        warnings: what makes the results doubtful.
+        excluded: events and users that were left out, by reason.
+        health: with CUPED, its weight, the share of the variance that it removed, and
+            the difference before the test with its p-value; None without.
+    """
+
+    details: pl.DataFrame
+    srm: SampleRatio
+    settings: Settings
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    health: pl.DataFrame | None = None
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row per metric and variant, and segment if there are any.
+
+        `low` and `high` bound the difference; `p` is two-sided, or one-sided for a
+        guardrail; `always_low`, `always_high` and `p_always` hold at every look.
+        """
+        return self.details.select(
+            name for name in COLUMNS if name in self.details.columns
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; what is undefined is None."""
+        return {
+            "control": self.settings.control,
+            "effects": _plain(self.details),
+            "srm": self.srm.to_dict(),
+            "settings": asdict(self.settings),
+            "health": [] if self.health is None else _plain(self.health),
+            "excluded": dict(self.excluded),
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return the same as JSON."""
+        return json.dumps(
+            self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False
+        )
+
+    def to_markdown(self) -> str:
+        """Return the effects as a Markdown table."""
+        from rankine._report.abtest import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
+    def __str__(self) -> str:
+        """Return effects, the check of the sample ratio, warnings and notes as text."""
+        from rankine._report.abtest import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def _repr_html_(self) -> str:
+        from rankine._report.abtest import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+
+def _plain(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            name: finite(value) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
+        for row in frame.iter_rows(named=True)
+    ]
+
+
+def verdict_of(row: Mapping[str, Any], alpha: float) -> str:
+    """Return what a row says, in a word or two."""
+    p, up = row["p_corrected"], row["higher_is_better"]
+    rose = row["difference"] > 0
+    if row["margin"] is not None:
+        if p <= alpha:
+            return NOT_WORSE
+        bound = row["high"] if up else row["low"]
+        fell = bound < 0 if up else bound > 0
+        return WORSE if fell else CANNOT_TELL
+    if math.isnan(p) or p > alpha:
+        return CANNOT_TELL
+    if up is None:
+        return LARGER if rose else SMALLER
+    return BETTER if rose == up else WORSE

@@ -1,0 +1,209 @@
+"""ab_test: what a variant changes, from events or from a table of users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from rankine._base.checks import check_choice, check_count, check_flag, check_number
+from rankine._online.abresult import ABTest, Settings
+from rankine._online.cohort import Cohort, from_events, from_users
+from rankine._online.variants import compared, margins_of, word
+from rankine._stats.corrections import CORRECTIONS
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ALWAYS = ("holm", "bonferroni", "none")
+_LIFTS = ("delta", "fieller")
+EXPECTED_N = 10_000
+
+
+def ab_test(
+    data: Any,
+    *,
+    control: Any,
+    metrics: Mapping[str, Any] | Sequence[str] | None = None,
+    unit: str | None = None,
+    variant: str | None = None,
+    segment: str | None = None,
+    covariates: Mapping[str, Any] | None = None,
+    cuped: bool = False,
+    better: Mapping[str, Literal["higher", "lower"]] | None = None,
+    margin: Mapping[str, float | str] | None = None,
+    cap: Mapping[str, float] | float | None = None,
+    ratio: Mapping[Any, float] | None = None,
+    correction: Literal["holm", "bonferroni", "bh", "none"] = "holm",
+    always_correction: Literal["holm", "bonferroni", "none"] = "holm",
+    lift: Literal["delta", "fieller"] = "delta",
+    confidence: float = 0.95,
+    expected_n: int = EXPECTED_N,
+    seed: int = 0,
+    **rules: Any,
+) -> ABTest:
+    r"""Compare every variant with the control, metric by metric.
+
+    The randomised unit is the user: every metric is a ratio of sums over users, a mean
+    being one whose denominator is 1, and its variance is that of the users' influences.
+
+    Formula:
+        $$d = R_b - R_a, \quad R = \sum_u y_u / \sum_u x_u, \quad
+        s^2 = \operatorname{var}_u \frac{y_u - R x_u}{\bar x}$$
+
+        $$d \pm t \sqrt{s_a^2 / n_a + s_b^2 / n_b}$$
+
+    with t of Welch's degrees of freedom. The lift is R_b / R_a - 1, with an interval by
+    the delta method on its logarithm, or Fieller's.
+
+    Args:
+        data: a table with a row per user, where `metrics` is a mapping; else a log of
+            events. A path, a frame, or what `read_table` returns.
+        control: the variant that the others are compared with.
+        metrics: of a table of users, {name: column} for a mean, {name: (numerator,
+            denominator)} for a ratio, {name: (column, 0.9)} for a quantile; of events,
+            names of metrics, all that can be computed if not given.
+        unit: of a table of users, the column of their ids, each there once; of events,
+            what converts, as in `summarize`.
+        variant: the column of variants.
+        segment: a column; effects are given in each of its segments too.
+        covariates: of a table of users, {metric: column}, or two columns for a ratio:
+            the same before the test, for CUPED.
+        cuped: of events, whether to use those before a user's first exposure.
+        better: {metric: "higher" or "lower"}; higher if not given, and for metrics of
+            events as they are defined.
+        margin: {metric: size}: a change for the worse that does not matter, absolute as
+            in 0.01, or relative as in "2%"; such a metric is a guardrail, tested for
+            being not worse, and not corrected.
+        cap: {metric: size}: the largest numerator of a user, fixed before the test; of
+            events, a number is the longest time on a page, as in `summarize`.
+        ratio: {variant: share} of the users that were expected; equal if not given.
+        correction: for the number of metrics, variants and segments together.
+        always_correction: the same for p_always; there is no ``bh``, as it does not
+            hold when one looks again and again.
+        lift: how the interval of the lift is made: ``delta`` or ``fieller``.
+        confidence: of all intervals; verdicts are given at 1 minus this.
+        expected_n: users of both arms at which confidence sequences are tightest. Fix
+            it before the first look, and keep it.
+        seed: kept for the record; nothing here is drawn at random.
+        rules: how events are read, as in `summarize`: columns, kinds, exposure, window.
+
+    Returns:
+        The effects with intervals, p-values and verdicts, the check of the sample
+        ratio, and notes. nan, with the reason in the notes, where a denominator is 0,
+        where nothing varies, and for confidence sequences with fewer than 1,000 users,
+        or 100 with a numerator, in an arm.
+
+    Raises:
+        ParameterError: an option is not valid, or there is no such metric.
+        DataError: a column is missing, a user is there twice, or there is no control.
+
+    References:
+        A. Deng, U. Knoblich, J. Lu: Applying the delta method in metric analytics.
+        KDD 2018. I. Waudby-Smith et al.: Time-uniform central limit theory and
+        asymptotic confidence sequences. Annals of Statistics 2024.
+
+    Examples:
+        Two of four against three of four: a difference of 1/4.
+
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> users = pl.DataFrame(
+        ...     {
+        ...         "user_id": range(8),
+        ...         "arm": list("AAAABBBB"),
+        ...         "bought": [1, 1, 0, 0, 1, 1, 1, 0],
+        ...     }
+        ... )
+        >>> test = rk.online.ab_test(
+        ...     users,
+        ...     unit="user_id",
+        ...     variant="arm",
+        ...     control="A",
+        ...     metrics={"bought": "bought"},
+        ... )
+        >>> test.table["difference"].item(), test.table["lift"].item()
+        (0.25, 0.5)
+    """
+    settings = Settings(
+        control=word(control), confidence=confidence, correction=correction,
+        always_correction=always_correction, lift=lift, expected_n=expected_n,
+        cuped=bool(covariates) or cuped is True, seed=seed,
+    )  # fmt: skip
+    check_settings(settings)
+    check_flag("cuped", cuped)
+    cohort = cohort_of(
+        data, metrics, unit=unit, variant=variant, segment=segment,
+        covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
+    )  # fmt: skip
+    return compared(cohort, settings, margins_of(margin, cohort), ratio)
+
+
+def cohort_of(
+    data: Any,
+    metrics: Any,
+    *,
+    unit: str | None,
+    variant: str | None,
+    segment: str | None,
+    covariates: Mapping[str, Any] | None,
+    cuped: bool,
+    cap: Any,
+    better: Any,
+    rules: dict[str, Any],
+) -> Cohort:
+    """Read the users of a test, from a table of them or from events."""
+    caps: Any = cap if isinstance(cap, Mapping) else {}
+    if isinstance(metrics, Mapping):
+        _refuse_rules(rules)
+        if cuped:
+            msg = "cuped is for events; of users, covariates={metric: column} says it"
+            raise ParameterError(msg)
+        if cap is not None and not isinstance(cap, Mapping):
+            msg = f"cap must be a mapping by metric, got {cap!r}"
+            raise ParameterError(msg)
+        if unit is None:
+            msg = "a table of users needs unit=, the column of their ids"
+            raise ParameterError(msg)
+        if variant is None:
+            msg = "a table of users needs variant=, the column of their variants"
+            raise ParameterError(msg)
+        cohort = from_users(
+            data, metrics, unit=unit, variant=variant, covariates=covariates or {},
+            segment=segment,
+        )  # fmt: skip
+        return cohort.with_options(better or {}, caps)
+    if covariates is not None:
+        msg = "covariates are columns of a table of users; of events, say cuped=True"
+        raise ParameterError(msg)
+    if unit is not None:
+        rules = {**rules, "unit": unit}
+    if cap is not None and not isinstance(cap, Mapping):
+        rules = {**rules, "cap": cap}
+    if variant is not None:
+        rules = {**rules, "columns": {**rules.get("columns", {}), "variant": variant}}
+    cohort = from_events(data, metrics, cuped=cuped, segment=segment, **rules)
+    return cohort.with_options(better or {}, caps)
+
+
+def _refuse_rules(rules: Mapping[str, Any]) -> None:
+    for name in rules:
+        msg = f"{name} is for events, and this is a table of users"
+        raise ParameterError(msg)
+
+
+def check_settings(own: Settings) -> None:
+    """Check what does not depend on data."""
+    check_choice("correction", own.correction, [*CORRECTIONS, "none"])
+    if own.always_correction in CORRECTIONS.keys() - {*_ALWAYS}:
+        msg = (
+            f"always_correction must be one of {', '.join(_ALWAYS)}, got "
+            f"{own.always_correction!r}: false discoveries add up when one looks again "
+            "and again"
+        )
+        raise ParameterError(msg)
+    check_choice("always_correction", own.always_correction, _ALWAYS)
+    check_choice("lift", own.lift, _LIFTS)
+    check_number("confidence", own.confidence, above=0, below=1)
+    check_count("expected_n", own.expected_n, least=1)
+    check_count("seed", own.seed, least=0)

@@ -1,0 +1,374 @@
+"""The users of a test, a row each: from a table of users, or from events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.checks import check_choice, check_number
+from rankine._base.text import count
+from rankine._io import open_table
+from rankine._io.columns import told_column
+from rankine._io.repeats import first_repeat
+from rankine._io.tables import origin_of, together
+from rankine._io.values import ids, numbers
+from rankine._online.moments import Moments
+from rankine._online.sums import user_sums
+from rankine.errors import DataError, ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._base.arrays import Floats
+
+_ARMS = ("variant", "segment")
+_PAIR = 2
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric of users: a mean, a ratio of two sums, or a quantile.
+
+    Attributes:
+        name: what it is called.
+        y: the column of numerators.
+        x: the column of denominators; None if it is 1 for all, so that a mean is meant.
+        before: the same two before the test; None without CUPED.
+        quantile: the share of users below it, if it is a quantile of y.
+        cap: the largest y of a user; larger ones are cut to it.
+        higher: whether higher is better; None if neither is.
+    """
+
+    name: str
+    y: str
+    x: str | None = None
+    before: tuple[str, str | None] | None = None
+    quantile: float | None = None
+    cap: float | None = None
+    higher: bool | None = True
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it needs."""
+        return [name for name in (self.y, self.x, *(self.before or ())) if name]
+
+    def values(self, users: pl.DataFrame) -> tuple[list[Floats | None], int]:
+        """Return its four columns, of the users who have a value; and how many do."""
+        y = users[self.y].to_numpy()
+        x = None if self.x is None else users[self.x].to_numpy()
+        known = ~np.isnan(y) if x is None else ~np.isnan(y + x)
+        before: list[Floats | None] = [None, None]
+        if self.before is not None:
+            before = [_plain(users, name) for name in self.before]
+            told = ~np.isnan(before[0])  # type: ignore[arg-type]
+            if before[1] is not None:
+                told &= ~np.isnan(before[1])
+            ones = np.ones(len(y)) if before[1] is None else before[1]
+            before = [np.where(told, before[0], 0), np.where(told, ones, 0)]  # type: ignore[arg-type]
+        if self.cap is not None:
+            y = np.minimum(y, self.cap)
+        columns = [y, x, *before]
+        if not known.all():
+            columns = [None if own is None else own[known] for own in columns]
+        return columns, int(np.count_nonzero(known))
+
+    def moments(self, users: pl.DataFrame) -> Moments:
+        """Return what is known of its numerators and denominators."""
+        return Moments.of(*self.values(users))
+
+
+def _plain(users: pl.DataFrame, name: str | None) -> Floats | None:
+    return None if name is None else users[name].to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Cohort:
+    """The users of a test.
+
+    Attributes:
+        frame: variant, segment where segments are told apart, and columns of numbers.
+        measures: the metrics.
+        notes: what was assumed and what is odd.
+        excluded: events and users that were left out, by reason.
+    """
+
+    frame: pl.DataFrame
+    measures: tuple[Measure, ...]
+    notes: tuple[str, ...] = ()
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_segmented(self) -> bool:
+        """Whether segments are told apart."""
+        return "segment" in self.frame.columns
+
+    def arms(self) -> dict[tuple[str, ...], pl.DataFrame]:
+        """Return the users of each variant, in each segment."""
+        by = [name for name in _ARMS if name in self.frame.columns]
+        parts = self.frame.partition_by(by, as_dict=True)
+        return {tuple(map(str, key)): own for key, own in sorted(parts.items())}
+
+    def with_options(
+        self,
+        better: Mapping[str, str],
+        cap: Mapping[str, float],
+    ) -> Cohort:
+        """Set directions and caps, by the names of the metrics."""
+        names = [own.name for own in self.measures]
+        check_names("better", better, names)
+        check_names("cap", cap, names)
+        for name, way in better.items():
+            check_choice(f"better of {name}", way, ("higher", "lower"))
+        for name, most in cap.items():
+            check_number(f"cap of {name}", most)
+        measures = tuple(
+            replace(
+                own,
+                cap=cap.get(own.name),
+                higher=better[own.name] == "higher"
+                if own.name in better
+                else own.higher,
+            )
+            for own in self.measures
+        )
+        return replace(self, measures=measures)
+
+
+def check_names(option: str, given: Any, names: Sequence[str]) -> None:
+    """Refuse a mapping by names of metrics that has another name."""
+    if not isinstance(given, Mapping):
+        msg = f"{option} must be a mapping by metric, got {given!r}"
+        raise ParameterError(msg)
+    for name in given:
+        if name not in names:
+            msg = (
+                f"{option} names a metric {name!r}; the metrics are "
+                f"{', '.join(names)}{nearest(str(name), names)}"
+            )
+            raise ParameterError(msg)
+
+
+def from_events(
+    events: Any,
+    metrics: Sequence[str] | None,
+    *,
+    cuped: bool,
+    segment: str | None,
+    **rules: Any,
+) -> Cohort:
+    """Take users from a log of events."""
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    sums = user_sums(events, metrics, by="variant", segment=segment, **rules)
+    if sums.frame["variant"].null_count():
+        msg = (
+            "the events have no variant, which says in which arm a user is; say which "
+            "column it is with columns={'variant': ...} or --col variant=NAME"
+        )
+        raise DataError(msg)
+    measures = tuple(
+        Measure(
+            name,
+            f"{name}.y",
+            f"{name}.x",
+            (f"{name}.y0", f"{name}.x0") if cuped else None,
+            higher=sums.directions[name],
+        )
+        for name in sums.metrics
+    )
+    if not measures:
+        why = "; ".join(f"{name}: {own}" for name, own in (sums.left_out or {}).items())
+        msg = f"no metric can be computed from these events: {why}"
+        raise DataError(msg)
+    frame = sums.frame if segment is not None else sums.frame.drop("segment")
+    notes = [*sums.notes]
+    if cuped:
+        notes += _without_before(frame, measures)
+    notes += _moved_shares(frame)
+    return Cohort(frame, measures, tuple(notes), sums.excluded)
+
+
+def _moved_shares(frame: pl.DataFrame) -> list[str]:
+    """Warn where the shares of the arms changed from day to day."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
+
+    days = frame.filter(pl.col("first").is_not_null()).select(
+        pl.col("first").dt.date().alias("date"), "variant"
+    )
+    table = days.group_by("date").agg(
+        (pl.col("variant") == own).sum().alias(own)
+        for own in sorted(frame["variant"].unique())
+    )
+    counts = table.drop("date").to_numpy().astype(np.float64)
+    if len(counts) < _PAIR or counts.shape[1] < _PAIR:
+        return []
+    expected = counts.sum(1, keepdims=True) * counts.sum(0) / counts.sum()
+    far = ((counts - expected) ** 2 / expected).sum()
+    p = float(chdtrc((len(counts) - 1) * (counts.shape[1] - 1), far))
+    if p >= ODD_RATIO or expected.min() < 5:  # noqa: PLR2004 - as is usual for the test
+        return []
+    said = (
+        f"the shares of the variants changed from day to day (p = {p:.2g}): days with "
+        "other habits weigh more in one arm; compare within days"
+    )
+    return [said]
+
+
+ODD_RATIO = 0.001
+"""The p-value below which arms are not as large as they should be."""
+
+
+def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
+    """Count the users of whom nothing is known before the test."""
+    notes = []
+    for own in measures:
+        first, second = own.before or (None, None)
+        if first is None:
+            continue
+        known = pl.col(first).is_not_nan()
+        if second is not None:
+            known &= pl.col(second).is_not_nan() & (pl.col(second) != 0)
+        n = frame.height - int(frame.select(known.sum()).item())
+        if n:
+            notes.append(
+                f"{own.name}: {count(n, 'user')} of {frame.height:,} without a value "
+                "before the test, who count with the mean"
+            )
+    return notes
+
+
+def from_users(
+    users: Any,
+    metrics: Mapping[str, Any],
+    *,
+    unit: str | None,
+    variant: str | None,
+    covariates: Mapping[str, Any],
+    segment: str | None,
+) -> Cohort:
+    """Take a table with a row per user."""
+    measures = _asked(metrics, covariates)
+    table = open_table(users, "users")
+    roles = {"unit": unit, "variant": variant, "segment": segment}
+    found = {
+        role: str(told_column(table.names, told, table.name))
+        for role, told in roles.items()
+        if told is not None
+    }
+    wanted = dict.fromkeys(name for own in measures for name in own.columns)
+    for name in wanted:
+        told_column(table.names, name, table.name)
+    labels = dict.fromkeys([*found.values(), *wanted])
+    loaded = table.load([*labels], [*wanted])
+    frame = together([own for own, _ in loaded], [own for _, own in loaded])
+    origin: Any = origin_of(table.name, loaded)
+    if frame.height == 0:
+        msg = f"{table.name} has no rows"
+        raise DataError(msg)
+    if "unit" in found:
+        _refuse_twice(ids(frame[found["unit"]], "user", origin, hint="")[0], origin)
+    columns = [
+        _labels(frame[name], role, origin)
+        for role, name in found.items()
+        if role != "unit"
+    ]
+    for name in wanted:
+        column = numbers(frame[name], name, origin, lenient=True)
+        if column.is_infinite().any():
+            row = int(column.is_infinite().arg_true()[0])
+            msg = f"{origin.where(row)}: {name} is {column[row]}, not a finite number"
+            raise DataError(msg)
+        columns.append(column.alias(name))
+    made = pl.DataFrame(columns)
+    notes = [*table.notes, *_left_out(made, measures)]
+    notes += _without_before(made, measures)
+    return Cohort(made, measures, tuple(notes))
+
+
+def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:
+    """Return variants or segments as text."""
+    if column.dtype == pl.Boolean:
+        column = column.cast(pl.String)
+    return ids(column, role, origin, hint="")[0].cast(pl.String).alias(role)
+
+
+def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
+    notes = []
+    for own in measures:
+        known = pl.all_horizontal(
+            pl.col(name).is_not_nan() for name in (own.y, own.x) if name
+        )
+        n = frame.height - int(frame.select(known.sum()).item())
+        if n:
+            notes.append(
+                f"{own.name}: {count(n, 'user')} without a value left out; if one arm "
+                "has more of them, the arms can no longer be compared"
+            )
+    return notes
+
+
+def _refuse_twice(users: pl.Series, origin: Any) -> None:
+    if users.n_unique() == len(users):
+        return
+    frame = users.to_frame()
+    first, second = first_repeat(frame) or (0, 0)
+    n = count(len(users) - users.n_unique(), "row")
+    msg = (
+        f"{origin.where(second)}: user {users[first]!r} is there twice, first in "
+        f"{origin.where(first)} ({n} too many in all); a table of users has one row "
+        "per user, and rows of events are for metrics=['ctr', ...]"
+    )
+    raise DataError(msg)
+
+
+def _asked(
+    metrics: Mapping[str, Any], covariates: Mapping[str, Any]
+) -> tuple[Measure, ...]:
+    """Read which columns metrics are made of."""
+    if not metrics:
+        msg = (
+            "no metric was asked for; give {name: column} for a mean, {name: (column, "
+            "column)} for a ratio, or {name: (column, 0.9)} for a quantile"
+        )
+        raise ParameterError(msg)
+    check_names("covariates", covariates, [*metrics])
+    made = []
+    for name, told in metrics.items():
+        y, x, quantile = _pair(name, told)
+        before = None
+        if name in covariates:
+            if quantile is not None:
+                msg = f"{name} is a quantile, for which there is no CUPED"
+                raise ParameterError(msg)
+            first, second, wrong = _pair(name, covariates[name])
+            if wrong is not None or (second is None) != (x is None):
+                kind = "a column" if x is None else "two columns"
+                msg = (
+                    f"the covariate of {name} must be {kind}, as the metric is, got "
+                    f"{covariates[name]!r}"
+                )
+                raise ParameterError(msg)
+            before = first, second
+        made.append(Measure(str(name), y, x, before, quantile))
+    return tuple(made)
+
+
+def _pair(name: str, told: Any) -> tuple[str, str | None, float | None]:
+    if isinstance(told, str):
+        return told, None, None
+    if isinstance(told, (tuple, list)) and len(told) == _PAIR:
+        first, second = told
+        if isinstance(first, str) and isinstance(second, str):
+            return first, second, None
+        if isinstance(first, str):
+            check_number(f"the quantile of {name}", second, above=0, below=1)
+            return first, None, float(second)
+    msg = (
+        f"{name} must be a column for a mean, two for a ratio, or a column and a share "
+        f"for a quantile, got {told!r}"
+    )
+    raise ParameterError(msg)

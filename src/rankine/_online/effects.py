@@ -1,0 +1,229 @@
+"""The effect of a variant on a metric, from the moments of both arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine._stats.sequences import always_p, half_width, rho_squared
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Bools, Floats
+    from rankine._online.moments import Moments
+
+LEAST_USERS, LEAST_ACTIVE = 1_000, 100
+"""Users of an arm, and those with a numerator, that a confidence sequence needs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """What is estimated of one arm: a value, the variance of a user's share in it."""
+
+    value: Floats
+    variance: Floats
+    n: Floats
+
+    @property
+    def error2(self) -> Floats:
+        """The variance of the value."""
+        return self.variance / self.n
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A difference between two arms, or many of them in one array.
+
+    Attributes:
+        a, b: the control and the variant.
+        enough: whether there are users enough for a confidence sequence.
+        theta: the weight of what was before the test; 0 without CUPED.
+        before: the difference before the test; nan without CUPED.
+        removed: the share of the variance that is gone; nan without CUPED.
+        p_before: the p-value of the difference before the test.
+    """
+
+    a: Arm
+    b: Arm
+    enough: Bools
+    theta: Floats
+    before: Floats
+    removed: Floats
+    p_before: Floats
+
+    @property
+    def difference(self) -> Floats:
+        """How much larger the variant is."""
+        return self.b.value - self.a.value
+
+    @property
+    def error(self) -> Floats:
+        """The standard error of the difference."""
+        return np.sqrt(self.a.error2 + self.b.error2)
+
+    @property
+    def n(self) -> Floats:
+        """The users of both."""
+        return self.a.n + self.b.n
+
+    def bounds(self, alpha: float) -> tuple[Floats, Floats]:
+        """Return Welch's interval of the difference."""
+        reach = self.error * _t(_df(self.a.error2, self.b.error2, self), 1 - alpha / 2)
+        return self.difference - reach, self.difference + reach
+
+    def p(self) -> Floats:
+        """Return Welch's p-value of no difference, two-sided."""
+        return 2 * _tail(self.difference, self.a.error2, self.b.error2, self)
+
+    def p_not_worse(
+        self, *, size: float, relative: bool, higher: bool
+    ) -> tuple[Floats, Floats]:
+        """Return the one-sided p-value of a change for the worse of a size or more.
+
+        And the z-value of the same. A relative margin compares with the control times
+        1 minus the margin, whose error counts too.
+        """
+        sign = 1 if higher else -1
+        scale = 1 - sign * size if relative else 1.0
+        moved = sign * (self.b.value - scale * self.a.value) + (0 if relative else size)
+        first, second = scale**2 * self.a.error2, self.b.error2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = moved / np.sqrt(first + second)
+        lower = _tail(moved, first, second, self)
+        return np.where(moved > 0, lower, 1 - lower), z
+
+    def lift(self, alpha: float, method: str) -> tuple[Floats, Floats, Floats]:
+        """Return the relative difference and its interval; nan of a control <= 0."""
+        a, b = self.a, self.b
+        with np.errstate(invalid="ignore", divide="ignore"):
+            known = a.value > 0
+            ratio = np.where(known, b.value / a.value, np.nan)
+            if method == "fieller":
+                low, high = self._fieller(alpha)
+            else:
+                positive = np.where(ratio > 0, ratio, np.nan)
+                first, second = a.error2 / a.value**2, b.error2 / b.value**2
+                far = _t(_df(first, second, self), 1 - alpha / 2)
+                reach = np.exp(np.sqrt(first + second) * far)
+                low, high = positive / reach, positive * reach
+        bounds = (np.where(known, bound, np.nan) - 1 for bound in (low, high))
+        return (ratio - 1, *bounds)  # type: ignore[return-value]
+
+    def _fieller(self, alpha: float) -> tuple[Floats, Floats]:
+        """Return the ratios that the data do not reject; nan if they are unbounded."""
+        a, b = self.a, self.b
+        t2 = _t(_df(a.error2, b.error2, self), 1 - alpha / 2) ** 2
+        square, const = a.value**2 - t2 * a.error2, b.value**2 - t2 * b.error2
+        middle = a.value * b.value
+        root = np.sqrt(np.maximum(middle**2 - square * const, 0))
+        bounded = square > 0
+        low, high = (middle - root) / square, (middle + root) / square
+        return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
+
+    def always(self, alpha: float, expected_n: int) -> tuple[Floats, Floats]:
+        """Return the bounds of the confidence sequence at this look."""
+        rho2 = rho_squared(expected_n, alpha)
+        spread = half_width(self.error * np.sqrt(self.n), self.n, rho2, alpha)
+        reach = np.where(self.enough, spread, np.nan)
+        return self.difference - reach, self.difference + reach
+
+    def p_always(self, z: Floats, alpha: float, expected_n: int) -> Floats:
+        """Return the p-value of a z-value that holds at every look."""
+        p = always_p(z, self.n, rho_squared(expected_n, alpha))
+        return np.where(self.enough & ~np.isnan(z), p, np.nan)
+
+    @property
+    def z(self) -> Floats:
+        """The difference in standard errors; nan where nothing varies."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(self.error > 0, self.difference / self.error, np.nan)
+
+
+def effect_of(
+    a: Moments, b: Moments, *, cuped: bool = False, imputes: bool = False
+) -> Effect:
+    r"""Return the effect of a variant over its control.
+
+    Formula:
+        $$R_b - R_a, \quad R = \bar y / \bar x, \quad
+        \operatorname{var} R = \frac1n \operatorname{var} \frac{y - R x}{\bar x}$$
+
+    With CUPED, R is lessened by theta times what the arm was above both before the
+    test; theta is the covariance of the influences now and before over the variance of
+    those before, of both arms as one sample.
+
+    Args:
+        a: the control.
+        b: the variant.
+        cuped: whether to use what was before the test.
+        imputes: whether that is a plain mean, in which users without a value have the
+            mean of both arms; else it is a ratio, on which they have no influence.
+
+    References:
+        A. Deng, Y. Xu, R. Kohavi, T. Walker: Improving the sensitivity of online
+        controlled experiments by utilizing pre-experiment data. WSDM 2013.
+    """
+    arms = (a, b)
+    plain = [_arm(own, *own.ratio()) for own in arms]
+    known = np.minimum(a.n, b.n) >= LEAST_USERS
+    enough = known & (np.minimum(a.active, b.active) >= LEAST_ACTIVE)
+    zero, nothing = np.zeros(a.n.shape), np.full(a.n.shape, np.nan)
+    if not cuped:
+        return Effect(plain[0], plain[1], enough, zero, nothing, nothing, nothing)
+    both = a.plus(b)
+    middle, pooled = both.ratio(before=1)
+    if imputes:
+        pooled = np.zeros(both.mean.shape)
+        pooled[..., 2], pooled[..., 3] = 1, -middle
+        before = [
+            (middle + np.einsum("...i,...i", own.mean, pooled), pooled) for own in arms
+        ]
+    else:
+        before = [own.ratio(before=1) for own in arms]
+    now = both.ratio()[1]
+    spread = both.product(pooled, pooled)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        theta = np.where(spread > 0, both.product(now, pooled) / spread, 0)
+    made = []
+    for own, (then, weights) in zip(arms, before, strict=True):
+        ratio, influence = own.ratio()
+        # Where nothing is known of the time before, nothing is taken off.
+        off = np.where(theta == 0, 0, theta * (then - middle))
+        left = np.where((theta == 0)[..., None], 0, theta[..., None] * weights)
+        made.append(_arm(own, ratio - off, influence - left))
+    earlier = [_arm(own, *then) for own, then in zip(arms, before, strict=True)]
+    gap = earlier[1].value - earlier[0].value
+    effect = Effect(made[0], made[1], enough, theta, gap, nothing, nothing)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        removed = 1 - effect.error**2 / (plain[0].error2 + plain[1].error2)
+    p = 2 * _tail(gap, earlier[0].error2, earlier[1].error2, effect)
+    return Effect(made[0], made[1], enough, theta, gap, removed, p)
+
+
+def _arm(own: Moments, value: Floats, weights: Floats) -> Arm:
+    return Arm(value, own.product(weights, weights), own.n)
+
+
+def _df(first: Floats, second: Floats, effect: Effect) -> Floats:
+    """Return Welch's degrees of freedom of a sum of two variances."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = first**2 / (effect.a.n - 1) + second**2 / (effect.b.n - 1)
+        return (first + second) ** 2 / parts
+
+
+def _tail(gap: Floats, first: Floats, second: Floats, effect: Effect) -> Floats:
+    """Return how likely it is to be as far from 0, or further, on one side."""
+    from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        far = -np.abs(gap) / np.sqrt(first + second)
+        tail: Floats = stdtr(_df(first, second, effect), far)
+        return np.where(first + second > 0, tail, np.nan)
+
+
+def _t(df: Floats, share: float) -> Floats:
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+    far: Floats = stdtrit(df, share)
+    return far

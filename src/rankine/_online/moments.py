@@ -1,0 +1,86 @@
+"""Means and products of sums per user, from which effects and their spread follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+
+SIDES = 4
+"""Numerator and denominator, and both before the test."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What is known of the users of an arm; or of many arms, in a first dimension.
+
+    Attributes:
+        n: how many users.
+        mean: the means of y, x, y0 and x0 over users.
+        scatter: sums of products of these, about their means.
+        active: how many users have a numerator other than 0.
+    """
+
+    n: Floats
+    mean: Floats
+    scatter: Floats
+    active: Floats
+
+    @classmethod
+    def of(cls, columns: list[Floats | None], n: int) -> Moments:
+        """Take them of columns; one that is not there is 1 for every user."""
+        mean, scatter = np.ones(SIDES), np.zeros((SIDES, SIDES))
+        apart = {}
+        for place, column in enumerate(columns):
+            if column is not None and n:
+                mean[place] = column.mean()
+                apart[place] = column - mean[place]
+        for first, own in apart.items():
+            for second, other in apart.items():
+                if first <= second:
+                    scatter[first, second] = scatter[second, first] = own @ other
+        y = columns[0]
+        active = 0 if y is None else np.count_nonzero(y)
+        return cls(np.array(float(n)), mean, scatter, np.array(float(active)))
+
+    def plus(self, other: Moments) -> Moments:
+        """Return those of the users of both, none of whom may be in both."""
+        n = self.n + other.n
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(n > 0, other.n / n, 0)[..., None]
+        gap = other.mean - self.mean
+        between = (self.n[..., None] * share)[..., None] * _outer(gap, gap)
+        return Moments(
+            n,
+            self.mean + share * gap,
+            self.scatter + other.scatter + between,
+            self.active + other.active,
+        )
+
+    def product(self, left: Floats, right: Floats) -> Floats:
+        """Return the covariance of two weighted sums of the columns."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = np.einsum("...i,...ij,...j", left, self.scatter, right)
+            return np.where(self.n > 1, spread / (self.n - 1), np.nan)
+
+    def ratio(self, before: int = 0) -> tuple[Floats, Floats]:
+        """Return a ratio of means, and the weights of a user's influence on it.
+
+        The influence is (y - R x) / mean x, a weighted sum of the columns.
+        """
+        y, x = self.mean[..., 2 * before], self.mean[..., 2 * before + 1]
+        weights = np.zeros(self.mean.shape)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio: Floats = np.where(x == 0, np.nan, y / x)
+            weights[..., 2 * before] = 1 / np.where(x == 0, np.nan, x)
+            weights[..., 2 * before + 1] = -ratio / x
+        return ratio, weights
+
+
+def _outer(left: Floats, right: Floats) -> Floats:
+    outer: Floats = left[..., :, None] * right[..., None, :]
+    return outer

@@ -1,0 +1,322 @@
+"""Every variant against the control: effects, corrections, and what is doubtful."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.checks import check_number
+from rankine._online.abresult import ABTest, SampleRatio, verdict_of
+from rankine._online.cohort import ODD_RATIO, check_names
+from rankine._online.effects import (
+    LEAST_ACTIVE,
+    LEAST_USERS,
+    Arm,
+    Effect,
+    effect_of,
+)
+from rankine._online.quantiles import quantile_of
+from rankine._stats.corrections import CORRECTIONS
+from rankine._stats.sequences import anytime_ratio_p, ratio_p
+from rankine.errors import DataError, ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._base.arrays import Floats
+    from rankine._online.abresult import Settings
+    from rankine._online.cohort import Cohort, Measure
+    from rankine._online.moments import Moments
+
+_UNEVEN = 1.5
+_HEAVY = 0.01
+
+
+def word(value: Any) -> str:
+    """Return a variant as it is compared: as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A change for the worse that does not matter."""
+
+    size: float
+    relative: bool = False
+
+    @classmethod
+    def read(cls, name: str, told: Any, option: str = "margin") -> Margin:
+        """Read 0.01 as absolute and "2%" as relative."""
+        relative = isinstance(told, str) and told.strip().endswith("%")
+        try:
+            size = float(told.strip().rstrip("%")) if isinstance(told, str) else told
+        except ValueError:
+            size = told
+        check_number(f"the {option} of {name}", size, above=0)
+        return cls(float(size) / 100 if relative else float(size), relative)
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return f"{100 * self.size:g}%" if self.relative else f"{self.size:g}"
+
+
+def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
+    """Read margins by metric, each of which must have a direction."""
+    given = margin or {}
+    check_names("margin", given, [own.name for own in cohort.measures])
+    for own in cohort.measures:
+        if own.name in given and own.higher is None:
+            msg = (
+                f"{own.name} is neither better nor worse when it is larger; say which "
+                f"with better={{{own.name!r}: 'higher'}}"
+            )
+            raise ParameterError(msg)
+    return {name: Margin.read(name, told) for name, told in given.items()}
+
+
+def compared(
+    cohort: Cohort,
+    settings: Settings,
+    margins: Mapping[str, Margin],
+    ratio: Mapping[Any, float] | None = None,
+) -> ABTest:
+    """Compare all variants with the control."""
+    arms = cohort.arms()
+    variants = sorted({key[0] for key in arms})
+    control = settings.control
+    if control not in variants:
+        hint = nearest(control, variants)
+        msg = f"no user is in {control!r}; the variants are {', '.join(variants)}{hint}"
+        raise DataError(msg)
+    others = [name for name in variants if name != control]
+    if not others:
+        msg = f"all users are in {control!r}; there is no variant to compare with it"
+        raise DataError(msg)
+    srm = _sample_ratio(cohort, variants, ratio)
+    segments: list[str | None] = [None]
+    if cohort.is_segmented:
+        segments += sorted({key[1] for key in arms})
+    rows, health, notes = [], [], [*cohort.notes]
+    for measure in cohort.measures:
+        by_arm = _by_arm(measure, arms)
+        for other in others:
+            for part in segments:
+                pair = [by_arm.get((name, part)) for name in (control, other)]
+                if pair[0] is None or pair[1] is None:
+                    missing = control if pair[0] is None else other
+                    notes.append(f"{part}: no user is in {missing!r}, left out")
+                    continue
+                effect = _effect(measure, pair[0], pair[1], settings)
+                where = {"metric": measure.name, "variant": other, "segment": part}
+                margin = margins.get(measure.name)
+                rows.append({**where, **_row(effect, measure, margin, settings)})
+                if measure.before is not None:
+                    health.append({**where, **_health(effect)})
+                notes += _reasons(where, effect)
+    details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
+    warnings = [*srm.warnings, *_heavy(cohort, arms, control, others)]
+    warnings += _shifted(health)
+    return ABTest(
+        details if cohort.is_segmented else details.drop("segment"),
+        srm,
+        settings,
+        notes=tuple(dict.fromkeys(notes)),
+        warnings=tuple(warnings),
+        excluded=dict(cohort.excluded),
+        health=pl.DataFrame(health, infer_schema_length=None) if health else None,
+    )
+
+
+def _by_arm(
+    measure: Measure,
+    arms: Mapping[tuple[str, ...], pl.DataFrame],
+) -> dict[tuple[str, str | None], Any]:
+    """Return the moments of each arm, over all and in each segment; or its quantile."""
+    if measure.quantile is not None:
+        made: dict[tuple[str, str | None], Any] = {}
+        for key, users in arms.items():
+            for part in {None, *key[1:]}:
+                (y, *_), _ = measure.values(users)
+                made.setdefault((key[0], part), []).append(y)
+        return {key: np.concatenate(own) for key, own in made.items()}
+    found: dict[tuple[str, str | None], Moments] = {}
+    for key, users in arms.items():
+        own = measure.moments(users)
+        for part in {None, *key[1:]}:
+            place = key[0], part
+            found[place] = found[place].plus(own) if place in found else own
+    return found
+
+
+def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
+    if measure.quantile is None:
+        imputes = measure.before is not None and measure.before[1] is None
+        return effect_of(a, b, cuped=measure.before is not None, imputes=imputes)
+    first, second = (
+        Arm(*quantile_of(own, measure.quantile, settings.confidence)) for own in (a, b)
+    )
+    nothing, few = np.array(math.nan), np.array(0, np.bool_)
+    return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
+
+
+def _row(
+    effect: Effect, measure: Measure, margin: Margin | None, settings: Settings
+) -> dict[str, Any]:
+    alpha, z = settings.alpha, effect.z
+    p = effect.p()
+    if margin is not None and measure.higher is not None:
+        p, z = effect.p_not_worse(**asdict(margin), higher=measure.higher)
+        z = np.maximum(z, 0)
+    low, high = effect.bounds(alpha)
+    lift, lift_low, lift_high = effect.lift(alpha, settings.lift)
+    always = effect.always(alpha, settings.expected_n)
+    numbers = {
+        "control_value": effect.a.value,
+        "value": effect.b.value,
+        "difference": effect.difference,
+        "lift": lift,
+        "low": low,
+        "high": high,
+        "p": p,
+        "always_low": always[0],
+        "always_high": always[1],
+        "p_always": effect.p_always(z, alpha, settings.expected_n),
+        "lift_low": lift_low,
+        "lift_high": lift_high,
+        "error": effect.error,
+    }
+    return {
+        **{name: float(value) for name, value in numbers.items()},
+        "n_control": int(effect.a.n),
+        "n": int(effect.b.n),
+        "higher_is_better": measure.higher,
+        "margin": None if margin is None else str(margin),
+    }
+
+
+def _health(effect: Effect) -> dict[str, float]:
+    return {
+        "theta": float(effect.theta),
+        "variance_removed": float(effect.removed),
+        "difference_before": float(effect.before),
+        "p_before": float(effect.p_before),
+    }
+
+
+def _corrected(details: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Add corrected p-values and verdicts; guardrails are not corrected."""
+    free = details["margin"].is_null().to_numpy()
+
+    def corrected(name: str, how: str) -> Floats:
+        p = details[name].to_numpy().copy()
+        if how in CORRECTIONS:
+            p[free] = CORRECTIONS[how](p[free])
+        return p
+
+    details = details.with_columns(
+        pl.Series("p_corrected", corrected("p", settings.correction)),
+        pl.Series(
+            "p_always_corrected", corrected("p_always", settings.always_correction)
+        ),
+    )
+    verdicts = [
+        verdict_of(row, settings.alpha) for row in details.iter_rows(named=True)
+    ]
+    return details.with_columns(pl.Series("verdict", verdicts, pl.String))
+
+
+def _sample_ratio(cohort: Cohort, variants: Sequence[str], ratio: Any) -> SampleRatio:
+    found = dict(cohort.frame["variant"].value_counts().iter_rows())
+    shares = dict.fromkeys(variants, 1 / len(variants))
+    if ratio is not None:
+        if not isinstance(ratio, Mapping):
+            msg = f"ratio must be {{variant: share}}, got {ratio!r}"
+            raise ParameterError(msg)
+        told = {word(name): share for name, share in ratio.items()}
+        for name in variants:
+            if name not in told:
+                msg = f"ratio has no share for the variant {name!r}"
+                raise ParameterError(msg)
+        for name, share in told.items():
+            check_number(f"the share of {name}", share, above=0)
+        shares = {name: told[name] / sum(told.values()) for name in told}
+    counts = np.array([float(found.get(name, 0)) for name in shares])
+    expected = np.array([*shares.values()])
+    return SampleRatio(
+        dict(zip(shares, map(int, counts), strict=True)),
+        shares,
+        ratio_p(counts, expected),
+        anytime_ratio_p(counts, expected),
+        ODD_RATIO,
+    )
+
+
+def _reasons(where: Mapping[str, Any], effect: Effect) -> list[str]:
+    """Say why numbers are missing."""
+    name = where["metric"]
+    if where["segment"] is not None:
+        name = f"{name} of {where['segment']}"
+    if math.isnan(effect.difference):
+        return [f"{name}: undefined, as a denominator is 0 or an arm has no users"]
+    said = []
+    if not effect.error > 0:
+        why = "has one user" if min(effect.a.n, effect.b.n) < 2 else "does not vary"  # noqa: PLR2004
+        said.append(f"{name}: no interval and no p-value, as an arm {why}")
+    if not effect.a.value > 0:
+        said.append(f"{name}: no lift, as the control is not above 0")
+    if not effect.enough:
+        said.append(
+            f"{name}: no confidence sequence; it needs means or ratios with "
+            f"{LEAST_USERS:,} users, and {LEAST_ACTIVE} whose numerator is not 0, in "
+            "each arm"
+        )
+    return said
+
+
+def _heavy(
+    cohort: Cohort,
+    arms: Mapping[tuple[str, ...], pl.DataFrame],
+    control: str,
+    others: Sequence[str],
+) -> list[str]:
+    """Warn of single users that make up much of the variance, in uneven arms."""
+    sizes: dict[str, int] = {}
+    for (name, *_), users in arms.items():
+        sizes[name] = sizes.get(name, 0) + users.height
+    n = [sizes[name] for name in (control, *others)]
+    if max(n) < _UNEVEN * min(n):
+        return []
+    said = []
+    for own in cohort.measures:
+        y = cohort.frame[own.y].fill_nan(None)
+        y = y if own.cap is None else y.clip(upper_bound=own.cap)
+        apart = (y - y.mean()).pow(2)
+        if (apart.max() or 0) > _HEAVY * apart.sum():  # type: ignore[operator]
+            said.append(
+                f"{own.name}: one user makes up more than {_HEAVY:.0%} of the "
+                "variance, and the arms are of unequal size; intervals cover too "
+                "little, and a cap that is fixed in advance helps"
+            )
+    return said
+
+
+def _shifted(health: Sequence[Mapping[str, Any]]) -> list[str]:
+    said = []
+    for own in health:
+        name = own["metric"]
+        if own["p_before"] < ODD_RATIO:
+            said.append(
+                f"{name}: {own['variant']} differed from the control before the test "
+                f"(p = {own['p_before']:.2g}); users may not have been drawn at random"
+            )
+        if own["theta"] < 0:
+            said.append(
+                f"{name}: the more a user had before the test, the less now; check "
+                "that the covariate is the right one"
+            )
+    return said

@@ -1,0 +1,139 @@
+"""An A/B test as text, HTML and Markdown."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from rankine._report.tables import html_table, shown
+from rankine._report.text import ENDLESS, plain_text, table_with
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._online.abresult import ABTest
+
+_WIDTH = 100
+_LEAST_P = 0.0001
+
+
+def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
+    """Return the effects, the sample ratio, warnings and notes as plain text.
+
+    Sentences are wrapped to a width, unless it is None; the table stays whole.
+    """
+    head, rows, sides = _cells(test)
+    said = [how(test), _ratio(test), *_health(test)]
+    said += [f"! {text}" for text in test.warnings]
+    said += [f"- {n:,} {reason} left out" for reason, n in test.excluded.items()]
+    said += [f"- {text}" for text in test.notes]
+    below = Group(*(Text(shown(line)) for line in said))
+    drawn = plain_text(table_with(head, rows, sides), ENDLESS)
+    return "\n".join([drawn, "", plain_text(below, width or ENDLESS)])
+
+
+def to_html(test: ABTest) -> str:
+    """Return the same as a table for notebooks."""
+    head, rows, sides = _cells(test)
+    below = [how(test), _ratio(test), *_health(test), *test.warnings, *test.notes]
+    return html_table(head, rows, sides, below=below)
+
+
+def to_markdown(test: ABTest) -> str:
+    """Return the effects as a Markdown table."""
+    head, rows, sides = _cells(test)
+    rule = ["---" if side == "l" else "---:" for side in sides]
+    lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def how(test: ABTest) -> str:
+    """Say how the numbers were made."""
+    own = test.settings
+    method = "Fieller's method" if own.lift == "fieller" else "the delta method"
+    cuped = " with CUPED" if own.cuped else ""
+    return (
+        f"{100 * own.confidence:g} % intervals; differences by Welch's t over "
+        f"users{cuped}, lifts by {method}; p corrected by {own.correction}; what is "
+        "'always' holds however often one looks, and is tightest with "
+        f"{own.expected_n:,} users"
+    )
+
+
+def _cells(test: ABTest) -> tuple[list[str], list[list[str]], str]:
+    segmented = "segment" in test.details.columns
+    head = ["metric", "variant", *(["segment"] if segmented else [])]
+    sides = "l" * len(head) + "rrlllll"
+    head += [
+        shown(test.settings.control), "value", "difference", "lift", "p", "always",
+        "verdict",
+    ]  # fmt: skip
+    rows = []
+    for row in test.details.iter_rows(named=True):
+        names = [row["metric"], row["variant"]]
+        if segmented:
+            names.append("all" if row["segment"] is None else row["segment"])
+        rows.append([*map(shown, names), *_numbers(row)])
+    return head, rows, sides
+
+
+def _numbers(row: Mapping[str, Any]) -> list[str]:
+    verdict = row["verdict"]
+    if row["margin"] is not None:
+        verdict = f"{verdict}, margin {row['margin']}"
+    always = _bounded("", row["always_low"], row["always_high"], "{:+.4f}")
+    if always:
+        always = f"{always}, p {_p(row['p_always'])}"
+    return [
+        _number(row["control_value"], "{:.4f}"),
+        _number(row["value"], "{:.4f}"),
+        _bounded(
+            _number(row["difference"], "{:+.4f}"), row["low"], row["high"], "{:+.4f}"
+        ),
+        _bounded(
+            _number(row["lift"], "{:+.1%}"), row["lift_low"], row["lift_high"],
+            "{:+.1%}",
+        ),
+        _p(row["p_corrected"]),
+        always,
+        verdict,
+    ]  # fmt: skip
+
+
+def _number(value: float, form: str) -> str:
+    return "undefined" if math.isnan(value) else form.format(value)
+
+
+def _bounded(text: str, low: float, high: float, form: str) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return text
+    bounds = f"{form.format(low)} to {form.format(high)}"
+    return f"{text} ({bounds})" if text else bounds
+
+
+def _p(p: float) -> str:
+    if math.isnan(p):
+        return "undefined"
+    return f"< {_LEAST_P:g}" if p < _LEAST_P else f"{p:.4f}"
+
+
+def _ratio(test: ABTest) -> str:
+    own = test.srm
+    users = ", ".join(f"{name} {n:,}" for name, n in own.counts.items())
+    return (
+        f"users: {users}; sample ratio p {_p(own.p)}, at every look {_p(own.p_anytime)}"
+    )
+
+
+def _health(test: ABTest) -> list[str]:
+    rows = [] if test.health is None else test.health.iter_rows(named=True)
+    return [
+        f"CUPED, {row['metric']}, {row['variant']}"
+        f"{'' if row['segment'] is None else ', ' + row['segment']}: "
+        f"{row['variance_removed']:.1%} of the variance removed; difference before the "
+        f"test {row['difference_before']:+.4f}, p {_p(row['p_before'])}"
+        for row in rows
+    ]
