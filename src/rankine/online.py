@@ -10,5 +10,10 @@ from __future__ import annotations
 
 from rankine._online.abresult import ABTest, SampleRatio
 from rankine._online.abtest import ab_test
+from rankine._online.calibrate import Calibration, calibrate
+from rankine._online.needed import UsersNeeded, users_needed
 
-__all__ = ["ABTest", "SampleRatio", "ab_test"]
+__all__ = [
+    "ABTest", "Calibration", "SampleRatio", "UsersNeeded", "ab_test", "calibrate",
+    "users_needed",
+]  # fmt: skip

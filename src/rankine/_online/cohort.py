@@ -158,13 +158,14 @@ def from_events(
     *,
     cuped: bool,
     segment: str | None,
+    by: str | None = "variant",
     **rules: Any,
 ) -> Cohort:
-    """Take users from a log of events."""
+    """Take users from a log of events; without `by`, variants are not looked at."""
     if isinstance(metrics, str):
         metrics = [metrics]
-    sums = user_sums(events, metrics, by="variant", segment=segment, **rules)
-    if sums.frame["variant"].null_count():
+    sums = user_sums(events, metrics, by=by, segment=segment, **rules)
+    if by is not None and sums.frame["variant"].null_count():
         msg = (
             "the events have no variant, which says in which arm a user is; say which "
             "column it is with columns={'variant': ...} or --col variant=NAME"
@@ -188,7 +189,8 @@ def from_events(
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)
-    notes += _moved_shares(frame)
+    if by is not None:
+        notes += _moved_shares(frame)
     return Cohort(frame, measures, tuple(notes), sums.excluded)
 
 

@@ -1,0 +1,205 @@
+"""calibrate: how often a test errs on your own users, by A/A tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.checks import check_count, check_number
+from rankine._base.text import count
+from rankine._online.cohort import from_events, from_users
+from rankine._online.effects import effect_of
+from rankine._online.moments import SIDES, Moments
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankine._base.arrays import Floats
+    from rankine._online.cohort import Measure
+
+_BLOCK = 1 << 23
+"""Draws that are at hand at once."""
+_UPPER = np.triu_indices(SIDES)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How often the test of each metric found a difference where there is none.
+
+    Attributes:
+        table: a row per metric: the share of false alarms, the bounds of its interval,
+            and how many A/A tests had a p-value.
+        alpha: the share that there should be.
+        users: how many users were split.
+        notes: what was assumed and what is odd.
+    """
+
+    table: pl.DataFrame
+    alpha: float
+    users: int
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "alpha": self.alpha,
+            "users": self.users,
+            "metrics": self.table.to_dicts(),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Return a sentence per metric, and the notes."""
+        lines = [
+            f"{row['metric']}: {row['false_alarms']:.1%} false alarms in "
+            f"{row['n']:,} A/A tests ({row['low']:.1%} to {row['high']:.1%}), where "
+            f"{self.alpha:.1%} are right: {self._word(row)}"
+            for row in self.table.iter_rows(named=True)
+        ]
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def _word(self, row: Mapping[str, float]) -> str:
+        if row["low"] > self.alpha:
+            return "too many"
+        return "too few" if row["high"] < self.alpha else "as it should be"
+
+
+def calibrate(
+    data: Any,
+    metrics: Mapping[str, Any] | Sequence[str] | None = None,
+    n: int = 1000,
+    *,
+    unit: str | None = None,
+    covariates: Mapping[str, Any] | None = None,
+    cuped: bool = False,
+    confidence: float = 0.95,
+    seed: int = 0,
+    **rules: Any,
+) -> Calibration:
+    """Split your own users at random again and again, and count the false alarms.
+
+    Each split puts every user into one of two halves by a coin, so that there is no
+    difference to be found; a test that is right finds one in 1 - confidence of them.
+
+    Args:
+        data: a table of users or a log of events, as in `ab_test`; variants are not
+            looked at.
+        metrics: as in `ab_test`, but for quantiles.
+        n: how many A/A tests.
+        unit: of a table of users, the column of their ids.
+        covariates: of a table of users, what was before the test, as in `ab_test`.
+        cuped: of events, whether to use those before a user's first exposure.
+        confidence: of the tests.
+        seed: of the coins; the same seed and data give the same splits.
+        rules: how events are read, as in `summarize`.
+
+    Returns:
+        The share of p-values up to 1 - confidence for each metric, with Wilson's
+        interval at 95 %.
+
+    Raises:
+        ParameterError: an option is not valid.
+        DataError: there are fewer than four users.
+
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> spent = np.random.default_rng(0).gamma(1, 10, 500)
+    >>> users = pl.DataFrame({"id": range(500), "spent": spent})
+    >>> found = rk.online.calibrate(users, {"spent": "spent"}, unit="id")
+    >>> row = found.table.row(0, named=True)
+    >>> row["low"] < 0.05 < row["high"]
+    True
+    """
+    check_count("n", n, least=1)
+    check_count("seed", seed, least=0)
+    check_number("confidence", confidence, above=0, below=1)
+    if isinstance(metrics, Mapping):
+        cohort = from_users(
+            data, metrics, unit=unit, variant=None,
+            covariates=covariates or {}, segment=None,
+        )  # fmt: skip
+    else:
+        rules = rules if unit is None else {**rules, "unit": unit}
+        by = "variant" if cuped else None
+        cohort = from_events(data, metrics, cuped=cuped, segment=None, by=by, **rules)
+    users = cohort.frame.height
+    if users < 4:  # noqa: PLR2004 - two halves of two
+        msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"
+        raise DataError(msg)
+    rows, alpha = [], 1 - confidence
+    for own in cohort.measures:
+        if own.quantile is not None:
+            msg = f"{own.name} is a quantile, which cannot be calibrated"
+            raise ParameterError(msg)
+        p = np.concatenate([*p_values(own, cohort.frame, n, seed)])
+        known = p[~np.isnan(p)]
+        low, share, high = wilson(int((known <= alpha).sum()), len(known))
+        rows.append((own.name, share, low, high, len(known)))
+    names = ["metric", "false_alarms", "low", "high", "n"]
+    table = pl.DataFrame(rows, names, orient="row")
+    return Calibration(table, alpha, users, cohort.notes)
+
+
+def p_values(
+    measure: Measure, users: pl.DataFrame, n: int, seed: int
+) -> Iterator[Floats]:
+    """Yield the p-values of A/A tests, some at once.
+
+    Sums over the users of one half are products of a matrix of coins with the columns
+    and their products, and those of the other half are what is left of the whole.
+    """
+    columns, height = measure.values(users)
+    whole = np.ones((height, SIDES))
+    for place, column in enumerate(columns):
+        if column is not None:
+            whole[:, place] = column
+    middle = whole.mean(axis=0)
+    apart = whole - middle
+    products = apart[:, _UPPER[0]] * apart[:, _UPPER[1]]
+    parts = np.column_stack([np.ones(height), whole[:, 0] != 0, apart, products])
+    total = parts.sum(axis=0)
+    rng = np.random.default_rng(seed)
+    width = -(-height // 8)
+    size = max(1, _BLOCK // height)
+    cuped = measure.before is not None
+    imputes = cuped and measure.before is not None and measure.before[1] is None
+    for begin in range(0, n, size):
+        several = min(size, n - begin)
+        bits = rng.integers(0, 256, (several, width), np.uint8)
+        coins = np.unpackbits(bits, axis=1, count=height)
+        half = coins.astype(np.float64) @ parts
+        arms = [_moments(sums, middle) for sums in (half, total - half)]
+        yield effect_of(*arms, cuped=cuped, imputes=imputes).p()
+
+
+def _moments(sums: Floats, middle: Floats) -> Moments:
+    n, active = sums[:, 0], sums[:, 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums[:, 2 : 2 + SIDES] / n[:, None]
+    scatter = np.empty((len(n), SIDES, SIDES))
+    scatter[:, _UPPER[0], _UPPER[1]] = sums[:, 2 + SIDES :]
+    scatter[:, _UPPER[1], _UPPER[0]] = sums[:, 2 + SIDES :]
+    scatter -= n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    return Moments(n, mean + middle, scatter, active)
+
+
+def wilson(happened: int, n: int, confidence: float = 0.95) -> tuple[float, ...]:
+    """Return the lower bound of a share, the share, and the upper bound.
+
+    >>> [round(own, 4) for own in wilson(5, 100)]
+    [0.0215, 0.05, 0.1118]
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 - scipy is slow to import
+
+    if n == 0:
+        return (float("nan"),) * 3
+    z2, share = float(ndtri((1 + confidence) / 2)) ** 2, happened / n
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    reach = (z2 * (share * (1 - share) / n + z2 / (4 * n**2))) ** 0.5 / (1 + z2 / n)
+    return max(0.0, middle - reach), share, min(1.0, middle + reach)

@@ -1,0 +1,143 @@
+"""users_needed: how many users it takes to find an effect, from how much users vary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankine._base.checks import check_number
+from rankine._online.abresult import ABTest
+from rankine._online.cohort import check_names, from_events, from_users
+from rankine._online.quantiles import quantile_of
+from rankine._online.variants import Margin
+from rankine._stats.power import needed_for_difference
+from rankine.errors import ParameterError
+
+
+class UsersNeeded(NamedTuple):
+    """How many users it takes to find an effect on a metric.
+
+    Attributes:
+        metric: the metric.
+        variant: the variant of a test; None where users were not in one.
+        value: the value without the effect.
+        effect: the effect to be found, as a difference.
+        users: how many users both arms need together; None where nothing varies.
+    """
+
+    metric: str
+    variant: str | None
+    value: float
+    effect: float
+    users: int | None
+
+
+def users_needed(
+    data: Any,
+    *,
+    effect: float | str | Mapping[str, float | str],
+    power: float = 0.8,
+    metrics: Any = None,
+    unit: str | None = None,
+    share: float = 0.5,
+    confidence: float = 0.95,
+    **rules: Any,
+) -> list[UsersNeeded]:
+    """Return how many users a test needs, from how much they vary in your own data.
+
+    Of Welch's t at 1 - confidence, uncorrected, with the noncentral t distribution.
+
+    Args:
+        data: a test that was made, whose arms keep their shares and whose CUPED keeps
+            what it removes; or a table of users or a log of events from before the
+            test, as in `ab_test`, in which variants are not looked at.
+        effect: the smallest effect to be found, a difference such as 0.01 or relative
+            to the control such as "2%"; or one for each metric.
+        power: how often it is to be found.
+        metrics: of a table of users or of events, as in `ab_test`.
+        unit: of a table of users, the column of their ids.
+        share: of users in the variant; of a test, as it was.
+        confidence: of the test to be made; of a test, as it was.
+        rules: how events are read, as in `summarize`.
+
+    Returns:
+        A record per metric, and per variant of a test.
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> users = pl.DataFrame({"id": range(100), "bought": [1, 0, 0, 0, 0] * 20})
+    >>> needed = rk.online.users_needed(
+    ...     users, effect="10%", metrics={"bought": "bought"}, unit="id"
+    ... )
+
+    With a variance of 0.16 x 100 / 99 and both arms alike, 4 x 0.1616 x (1.96 +
+    0.8416)^2 / 0.02^2 = 12,685, and a few for Student's distribution.
+
+    >>> needed[0].users
+    12687
+    """
+    check_number("power", power, above=0, below=1)
+    check_number("share", share, above=0, below=1)
+    check_number("confidence", confidence, above=0, below=1)
+    if isinstance(data, ABTest):
+        if metrics is not None or unit is not None or rules:
+            msg = "metrics, unit and rules are those of the test, and cannot be given"
+            raise ParameterError(msg)
+        rows, alpha = _of_test(data), data.settings.alpha
+    else:
+        rows, alpha = _of_data(data, metrics, unit, share, rules), 1 - confidence
+    if isinstance(effect, Mapping):
+        check_names("effect", effect, [metric for metric, *_ in rows])
+        rows = [row for row in rows if row[0] in effect]
+    found = []
+    for metric, variant, value, deviation in rows:
+        told = effect[metric] if isinstance(effect, Mapping) else effect
+        size = Margin.read(metric, told, "effect")
+        far = abs(size.size * value) if size.relative else size.size
+        users = None
+        if deviation > 0 and far > 0:
+            users = needed_for_difference(deviation, far, power, alpha)
+        found.append(UsersNeeded(metric, variant, value, far, users))
+    return found
+
+
+def _of_test(test: ABTest) -> list[tuple[str, str | None, float, float]]:
+    details = test.details
+    if "segment" in details.columns:
+        details = details.filter(details["segment"].is_null())
+    return [
+        (
+            row["metric"],
+            row["variant"],
+            row["control_value"],
+            row["error"] * math.sqrt(row["n_control"] + row["n"]),
+        )
+        for row in details.iter_rows(named=True)
+    ]
+
+
+def _of_data(
+    data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
+) -> list[tuple[str, str | None, float, float]]:
+    if isinstance(metrics, Mapping):
+        cohort = from_users(
+            data, metrics, unit=unit, variant=None, covariates={}, segment=None
+        )
+    else:
+        rules = rules if unit is None else {**rules, "unit": unit}
+        cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
+    rows: list[tuple[str, str | None, float, float]] = []
+    for own in cohort.measures:
+        if own.quantile is None:
+            moments = own.moments(cohort.frame)
+            value, weights = moments.ratio()
+            variance = moments.product(weights, weights)
+        else:
+            (y, *_), _ = own.values(cohort.frame)
+            value, variance, _ = quantile_of(np.asarray(y), own.quantile)
+        deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
+        rows.append((own.name, None, float(value), deviation))
+    return rows
