@@ -1,0 +1,355 @@
+"""From clicks to judgements, and what clicks say of a ranking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from rankine._base.checks import check_choice, check_count, check_number
+from rankine._base.text import count
+from rankine._io.sources import Rows
+from rankine._online.moments import Moments
+from rankine._online.shown import read_shown
+from rankine._stats.intervals import Interval
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+
+_ROUNDS = 10_000
+_CLOSE = 1e-12
+_PAIR = ["query", "item"]
+_FAVOURS = (
+    "judgements from clicks favour the ranking that was logged, since what it did not "
+    "show has none"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClickJudgements(Rows):
+    """Judgements from clicks, which `evaluate` takes.
+
+    Attributes:
+        frame: query, item and value.
+        support: the same with the numbers of impressions and clicks of each.
+        curve: by position, impressions, clicks, and what was divided by.
+        model: how they were made.
+    """
+
+    support: pl.DataFrame = field(default_factory=pl.DataFrame)
+    curve: pl.DataFrame = field(default_factory=pl.DataFrame)
+    model: str = ""
+
+
+def judgments_from_clicks(
+    log: Any,
+    model: Literal["coec", "ctr", "position"] = "coec",
+    *,
+    examination: Mapping[int, float] | Sequence[float] | None = None,
+    least: int = 1,
+    columns: Mapping[str, Any] | None = None,
+) -> ClickJudgements:
+    r"""Make judgements from the clicks on lists that were shown.
+
+    Formula:
+        $$\text{coec} = \frac{\text{clicks}}{\sum \text{CTR}(\text{rank})}, \quad
+        \text{ctr} = \frac{\text{clicks}}{\text{impressions}}, \quad
+        \text{position} = \frac{\text{clicks}}{\sum \text{examination}(\text{rank})}$$
+
+    where sums are over the impressions of an item for a query, and CTR(rank) is that of
+    all items shown at the rank. COEC is 1 for an item that is clicked on as often as
+    others at its ranks.
+
+    Args:
+        log: a row per item that was shown, with query_id, item_id, position (but for
+            ``ctr``), and click (0, 1, or how many).
+        model: how clicks are weighed.
+        examination: how often each rank is looked at: {rank: share}, or shares from
+            rank 1. If not given, ``position`` estimates it from items that were shown
+            at several ranks for one query.
+        least: impressions that a judgement needs; pairs with fewer have none.
+        columns: which column is what, where names are not known.
+
+    Returns:
+        Judgements that `evaluate` takes as qrels, with `support`, the impressions and
+        clicks of each, and `curve`. Values are rates and not grades: metrics of
+        relevant items need a `rel` that fits, as in ``P(rel=0.1)@5``.
+
+    Raises:
+        ParameterError: an option is not valid.
+        DataError: a column is missing, or the curve cannot be estimated.
+
+    References:
+        W. V. Zhang, R. Jones: Comparing click logs and editorial labels for training
+        query rewriting. WWW 2007 workshop. T. Joachims, A. Swaminathan, T. Schnabel:
+        Unbiased learning-to-rank with biased feedback. WSDM 2017.
+
+    Rank 1 has 1 click in 2, rank 2 has 1 in 2; x was shown at both and clicked on
+    twice: 2 / (1/2 + 1/2).
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "query_id": ["q"] * 4,
+    ...         "item_id": ["x", "y", "y", "x"],
+    ...         "position": [1, 2, 1, 2],
+    ...         "click": [1, 0, 0, 1],
+    ...     }
+    ... )
+    >>> judged = rk.online.judgments_from_clicks(log)
+    >>> judged.support.sort("item")["value"].to_list()
+    [2.0, 0.0]
+    >>> rk.evaluate(judged, {"q": ["x", "y"]}, "nDCG")["nDCG"]
+    1.0
+    """
+    check_choice("model", model, tuple(_WEIGHTS))
+    check_count("least", least, least=1)
+    if examination is not None and model != "position":
+        msg = f"examination is for model='position', not for {model!r}"
+        raise ParameterError(msg)
+    needs = {
+        "query": "says what the item was shown for",
+        "item": "says what was shown",
+        "click": "says what users chose",
+    }
+    optional: tuple[str, ...] = ("position",)
+    if model != "ctr":
+        needs["position"], optional = "says where it was shown", ()
+    frame, name = read_shown(log, needs, columns, optional)
+    ranked = "position" in frame.columns
+    if not ranked:
+        frame = frame.with_columns(pl.lit(1.0).alias("position"))
+    cells = frame.group_by(*_PAIR, "position").agg(
+        pl.len().cast(pl.Float64).alias("shown"),
+        pl.col("click").sum().alias("clicks"),
+    )
+    curve = by_position(frame)
+    weight, notes = _WEIGHTS[model](cells, curve, _given(examination), name)
+    ranks = curve["position"].to_numpy()
+    curve = curve.with_columns(pl.Series("weight", weight))
+    looked = weight[np.searchsorted(ranks, cells["position"].to_numpy())]
+    support = (
+        cells.with_columns((pl.col("shown") * pl.Series(looked)).alias("expected"))
+        .group_by(_PAIR)
+        .agg(pl.col("shown", "clicks", "expected").sum())
+        .filter(pl.col("expected") > 0)
+        .with_columns((pl.col("clicks") / pl.col("expected")).alias("value"))
+        .sort(_PAIR)
+        .select(
+            *_PAIR,
+            "value",
+            pl.col("shown").cast(pl.Int64).alias("impressions"),
+            pl.col("clicks").cast(pl.Int64),
+        )
+    )
+    few = support.filter(pl.col("impressions") < least).height
+    if few:
+        n = count(least, "impression")
+        notes.append(f"{count(few, 'item')} with fewer than {n} left out")
+    support = support.filter(pl.col("impressions") >= least)
+    if support.height == 0:
+        msg = f"{name}: no item has enough impressions and clicks for a judgement"
+        raise DataError(msg)
+    return ClickJudgements(
+        support.select(*_PAIR, "value"), name, notes=(*notes, _FAVOURS), role="qrels",
+        kind="judgements from clicks", support=support, curve=curve, model=model,
+    )  # fmt: skip
+
+
+def by_position(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return impressions, clicks and the click rate of each rank."""
+    return (
+        frame.group_by("position")
+        .agg(
+            pl.len().cast(pl.Int64).alias("impressions"),
+            pl.col("click").sum().cast(pl.Int64).alias("clicks"),
+        )
+        .sort("position")
+        .with_columns(
+            pl.col("position").cast(pl.Int64),
+            (pl.col("clicks") / pl.col("impressions")).alias("ctr"),
+        )
+    )
+
+
+def _given(examination: Any) -> dict[int, float] | None:
+    """Read a curve of examination, by rank from 1."""
+    if examination is None:
+        return None
+    given = examination
+    if not isinstance(given, Mapping):
+        if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
+            msg = f"examination must be shares by rank, got {examination!r}"
+            raise ParameterError(msg)
+        given = dict(enumerate(given, 1))
+    for rank, share in given.items():
+        check_number(f"the examination of rank {rank}", share, above=0, most=1)
+    return {int(rank): float(share) for rank, share in given.items()}
+
+
+def _by_rate(
+    cells: pl.DataFrame, curve: pl.DataFrame, given: Any, name: str
+) -> tuple[Floats, list[str]]:
+    del cells, given, name
+    return curve["ctr"].to_numpy(), []
+
+
+def _alike(
+    cells: pl.DataFrame, curve: pl.DataFrame, given: Any, name: str
+) -> tuple[Floats, list[str]]:
+    del cells, given, name
+    return np.ones(curve.height), []
+
+
+def _examined(
+    cells: pl.DataFrame, curve: pl.DataFrame, given: dict[int, float] | None, name: str
+) -> tuple[Floats, list[str]]:
+    ranks = curve["position"].to_list()
+    if given is None:
+        return _estimated(cells, ranks, name)
+    missing = [rank for rank in ranks if rank not in given]
+    if missing:
+        msg = f"examination has no share for rank {missing[0]}, which {name} has"
+        raise ParameterError(msg)
+    return np.array([given[rank] for rank in ranks]), []
+
+
+_WEIGHTS = {"coec": _by_rate, "ctr": _alike, "position": _examined}
+
+
+def _estimated(
+    cells: pl.DataFrame, ranks: list[int], name: str
+) -> tuple[Floats, list[str]]:
+    """Estimate how often ranks are looked at, relative to the first.
+
+    The rate of an item at a rank is the product of its own and that of the rank; both
+    are fitted in turn, to the largest likelihood of Poisson counts, on the items that
+    were shown at several ranks for a query.
+    """
+    several = cells.filter(pl.len().over(_PAIR) > 1).filter(
+        pl.col("clicks").sum().over(_PAIR) > 0
+    )
+    pairs = several.select(_PAIR).unique().with_row_index("number")
+    several = several.join(pairs, on=_PAIR)
+    place = np.searchsorted(ranks, several["position"].to_numpy())
+    item = several["number"].cast(pl.Int64).to_numpy()
+    shown, clicks = several["shown"].to_numpy(), several["clicks"].to_numpy()
+    apart = _unconnected(place, item, ranks)
+    by_rank = np.bincount(place, clicks, len(ranks))
+    if apart is not None or not by_rank.all():
+        rank = apart if apart is not None else ranks[int(by_rank.argmin())]
+        msg = (
+            f"{name}: the examination of rank {rank} cannot be estimated, since no "
+            "item that was clicked on was shown there and at the other ranks for one "
+            "query; give examination={rank: share}, or use model='coec'"
+        )
+        raise DataError(msg)
+    looked = np.ones(len(ranks))
+    for _ in range(_ROUNDS):
+        own = np.bincount(item, clicks) / np.bincount(item, shown * looked[place])
+        found = by_rank / np.bincount(place, shown * own[item], len(ranks))
+        found /= found[0]
+        moved = float(np.abs(found - looked).max())
+        looked = found
+        if moved < _CLOSE:
+            break
+    n = count(pairs.height, "item")
+    return looked, [f"examination estimated from {n} shown at several ranks"]
+
+
+def _unconnected(place: Ints, item: Ints, ranks: list[int]) -> int | None:
+    """Return a rank that no chain of items connects with the first; None if all are."""
+    reached = np.zeros(len(ranks), np.bool_)
+    reached[0] = True
+    while True:
+        seen = np.isin(item, item[reached[place]])
+        more = reached.copy()
+        more[place[seen]] = True
+        if (more == reached).all():
+            break
+        reached = more
+    return None if reached.all() else ranks[int(reached.argmin())]
+
+
+@dataclass(frozen=True, eq=False)
+class ClickMetrics:
+    """What clicks say of the lists that were shown.
+
+    Attributes:
+        by_position: impressions, clicks and the click rate of each rank.
+        mrr: the mean over impressions of 1 / rank of the first click, 0 without one.
+        interval: its interval, clustered by user where the log has users.
+        n: how many impressions.
+        notes: what was assumed.
+    """
+
+    by_position: pl.DataFrame
+    mrr: float
+    interval: Interval
+    n: int
+    notes: tuple[str, ...] = ()
+
+
+def click_metrics(
+    log: Any, *, columns: Mapping[str, Any] | None = None, confidence: float = 0.95
+) -> ClickMetrics:
+    """Return the click rate by rank, and the mean reciprocal rank of the first click.
+
+    Args:
+        log: a row per item that was shown, with impression_id, position, click, and
+            user_id if there is one.
+        columns: which column is what, where names are not known.
+        confidence: of the interval.
+
+    Returns:
+        Both, with an interval by the delta method over users; nan for fewer than two.
+
+    The first clicks are at ranks 2 and 1: (1/2 + 1) / 2.
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "impression_id": [1, 1, 2, 2],
+    ...         "user_id": [7, 7, 8, 8],
+    ...         "position": [1, 2, 1, 2],
+    ...         "click": [0, 1, 1, 1],
+    ...     }
+    ... )
+    >>> rk.online.click_metrics(log).mrr
+    0.75
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+    check_number("confidence", confidence, above=0, below=1)
+    needs = {
+        "impression": "says which items were shown together",
+        "position": "says where an item was shown",
+        "click": "says what users chose",
+    }
+    frame, _ = read_shown(log, needs, columns, ("user",))
+    notes = []
+    if "user" not in frame.columns:
+        frame = frame.with_columns(pl.col("impression").alias("user"))
+        notes.append("no users are known: the interval is too narrow if they repeat")
+    first = pl.when(pl.col("click") > 0).then(1 / pl.col("position")).otherwise(0.0)
+    each = frame.group_by("user", "impression").agg(first.max().alias("rr"))
+    users = each.group_by("user").agg(
+        pl.col("rr").sum().alias("y"), pl.len().cast(pl.Float64).alias("x")
+    )
+    moments = Moments.of(
+        [users["y"].to_numpy(), users["x"].to_numpy(), None, None], users.height
+    )
+    ratio, weights = moments.ratio()
+    error = math.sqrt(moments.product(weights, weights) / users.height)
+    far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
+    bounds = Interval(float(ratio) - far * error, float(ratio) + far * error)
+    return ClickMetrics(
+        by_position(frame), float(ratio), bounds, each.height, tuple(notes)
+    )

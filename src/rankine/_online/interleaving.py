@@ -1,0 +1,403 @@
+"""Interleaving: two rankings in one list, and which of them users prefer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from rankine._base.checks import check_choice, check_count, check_k, check_number
+from rankine._base.text import count
+from rankine._evaluate.summary import finite
+from rankine._online.effects import LEAST_ACTIVE, LEAST_USERS
+from rankine._online.moments import Moments
+from rankine._online.shown import read_shown
+from rankine._stats.intervals import Interval
+from rankine._stats.sequences import always_p, half_width, rho_squared
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_STEEPNESS = 3
+"""How much likelier the first items of a list are, in probabilistic interleaving."""
+TEAMS = ("a", "b")
+_NEEDS = {
+    "user": "says whose preference it is",
+    "impression": "says which items were shown together",
+    "click": "says what users preferred",
+}
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """A list to be shown, and which ranking each of its items counts for.
+
+    Attributes:
+        items: the items, from rank 1.
+        teams: for each of them ``a`` or ``b``.
+        method: how it was drawn.
+    """
+
+    items: tuple[Any, ...]
+    teams: tuple[str, ...]
+    method: str
+
+    def log(
+        self, impression: Any, user: Any, clicked: Sequence[Any] = ()
+    ) -> pl.DataFrame:
+        """Return the rows to be logged, which `interleaving_test` reads.
+
+        Args:
+            impression: the id of this impression.
+            user: the id of the user.
+            clicked: the items that were clicked on.
+        """
+        for item in clicked:
+            if item not in self.items:
+                msg = f"{item!r} was clicked on, but is not among the items shown"
+                raise DataError(msg)
+        n = len(self.items)
+        return pl.DataFrame(
+            {
+                "impression_id": [impression] * n,
+                "user_id": [user] * n,
+                "position": range(1, n + 1),
+                "item_id": self.items,
+                "team": self.teams,
+                "click": [int(item in clicked) for item in self.items],
+            }
+        )
+
+
+def interleave(
+    a: Sequence[Any],
+    b: Sequence[Any],
+    method: Literal["team_draft", "probabilistic"] = "team_draft",
+    *,
+    k: int | None = None,
+    seed: int | Sequence[int] = 0,
+) -> Interleaved:
+    """Draw one list from two rankings.
+
+    ``team_draft``: in each round, a coin says which ranking picks first; each takes its
+    best item that is not yet in the list. ``probabilistic``: at each rank, a coin says
+    which ranking picks, and it draws an item with a probability that falls with the
+    cube of its rank, so that every order can come out.
+
+    Args:
+        a: the items of one ranking, the best first.
+        b: those of the other.
+        method: how to draw.
+        k: how many items to show; as many as the longer ranking has if not given.
+        seed: of the draw: a number, or several, such as those of a user and a request.
+
+    Returns:
+        The items and their teams; `log` makes the rows to be kept.
+
+    References:
+        F. Radlinski, M. Kurup, T. Joachims: How does clickthrough data reflect
+        retrieval quality? CIKM 2008. K. Hofmann, S. Whiteson, M. de Rijke: A
+        probabilistic method for inferring preferences from clicks. CIKM 2011.
+
+    >>> import rankine as rk
+    >>> drawn = rk.online.interleave(["x", "y"], ["y", "z"], seed=1)
+    >>> drawn.items, drawn.teams
+    (('x', 'y'), ('a', 'b'))
+    """
+    check_choice("method", method, ("team_draft", "probabilistic"))
+    check_k(k)
+    rankings = [list(a), list(b)]
+    for name, own in zip(TEAMS, rankings, strict=True):
+        if not own or len({*own}) < len(own):
+            msg = f"{name} must be a list of different items, got {own!r}"
+            raise ParameterError(msg)
+    length = min(k or max(map(len, rankings)), len({*rankings[0], *rankings[1]}))
+    rng = np.random.default_rng(seed)
+    items: list[Any] = []
+    teams: list[str] = []
+    turn = 0
+    while len(items) < length:
+        if method == "team_draft" and len(items) % 2:
+            turn = 1 - turn
+        else:
+            turn = int(rng.integers(2))
+        free = [
+            (rank, item)
+            for rank, item in enumerate(rankings[turn], 1)
+            if item not in items
+        ]
+        if not free:
+            turn = 1 - turn
+            free = [
+                (rank, item)
+                for rank, item in enumerate(rankings[turn], 1)
+                if item not in items
+            ]
+        place = 0
+        if method == "probabilistic":
+            weights = np.array([float(rank) ** -_STEEPNESS for rank, _ in free])
+            place = int(rng.choice(len(free), p=weights / weights.sum()))
+        items.append(free[place][1])
+        teams.append(TEAMS[turn])
+    return Interleaved(tuple(items), tuple(teams), method)
+
+
+@dataclass(frozen=True)
+class Preference:
+    """Which of two interleaved rankings users prefer.
+
+    Attributes:
+        a, b: the names of the rankings.
+        preference: from -1, all for a, to 1, all for b; nan without any.
+        interval: its interval, clustered by user.
+        p: of no preference, by Student's t over users.
+        p_sign: of as many users who prefer a as b, by the sign test.
+        always: the interval that holds at every look.
+        p_always: the same for p.
+        users_a, users_b: how many users prefer each.
+        users: how many there are.
+        impressions: how many impressions prefer one of them, of `shown`.
+        shown: how many impressions there are.
+        expected_n: users at which `always` is tightest.
+        confidence: of the intervals.
+        notes: what was assumed, and what cannot be told.
+    """
+
+    a: str
+    b: str
+    preference: float
+    interval: Interval
+    p: float
+    p_sign: float
+    always: Interval
+    p_always: float
+    users_a: int
+    users_b: int
+    users: int
+    impressions: int
+    shown: int
+    expected_n: int
+    confidence: float
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; what is undefined is None."""
+        made = asdict(self)
+        for name in ("interval", "always"):
+            made[name] = [finite(bound) for bound in getattr(self, name)]
+        return {
+            name: finite(value) if isinstance(value, float) else value
+            for name, value in {**made, "notes": list(self.notes)}.items()
+        }
+
+    def __str__(self) -> str:
+        """Return the preference, its tests and the notes as text."""
+        low, high = self.interval
+        lines = [
+            (
+                f"preference for {self.b} over {self.a}: {self.preference:+.4f} "
+                f"({low:+.4f} to {high:+.4f}), p {self.p:.4f}"
+            ),
+            (
+                f"{self.users_b:,} of {count(self.users, 'user')} prefer {self.b}, "
+                f"{self.users_a:,} prefer {self.a}: sign test p {self.p_sign:.4f}"
+            ),
+            f"{self.impressions:,} of {count(self.shown, 'impression')} prefer one",
+        ]
+        if not math.isnan(self.p_always):
+            low, high = self.always
+            lines.append(
+                f"at every look: {low:+.4f} to {high:+.4f}, p {self.p_always:.4f}"
+            )
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+
+def interleaving_test(
+    log: Any,
+    *,
+    method: Literal["team_draft", "probabilistic", "balanced"] = "team_draft",
+    columns: Mapping[str, Any] | None = None,
+    teams: tuple[str, str] | None = None,
+    confidence: float = 0.95,
+    expected_n: int = 10_000,
+) -> Preference:
+    r"""Say which of two interleaved rankings users prefer.
+
+    Formula:
+        $$\frac{\sum c}{\#\{c \ne 0\}}, \quad
+        c = \operatorname{sign}(\text{clicks on } b - \text{clicks on } a)$$
+
+    over impressions; a ratio of sums per user, whose variance is that of the users'
+    influences.
+
+    Args:
+        log: a row per item and impression, with impression_id, user_id, team and click
+            (0, 1, or how many); with ``balanced``, rank_a and rank_b instead of team.
+        method: how lists were drawn. ``balanced`` is for reading old logs only, as it
+            prefers one of two rankings even where clicks are random.
+        columns: which column is what, where names are not known.
+        teams: the names of the rankings, (a, b); in the order of their names if not
+            given.
+        confidence: of the intervals.
+        expected_n: users at which the interval that holds at every look is tightest;
+            fix it before the first look.
+
+    Returns:
+        The preference with its interval and p-value clustered by user, the sign test
+        of users, and a confidence sequence, nan with fewer than 1,000 users, or 100 who
+        prefer one ranking.
+
+    Raises:
+        DataError: a column is missing, or the log does not have two teams.
+
+    References:
+        F. Radlinski, M. Kurup, T. Joachims: How does clickthrough data reflect
+        retrieval quality? CIKM 2008. For balanced interleaving: T. Joachims: Evaluating
+        retrieval performance using clickthrough data. 2003.
+
+    Three impressions of three users prefer b, one prefers a: (3 - 1) / 4.
+
+    >>> import polars as pl
+    >>> import rankine as rk
+    >>> log = pl.DataFrame(
+    ...     {
+    ...         "impression_id": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...         "user_id": [1, 1, 2, 2, 3, 3, 4, 4],
+    ...         "team": ["a", "b"] * 4,
+    ...         "click": [0, 1, 0, 1, 0, 1, 1, 0],
+    ...     }
+    ... )
+    >>> rk.online.interleaving_test(log).preference
+    0.5
+    """
+    check_choice("method", method, ("team_draft", "probabilistic", "balanced"))
+    check_number("confidence", confidence, above=0, below=1)
+    check_count("expected_n", expected_n, least=1)
+    notes = []
+    if method == "balanced":
+        names = teams or TEAMS
+        needs = dict.fromkeys(("rank_a", "rank_b"), "says where a ranking had an item")
+        ranked = {**_NEEDS, "position": "says what was seen"}
+        frame, _ = read_shown(log, ranked, columns, tuple(needs))
+        for own in needs:
+            if own not in frame.columns:
+                msg = f"balanced interleaving needs a column {own}, which {needs[own]}"
+                raise DataError(msg)
+        credit = _balanced(frame)
+        notes.append(
+            "balanced interleaving is biased: with one click at random it can prefer "
+            "one of two rankings 75 : 25; use team draft for new tests"
+        )
+    else:
+        frame, name = read_shown(
+            log, {**_NEEDS, "team": "says which ranking an item counts for"}, columns
+        )
+        names = _teams(frame["team"], teams, name)
+        on_b = pl.when(pl.col("team").cast(pl.String) == names[1]).then(1).otherwise(-1)
+        credit = frame.group_by("user", "impression").agg(
+            (on_b * pl.col("click")).sum().sign().alias("credit")
+        )
+    users = credit.group_by("user").agg(
+        pl.col("credit").sum().cast(pl.Float64).alias("y"),
+        (pl.col("credit") != 0).sum().cast(pl.Float64).alias("x"),
+    )
+    return _preference(users, credit.height, names, notes, 1 - confidence, expected_n)
+
+
+def _teams(
+    team: pl.Series, teams: tuple[str, str] | None, name: str
+) -> tuple[str, str]:
+    found = sorted(map(str, team.unique()))
+    if teams is not None:
+        wrong = [own for own in found if own not in map(str, teams)]
+        if len(teams) != len(TEAMS) or wrong:
+            msg = f"teams are {teams!r}, but {name} has {', '.join(found)}"
+            raise DataError(msg)
+        return str(teams[0]), str(teams[1])
+    if len(found) != len(TEAMS):
+        msg = (
+            f"{name} has {count(len(found), 'team')} ({', '.join(found[:5])}); "
+            "interleaving compares two"
+        )
+        raise DataError(msg)
+    return found[0], found[1]
+
+
+def _balanced(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return who is preferred, by the clicks among the first items of each ranking.
+
+    As many of them as the lowest click needs in the ranking that has it higher.
+    """
+    clicked = frame.filter(pl.col("click") > 0).with_columns(
+        pl.min_horizontal(
+            pl.col("rank_a", "rank_b").fill_nan(math.inf).fill_null(math.inf)
+        ).alias("higher")
+    )
+    seen = ["user", "impression"]
+    clicked = clicked.with_columns(
+        pl.col("higher").sort_by("position").last().over(seen).alias("deep")
+    )
+    both = clicked.group_by(seen).agg(
+        (
+            (pl.col("rank_b") <= pl.col("deep")).sum().cast(pl.Int64)
+            - (pl.col("rank_a") <= pl.col("deep")).sum().cast(pl.Int64)
+        )
+        .sign()
+        .alias("credit")
+    )
+    every = frame.select(seen).unique()
+    return every.join(both, on=seen, how="left").with_columns(
+        pl.col("credit").fill_null(0)
+    )
+
+
+def _preference(
+    users: pl.DataFrame,
+    shown: int,
+    names: tuple[str, str],
+    notes: list[str],
+    alpha: float,
+    expected_n: int,
+) -> Preference:
+    from scipy.special import bdtr, stdtr, stdtrit  # noqa: PLC0415 - slow to import
+
+    y, x = users["y"].to_numpy(), users["x"].to_numpy()
+    n = len(y)
+    moments = Moments.of([y, x, None, None], n)
+    ratio, weights = moments.ratio()
+    value = float(ratio)
+    error = math.sqrt(moments.product(weights, weights) / n)
+    nothing = Interval(math.nan, math.nan)
+    interval, p = nothing, math.nan
+    if math.isnan(value):
+        notes.append("no impression prefers one of the rankings")
+    elif not error > 0:
+        notes.append("no interval, as all users say the same, or there is one only")
+    else:
+        reach = float(stdtrit(n - 1, 1 - alpha / 2)) * error
+        interval = Interval(value - reach, value + reach)
+        p = float(2 * stdtr(n - 1, -abs(value) / error))
+    for_a, for_b = int((y < 0).sum()), int((y > 0).sum())
+    decided = for_a + for_b
+    sign = (
+        min(1.0, 2 * float(bdtr(min(for_a, for_b), decided, 0.5))) if decided else 1.0
+    )
+    always, p_always = nothing, math.nan
+    if n >= LEAST_USERS and decided >= LEAST_ACTIVE and error > 0:
+        rho2, size = rho_squared(expected_n, alpha), np.array(float(n))
+        half = float(half_width(np.array(error * math.sqrt(n)), size, rho2, alpha))
+        always = Interval(value - half, value + half)
+        p_always = float(always_p(np.array(value / error), size, rho2))
+    else:
+        notes.append(
+            f"no confidence sequence; it needs {LEAST_USERS:,} users, and "
+            f"{LEAST_ACTIVE} who prefer one ranking"
+        )
+    return Preference(
+        names[0], names[1], value, interval, p, sign, always, p_always, for_a, for_b, n,
+        int(x.sum()), shown, expected_n, 1 - alpha, tuple(notes),
+    )  # fmt: skip

@@ -1,0 +1,199 @@
+"""Judgements from clicks, and metrics of clicks: by hand, and with a known truth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import ColumnNotFoundError, DataError, ParameterError
+
+LOG = pl.DataFrame(
+    {
+        "query_id": ["q", "q", "q", "q", "r", "r"],
+        "item_id": ["x", "y", "y", "x", "x", "z"],
+        "position": [1, 2, 1, 2, 1, 2],
+        "click": [1, 1, 0, 0, 1, 0],
+    }
+)
+
+
+def values(judged: Any) -> dict[tuple[str, str], float]:
+    return {(query, item): value for query, item, value in judged.frame.iter_rows()}
+
+
+def test_clicks_over_expected_clicks_by_hand() -> None:
+    # Rank 1: 2 of 3; rank 2: 1 of 3.
+    found = values(rk.online.judgments_from_clicks(LOG))
+
+    assert found == pytest.approx(
+        {
+            ("q", "x"): 1 / (2 / 3 + 1 / 3),
+            ("q", "y"): 1 / (1 / 3 + 2 / 3),
+            ("r", "x"): 1 / (2 / 3),
+            ("r", "z"): 0.0,
+        }
+    )
+
+
+def test_click_rates_by_hand() -> None:
+    judged = rk.online.judgments_from_clicks(LOG.drop("position"), "ctr")
+
+    assert values(judged) == {
+        ("q", "x"): 1 / 2, ("q", "y"): 1 / 2, ("r", "x"): 1.0, ("r", "z"): 0.0,
+    }  # fmt: skip
+    assert judged.support["impressions"].to_list() == [2, 2, 1, 1]
+    assert judged.support["clicks"].to_list() == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("curve", [[1, 0.5], {1: 1, 2: 0.5}, np.array([1, 0.5])])
+def test_positions_with_a_given_curve(curve: Any) -> None:
+    judged = rk.online.judgments_from_clicks(LOG, "position", examination=curve)
+
+    assert values(judged)["q", "x"] == 1 / (1 + 0.5)
+    assert values(judged)["r", "x"] == 1 / 1
+    assert judged.curve["weight"].to_list() == [1, 0.5]
+
+
+def drawn(n: int, seed: int = 0) -> tuple[pl.DataFrame, list[float], dict[Any, float]]:
+    rng = np.random.default_rng(seed)
+    looked = [1.0, 0.6, 0.4, 0.25]
+    liked = {("q", "w"): 0.6, ("q", "x"): 0.4, ("q", "y"): 0.2, ("q", "z"): 0.1}
+    rows = []
+    for _ in range(n):
+        order = rng.permutation(list("wxyz"))
+        for rank, (item, share) in enumerate(zip(order, looked, strict=True), 1):
+            click = int(rng.random() < share * liked["q", item])
+            rows.append(("q", str(item), rank, click))
+    frame = pl.DataFrame(rows, LOG.columns, orient="row")
+    return frame, looked, liked
+
+
+def test_the_curve_is_estimated_where_items_change_places() -> None:
+    log, looked, liked = drawn(20_000)
+    judged = rk.online.judgments_from_clicks(log, "position")
+
+    assert judged.curve["weight"].to_list() == pytest.approx(looked, abs=0.03)
+    assert values(judged) == pytest.approx(liked, abs=0.02)
+    assert "estimated from 4 items" in judged.notes[0]
+
+
+def test_the_estimate_is_of_largest_likelihood() -> None:
+    log, _, _ = drawn(500)
+    judged = rk.online.judgments_from_clicks(log, "position")
+    looked = np.array(judged.curve["weight"].to_list())
+    cells = log.group_by("item_id", "position").agg(
+        pl.len().alias("n"), pl.col("click").sum()
+    )
+    own = {item: value for (_, item), value in values(judged).items()}
+
+    def likelihood(curve: Any) -> float:
+        rates = [
+            own[item] * curve[rank - 1]
+            for item, rank in cells.select("item_id", "position").iter_rows()
+        ]
+        return float((cells["click"].to_numpy() * np.log(rates)
+                      - cells["n"].to_numpy() * np.array(rates)).sum())  # fmt: skip
+
+    best = likelihood(looked)
+    for place in range(1, 4):
+        for factor in (0.98, 1.02):
+            other = looked.copy()
+            other[place] *= factor
+            assert likelihood(other) < best
+
+
+def test_no_curve_where_items_stay_in_their_places() -> None:
+    fixed = LOG.filter(pl.col("query_id") == "r")
+    with pytest.raises(
+        DataError, match="the examination of rank 2 cannot be estimated"
+    ):
+        rk.online.judgments_from_clicks(fixed, "position")
+
+
+def test_no_curve_over_ranks_that_nothing_connects() -> None:
+    apart = pl.DataFrame(
+        {
+            "query_id": ["q"] * 4 + ["r"] * 4,
+            "item_id": ["x", "x", "y", "y", "v", "v", "w", "w"],
+            "position": [1, 2, 2, 1, 3, 4, 4, 3],
+            "click": [1] * 8,
+        }
+    )
+    with pytest.raises(DataError, match="rank 3 cannot be estimated"):
+        rk.online.judgments_from_clicks(apart, "position")
+
+
+def test_judgements_go_into_evaluate() -> None:
+    judged = rk.online.judgments_from_clicks(LOG, "ctr")
+    found = rk.evaluate(
+        judged, {"q": ["x", "y"], "r": ["z", "x"]}, ["nDCG", "RR(rel=0.5)"]
+    )
+
+    assert found["RR(rel=0.5)"] == (1 + 1 / 2) / 2
+    assert found["nDCG"] == pytest.approx((1 + 1 / math.log2(3)) / 2)
+    assert any("favour the ranking that was logged" in note for note in judged.notes)
+
+
+def test_judgements_need_support() -> None:
+    judged = rk.online.judgments_from_clicks(LOG, least=2)
+
+    assert {*values(judged)} == {("q", "x"), ("q", "y")}
+    assert "2 items with fewer than 2 impressions left out" in judged.notes
+    with pytest.raises(DataError, match="no item has enough impressions"):
+        rk.online.judgments_from_clicks(LOG, least=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "pbm"}, "model must be one of coec, ctr, position"),
+        ({"model": "coec", "examination": [1]}, "examination is for model='position'"),
+        ({"model": "position", "examination": [1]}, "no share for rank 2"),
+        ({"model": "position", "examination": [1, 2]}, "examination of rank 2 must"),
+        ({"model": "position", "examination": 1}, "examination must be shares by rank"),
+        ({"least": 0}, "least must be an integer of at least 1"),
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be_met(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        rk.online.judgments_from_clicks(LOG, **options)
+
+
+def test_columns_are_recognised_or_told() -> None:
+    named = LOG.rename({"query_id": "search", "click": "clicked"})
+    with pytest.raises(ColumnNotFoundError, match="no column for the query"):
+        rk.online.judgments_from_clicks(named)
+    told = rk.online.judgments_from_clicks(named, columns={"query": "search"})
+
+    assert told.frame.equals(rk.online.judgments_from_clicks(LOG).frame)
+
+
+def test_ranks_count_from_1() -> None:
+    with pytest.raises(DataError, match=r"position is 0, not a rank from 1"):
+        rk.online.judgments_from_clicks(LOG.with_columns(position=0))
+
+
+def test_metrics_of_clicks_by_hand() -> None:
+    log = LOG.with_columns(
+        impression_id=pl.Series([1, 1, 2, 2, 3, 3]), user_id=pl.Series(list("aabbbb"))
+    )
+    found = rk.online.click_metrics(log)
+
+    assert found.by_position.rows() == [(1, 3, 2, 2 / 3), (2, 3, 1, 1 / 3)]
+    assert found.mrr == pytest.approx((1 + 0 + 1) / 3)
+    assert found.n == 3
+    # a: 1 of 1, b: 1 of 2; influences (1 - 2/3) / 1.5 and (1 - 4/3) / 1.5.
+    error = math.sqrt(2 * (1 / 3 / 1.5) ** 2 / 1 / 2)
+    far = 12.706204736432095
+    assert found.interval.high == pytest.approx(2 / 3 + far * error)
+
+
+def test_without_users_impressions_are_taken_for_them() -> None:
+    log = LOG.with_columns(impression_id=pl.Series([1, 1, 2, 2, 3, 3]))
+
+    assert "too narrow if they repeat" in rk.online.click_metrics(log).notes[0]
