@@ -3,7 +3,7 @@
 import rankine as rk
 
 rk.online.summarize("events.parquet", by="variant")
-rk.online.ab_test("events.parquet", control="A", metrics=["ctr"])
+rk.online.click_through_rate(clicks=30, impressions=1000)
 """
 
 from __future__ import annotations
@@ -24,10 +24,21 @@ from rankine._online.interleaving import (
     interleaving_test,
 )
 from rankine._online.needed import UsersNeeded, users_needed
+from rankine._online.rates import (
+    Rate,
+    bounce_rate,
+    click_through_rate,
+    conversion_rate,
+    engagement_rate,
+    roi,
+    time_on_page,
+)
+from rankine._online.summary import Accumulator, Summary, summarize
 
 __all__ = [
-    "ABTest", "Calibration", "ClickJudgements", "ClickMetrics", "Interleaved",
-    "Preference", "SampleRatio", "UsersNeeded", "ab_test", "calibrate",
-    "click_metrics", "interleave", "interleaving_test", "judgments_from_clicks",
-    "users_needed",
+    "ABTest", "Accumulator", "Calibration", "ClickJudgements", "ClickMetrics",
+    "Interleaved", "Preference", "Rate", "SampleRatio", "Summary", "UsersNeeded",
+    "ab_test", "bounce_rate", "calibrate", "click_metrics", "click_through_rate",
+    "conversion_rate", "engagement_rate", "interleave", "interleaving_test",
+    "judgments_from_clicks", "roi", "summarize", "time_on_page", "users_needed",
 ]  # fmt: skip

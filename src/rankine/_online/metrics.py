@@ -31,6 +31,7 @@ class OnlineMetric:
         bounds: the smallest and the largest value.
         higher_is_better: None if neither is.
         over: what is wrong where the numerator is above the denominator.
+        usual: whether it is computed unless others are asked for.
     """
 
     parts: Callable[[Rules], tuple[pl.Expr, pl.Expr]]
@@ -40,6 +41,12 @@ class OnlineMetric:
     bounds: tuple[float, float]
     higher_is_better: bool | None
     over: str = ""
+    usual: bool = True
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a part of a whole, from 0 to 1."""
+        return self.bounds[1] == 1
 
     def sides(self, name: str, rules: Rules, mark: str = "") -> pl.Expr:
         """Return both sums of a metric as one column, to be unnested."""
@@ -66,6 +73,12 @@ def _engaged(rules: Rules) -> str:
     if rules.engaged is None:
         return f"with any event but {', '.join(PASSIVE)}"
     return f"with an event of {', '.join(sorted(rules.engaged))}"  # type: ignore[arg-type]
+
+
+def _counting(rules: Rules) -> str:
+    if rules.engaged is None or rules.engaged_after is not None:
+        return f"all but {', '.join(PASSIVE)}"
+    return ", ".join(sorted(rules.engaged))  # type: ignore[arg-type]
 
 
 def _session(rules: Rules) -> str:
@@ -126,6 +139,15 @@ METRICS: dict[str, OnlineMetric] = {
         (0, 1),
         higher_is_better=True,
     ),
+    "engagement_per_impression": OnlineMetric(
+        lambda _: (pl.col("actions"), pl.col("impressions")),
+        lambda rules: f"events / impressions, counting {_counting(rules)}",
+        lambda _: "impressions",
+        lambda _: ("impression",),
+        (0, float("inf")),
+        higher_is_better=True,
+        usual=False,
+    ),
     "time_on_page": OnlineMetric(
         lambda _: (pl.col("dwell") / SECOND, pl.col("timed")),
         lambda rules: f"{_dwell(rules)}; {_session(rules)}",
@@ -162,35 +184,28 @@ def chosen(
     Returns:
         Their names, and why others are left out.
     """
-    if isinstance(asked, str):
-        asked = [asked]
-    for name in asked or ():
+    asked = [asked] if isinstance(asked, str) else asked
+    usual = [name for name, metric in METRICS.items() if metric.usual]
+    wanted = tuple(dict.fromkeys(usual if asked is None else asked))
+    left_out = {}
+    for name in wanted:
         if name not in METRICS:
             msg = (
                 f"unknown online metric {name!r}; there are {', '.join(METRICS)}"
                 f"{nearest(str(name), METRICS)}"
             )
             raise UnknownMetricError(msg)
-    there = has | kinds
-    left_out = {}
-    for name, metric in METRICS.items():
-        missing = [
-            words
-            for words in metric.needs(rules)
-            if not there & set(words.split(" or "))
-        ]
+        needs = METRICS[name].needs(rules)
+        there = has | kinds
+        missing = [words for words in needs if not there & set(words.split(" or "))]
         if missing:
             left_out[name] = f"the log has no {' and no '.join(missing)}"
-    for name in asked or ():
-        if name in left_out:
-            msg = f"{name} cannot be computed: {left_out[name]}"
-            raise DataError(msg)
-    if asked is None:
-        names = tuple(name for name in METRICS if name not in left_out)
-        if not names:
-            msg = "no metric can be computed: " + "; ".join(
-                f"{name}: {why}" for name, why in left_out.items()
-            )
-            raise DataError(msg)
-        return names, left_out
-    return tuple(dict.fromkeys(asked)), {}
+            if asked is not None:
+                msg = f"{name} cannot be computed: {left_out[name]}"
+                raise DataError(msg)
+    names = tuple(name for name in wanted if name not in left_out)
+    if not names:
+        each = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        msg = f"no metric can be computed: {each}" if each else "metrics is empty"
+        raise DataError(msg)
+    return names, left_out

@@ -15,7 +15,15 @@ import polars as pl
 from rankine._base.text import count
 from rankine._online.events import COLUMNS, Rules, check_groups, read_events
 from rankine._online.metrics import METRICS, chosen
-from rankine._online.tallies import AFTER, BEFORE, BEYOND, added, tallied, with_sessions
+from rankine._online.tallies import (
+    AFTER,
+    BEFORE,
+    BEYOND,
+    added,
+    page_views,
+    tallied,
+    with_sessions,
+)
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -239,6 +247,11 @@ class State:
         joined = frame.join(firsts, on="user", how="left")
         return joined.with_columns(phase.cast(pl.Int8).alias("phase")).drop("exposed")
 
+    def page_views(self) -> pl.DataFrame:
+        """Return the page views of all users that have a time, with it."""
+        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        return page_views(frame, self.rules).filter(pl.col("dwell").is_not_null())
+
     def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
         """Return a row of sums for each user that counts."""
         if self.has is None:
@@ -272,7 +285,10 @@ class State:
         ).unnest(*names)
         fresh = [f"{name}.{side}0" for name in names for side in "yx"]
         found = found.join(earlier, on="user", how="left")
-        found = found.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "day")
+        found = found.with_columns(
+            pl.col(fresh).fill_null(0.0), pl.col("day").cast(pl.Date)
+        )
+        found = found.sort("user", "day")
         names = _possible(names, found, left_out, asked=metrics is not None)
         directions = {name: METRICS[name].higher_is_better for name in names}
         return UserSums(found, tuple(notes), excluded, directions, names, left_out)
@@ -352,7 +368,7 @@ def _possible(
     kept = []
     for name in names:
         y, x = (frame[f"{name}.{side}"].sum() for side in "yx")
-        if METRICS[name].bounds == (0, 1) and y > x:
+        if METRICS[name].is_share and y > x:
             why = f"{METRICS[name].over}: {y:,.0f} and {x:,.0f}, a rate above 1"
             if asked:
                 msg = f"{name} cannot be computed: {why}"

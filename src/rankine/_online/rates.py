@@ -1,0 +1,418 @@
+"""The online metrics as functions, of counts or of a log, each with its interval."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+import numpy as np
+
+from rankine._base.checks import check_number
+from rankine._base.text import count
+from rankine._evaluate.summary import finite
+from rankine._online.events import LastPage, Rules, Unit
+from rankine._online.spreads import (
+    NONE,
+    clustered,
+    quantile_of,
+    reason,
+    summed,
+    wilson,
+)
+from rankine._online.sums import State
+from rankine._online.times import SECOND
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._stats.intervals import Interval
+
+_REPEAT = "Wilson's interval from counts: too narrow if users repeat"
+
+
+class RuleOptions(TypedDict, total=False):
+    """What may be said of a log; see `summarize`."""
+
+    columns: Mapping[str, Any] | None
+    kinds: Mapping[str, str] | None
+    session_gap: float | timedelta
+    engaged: Collection[str] | float | None
+    unit: Unit
+    cap: float | timedelta | None
+    last_page: LastPage
+    exposure: str | None
+    window: float | timedelta | None
+    duplicates: Literal["drop", "keep"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """An online metric of one group of users.
+
+    Attributes:
+        metric: its name.
+        value: the number; nan where there is nothing to divide by.
+        interval: its confidence interval; nan where there is none.
+        n: what the denominator counts; None for a return on costs.
+        confidence: of the interval.
+        notes: how the interval was made, and why a number is undefined.
+    """
+
+    metric: str
+    value: float
+    interval: Interval
+    n: int | None
+    confidence: float
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the number, its interval, and the notes."""
+        from rankine._report.online import rate_text  # noqa: PLC0415
+
+        return rate_text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; what is undefined is None."""
+        return {
+            "metric": self.metric,
+            "value": finite(self.value),
+            "interval": {
+                "low": finite(self.interval.low),
+                "high": finite(self.interval.high),
+            },
+            "n": self.n,
+            "confidence": self.confidence,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as JSON; what is undefined is null."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+def _of_log(
+    name: str, events: Any, confidence: float, options: Mapping[str, Any]
+) -> Rate:
+    """Return a metric of all users of a log."""
+    rules = Rules(**options)
+    state = State(rules, by=None)
+    state.update(events)
+    found = state.sums([name])
+    y, x = (found.frame[f"{name}.{side}"].to_numpy() for side in "yx")
+    value, bounds, n = summed(name, rules, y, x, confidence)
+    why = reason(name, rules, value, bounds)
+    left = [f"left out: {n:,} {what}" for what, n in found.excluded.items()]
+    notes = (*found.notes, *left, *((why,) if why else ()))
+    return Rate(name, value, bounds, n, confidence, notes)
+
+
+def _of_counts(
+    name: str, hits: Any, n: Any, words: tuple[str, str], confidence: float
+) -> Rate:
+    """Return a share of counts, with Wilson's interval."""
+    for word, number in zip(words, (hits, n), strict=True):
+        check_number(word, number, least=0)
+        if number != int(number):
+            msg = f"{word} must be a count, got {number!r}"
+            raise ParameterError(msg)
+    if hits > n:
+        msg = f"{words[0]} must be at most {words[1]}, got {hits} and {n}"
+        raise ParameterError(msg)
+    if n == 0:
+        why = f"{name} is undefined: there are no {words[1]}"
+        return Rate(name, math.nan, NONE, 0, confidence, (why,))
+    bounds = wilson(hits, n, confidence)
+    return Rate(name, hits / n, bounds, int(n), confidence, (_REPEAT,))
+
+
+def _rate(
+    name: str,
+    events: Any,
+    counts: Mapping[str, Any],
+    confidence: float,
+    options: Mapping[str, Any],
+) -> Rate:
+    """Return a metric of a log, or of two counts."""
+    check_number("confidence", confidence, above=0, below=1)
+    given = [word for word, number in counts.items() if number is not None]
+    words = " and ".join(counts)
+    if (events is None) == (not given) or (given and len(given) < len(counts)):
+        msg = f"{name} takes events, or {words}"
+        raise ParameterError(msg)
+    if events is not None:
+        return _of_log(name, events, confidence, options)
+    if options:
+        msg = f"{next(iter(options))} says how a log is read; {words} are counts"
+        raise ParameterError(msg)
+    above, below = counts
+    return _of_counts(name, counts[above], counts[below], (above, below), confidence)
+
+
+def click_through_rate(
+    events: Any = None,
+    *,
+    clicks: float | None = None,
+    impressions: float | None = None,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Rate:
+    """Return the share of impressions that were clicked.
+
+    Formula:
+        ctr = clicks / impressions
+
+    Args:
+        events: a log, as `summarize` takes it; or
+        clicks: their number, and
+        impressions: theirs.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` from 0 to 1, nan without impressions. From a log, its interval is that
+        of users, by the delta method; from counts it is Wilson's, which is too narrow
+        if users repeat.
+
+    Examples:
+        30 / 1000 = 0.03.
+
+        >>> import rankine as rk
+        >>> rate = rk.online.click_through_rate(clicks=30, impressions=1000)
+        >>> rate.value, rate.interval, rate.n
+        (0.03, Interval(low=0.0211, high=0.0425), 1000)
+    """
+    counts = {"clicks": clicks, "impressions": impressions}
+    return _rate("ctr", events, counts, confidence, rules)
+
+
+def conversion_rate(
+    events: Any = None,
+    *,
+    conversions: float | None = None,
+    units: float | None = None,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Rate:
+    """Return the share of users, sessions or clicks that convert.
+
+    Formula:
+        conversion_rate = units that convert / units
+
+    Args:
+        events: a log, as `summarize` takes it; ``unit=`` says what converts; or
+        conversions: the number of units that convert, and
+        units: the number of all.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` from 0 to 1, nan without units. Its interval is Wilson's where users
+        convert, and else that of users, by the delta method.
+
+    Examples:
+        One of two users buys: 1 / 2 = 0.5.
+
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> log = pl.DataFrame({"user_id": [1, 1, 2], "timestamp": [1, 2, 3]})
+        >>> log = log.with_columns(event=pl.Series(["click", "purchase", "click"]))
+        >>> rk.online.conversion_rate(log).value
+        0.5
+    """
+    counts = {"conversions": conversions, "units": units}
+    return _rate("conversion_rate", events, counts, confidence, rules)
+
+
+def bounce_rate(
+    events: Any = None,
+    *,
+    bounces: float | None = None,
+    sessions: float | None = None,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Rate:
+    """Return the share of sessions with a single page view and no further action.
+
+    Formula:
+        bounce_rate = sessions with one page view and no action / sessions
+
+    Args:
+        events: a log, as `summarize` takes it; or
+        bounces: the number of sessions that bounce, and
+        sessions: the number of all.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` from 0 to 1, nan without sessions; lower is better. An impression, a
+        heartbeat and an exposure are no actions. A session without a page view counts,
+        and does not bounce.
+
+    Examples:
+        1 of 4 sessions: 0.25.
+
+        >>> import rankine as rk
+        >>> rk.online.bounce_rate(bounces=1, sessions=4).value
+        0.25
+    """
+    counts = {"bounces": bounces, "sessions": sessions}
+    return _rate("bounce_rate", events, counts, confidence, rules)
+
+
+def engagement_rate(
+    events: Any = None,
+    *,
+    engaged: float | Collection[str] | None = None,
+    sessions: float | None = None,
+    confidence: float = 0.95,
+    **rules: Any,
+) -> Rate:
+    """Return the share of sessions that are engaged.
+
+    Formula:
+        engagement_rate = engaged sessions / sessions
+
+    Args:
+        events: a log, as `summarize` takes it; or counts.
+        engaged: with a log, the events that make a session engaged, or the seconds it
+            lasts; without one, the number of engaged sessions.
+        sessions: the number of all.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` from 0 to 1, nan without sessions.
+
+    Examples:
+        3 of 4 sessions: 0.75.
+
+        >>> import rankine as rk
+        >>> rk.online.engagement_rate(engaged=3, sessions=4).value
+        0.75
+    """
+    if events is not None:
+        said = {**rules, "engaged": engaged}
+        return _rate(
+            "engagement_rate", events, {"sessions": sessions}, confidence, said
+        )
+    both = {"engaged": engaged, "sessions": sessions}
+    return _rate("engagement_rate", None, both, confidence, rules)
+
+
+def roi(
+    events: Any = None,
+    *,
+    revenue: float | None = None,
+    cost: float | None = None,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Rate:
+    """Return what was earned for what was spent.
+
+    Formula:
+        roi = (revenue - cost) / cost
+
+    Args:
+        events: a log with values and costs, as `summarize` takes it; or
+        revenue: the total, below 0 if refunds are more than sales, and
+        cost: the total.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` without bounds, nan if nothing was spent. From a log, its interval is
+        that of users; totals have none.
+
+    Examples:
+        (1500 - 1000) / 1000 = 0.5.
+
+        >>> import rankine as rk
+        >>> rk.online.roi(revenue=1500, cost=1000).value
+        0.5
+    """
+    if events is not None or revenue is None or cost is None:
+        counts = {"revenue": revenue, "cost": cost}
+        return _rate("roi", events, counts, confidence, rules)
+    check_number("revenue", revenue)
+    check_number("cost", cost, least=0)
+    check_number("confidence", confidence, above=0, below=1)
+    notes = ["totals say nothing of how users differ: no interval"]
+    if revenue < 0:
+        notes.append("revenue is negative: refunds are more than what was sold")
+    value = (revenue - cost) / cost if cost else math.nan
+    if not cost:
+        notes = ["roi is undefined: cost is 0", *notes[1:]]
+    return Rate("roi", value, NONE, None, confidence, tuple(notes))
+
+
+def time_on_page(
+    events: Any = None,
+    *,
+    seconds: Sequence[float] | None = None,
+    quantile: float | None = None,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Rate:
+    """Return the mean seconds from a page view to the next one of the session.
+
+    Formula:
+        time_on_page = sum of seconds to the next page view / page views with a next
+
+    Args:
+        events: a log, as `summarize` takes it; ``cap=`` bounds each time, and
+            ``last_page="heartbeat"`` closes the last page of a session; or
+        seconds: the times themselves.
+        quantile: 0.5 for the median instead of the mean, or any other.
+        confidence: of the interval.
+        **rules: how a log is read, as in `summarize`.
+
+    Returns:
+        A `Rate` in seconds, nan if no page has a next. The interval of a quantile
+        comes from the share of page views below it, clustered by user (Deng, Knoblich
+        and Lu 2018). From bare seconds, intervals are too narrow if users repeat.
+
+    Examples:
+        (10 + 20 + 60) / 3 = 30, and the median is 20.
+
+        >>> import rankine as rk
+        >>> rk.online.time_on_page(seconds=[10, 20, 60]).value
+        30.0
+        >>> rk.online.time_on_page(seconds=[10, 20, 60], quantile=0.5).value
+        20.0
+    """
+    check_number("confidence", confidence, above=0, below=1)
+    if quantile is not None:
+        check_number("quantile", quantile, above=0, below=1)
+    if (events is None) == (seconds is None):
+        msg = "time_on_page takes events, or seconds"
+        raise ParameterError(msg)
+    if events is not None and quantile is None:
+        return _of_log("time_on_page", events, confidence, rules)
+    notes: tuple[str, ...] = ("too narrow an interval if users repeat",)
+    if events is None:
+        times = np.asarray(seconds, dtype=np.float64)
+        if times.ndim != 1 or not np.isfinite(times).all() or (times < 0).any():
+            msg = "seconds must be finite numbers of at least 0"
+            raise ParameterError(msg)
+        users = np.arange(len(times))
+    else:
+        state = State(Rules(**rules), by=None)  # type: ignore[arg-type]
+        state.update(events)
+        notes = state.sums(["time_on_page"]).notes
+        views = state.page_views()
+        times = views["dwell"].to_numpy() / SECOND
+        users = views["user"].rank("dense").to_numpy().astype(np.int64) - 1
+    if len(times) == 0:
+        why = "time_on_page is undefined: no page view has a next"
+        return Rate("time_on_page", math.nan, NONE, 0, confidence, (*notes, why))
+    if quantile is None:
+        value, bounds = clustered(times, np.ones(len(times)), confidence, (0, math.inf))
+    else:
+        value, bounds = quantile_of(times, users, quantile, confidence)
+    told = f"{count(len(times), 'page view')}"
+    return Rate("time_on_page", value, bounds, len(times), confidence, (*notes, told))

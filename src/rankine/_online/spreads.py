@@ -1,0 +1,116 @@
+"""How far a metric of users may be off: intervals of shares, ratios and quantiles."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankine._online.metrics import METRICS
+from rankine._stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats, Ints
+    from rankine._online.events import Rules
+
+NONE = Interval(math.nan, math.nan)
+
+
+def wilson(successes: float, n: float, confidence: float) -> Interval:
+    """Return Wilson's interval of a share.
+
+    With z the quantile of the normal distribution and p the share,
+    (p + z²/2n ± z sqrt(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson 1927).
+
+    >>> low, high = wilson(0, 4, 0.95)
+    >>> low, round(high, 4)
+    (0.0, 0.4899)
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    if n == 0:
+        return NONE
+    z2 = float(ndtri((1 + confidence) / 2)) ** 2
+    share = successes / n
+    middle = share + z2 / (2 * n)
+    reach = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n)))
+    low, high = ((middle + sign * reach) / (1 + z2 / n) for sign in (-1, 1))
+    return Interval(
+        low if successes > 0 else 0.0,
+        high if successes < n else 1.0,
+    )
+
+
+def spread(y: Floats, x: Floats, value: float) -> float:
+    """Return the standard error of a ratio of sums over users, by the delta method.
+
+    The influence of a user is (y - R x) / mean x; their standard deviation over the
+    root of the number of users is the error (Deng, Knoblich and Lu 2018, eq. 2).
+    """
+    n = len(y)
+    if n < 2:  # noqa: PLR2004 - one user has no spread
+        return math.nan
+    influence = y - value * x
+    error = math.sqrt(float(np.sum(influence * influence)) / (n - 1) / n)
+    return error / float(x.mean())
+
+
+def clustered(
+    y: Floats, x: Floats, confidence: float, bounds: tuple[float, float]
+) -> tuple[float, Interval]:
+    """Return a ratio of sums over users, and its interval by the delta method."""
+    total = float(np.sum(x))
+    if total == 0:
+        return math.nan, NONE
+    value = float(np.sum(y)) / total
+    error = spread(y, x, value)
+    if math.isnan(error) or error == 0:
+        return value, NONE
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    reach = float(stdtrit(len(y) - 1, (1 + confidence) / 2)) * error
+    return value, Interval(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
+
+
+def summed(
+    name: str, rules: Rules, y: Floats, x: Floats, confidence: float
+) -> tuple[float, Interval, int]:
+    """Return a metric of some users: its value, its interval, and its denominator."""
+    metric, total = METRICS[name], float(np.sum(x))
+    if metric.unit(rules) == "users" and metric.is_share:
+        hits = float(np.sum(y))
+        value = hits / total if total else math.nan
+        return value, wilson(hits, total, confidence), int(total)
+    value, bounds = clustered(y, x, confidence, metric.bounds)
+    return value, bounds, len(y) if metric.unit(rules) == "users" else int(total)
+
+
+def reason(name: str, rules: Rules, value: float, bounds: Interval) -> str:
+    """Say why a number, or its interval, is not there; nothing if both are."""
+    unit = METRICS[name].unit(rules)
+    if math.isnan(value):
+        nothing = "cost is 0" if unit == "users" else f"there are no {unit}"
+        return f"{name} is undefined: {nothing}"
+    if math.isnan(bounds.low):
+        return f"{name} has no interval: users do not differ"
+    return ""
+
+
+def quantile_of(
+    times: Floats, users: Ints, share: float, confidence: float
+) -> tuple[float, Interval]:
+    """Return a quantile, and those at both ends of the interval of the share below."""
+    value = float(np.quantile(times, share, method="inverted_cdf"))
+    below: Floats = np.bincount(users, times <= value).astype(np.float64)
+    all_of: Floats = np.bincount(users).astype(np.float64)
+    middle = float(below.sum() / all_of.sum())
+    error = spread(below, all_of, middle)
+    if math.isnan(error) or error == 0:
+        return value, NONE
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    reach = float(ndtri((1 + confidence) / 2)) * error
+    ends = np.clip([share - reach, share + reach], 0, 1)
+    low, high = np.quantile(times, ends, method="inverted_cdf").tolist()
+    return value, Interval(low, high)

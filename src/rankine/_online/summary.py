@@ -1,0 +1,281 @@
+"""summarize: what users did, as a table of metrics with intervals, by group and day."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+import polars as pl
+
+from rankine._base.checks import check_flag, check_number
+from rankine._evaluate.summary import finite
+from rankine._online.events import Rules
+from rankine._online.metrics import METRICS
+from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
+from rankine._online.spreads import reason, summed
+from rankine._online.sums import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankine._online.sums import UserSums
+
+_REASONS = 5
+"""Reasons that are told; many days may lack the same thing."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """The metrics of a log, by group, segment and day.
+
+    Attributes:
+        table: a row per metric and group: metric, the columns of the groups, value,
+            low, high, n (what the denominator counts) and users.
+        definitions: metric -> how it is defined.
+        left_out: metric -> why it is not in the table.
+        excluded: events and users that were left out, by reason.
+        notes: what was assumed, and what is odd or undefined.
+        events: how many events were read.
+        confidence: of the intervals.
+        groups: the columns of the groups.
+    """
+
+    table: pl.DataFrame
+    definitions: Mapping[str, str]
+    left_out: Mapping[str, str]
+    excluded: Mapping[str, int]
+    notes: tuple[str, ...]
+    events: int
+    confidence: float
+    groups: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the table, the definitions and the notes as text."""
+        from rankine._report.online import to_text  # noqa: PLC0415
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        """Return its size in one line."""
+        metrics = ", ".join(self.definitions)
+        return f"Summary({metrics}; {self.table.height} rows)"
+
+    def _repr_html_(self) -> str:
+        from rankine._report.online import to_html  # noqa: PLC0415
+
+        return to_html(self)
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+        from rankine._report.online import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; what is undefined is None."""
+        texts = self.table.with_columns(pl.col(pl.Date).cast(pl.String))
+        rows = [
+            {
+                name: finite(cell) if isinstance(cell, float) else cell
+                for name, cell in row.items()
+            }
+            for row in texts.iter_rows(named=True)
+        ]
+        return {
+            "events": self.events,
+            "confidence": self.confidence,
+            "groups": list(self.groups),
+            "table": rows,
+            "definitions": dict(self.definitions),
+            "left_out": dict(self.left_out),
+            "excluded": dict(self.excluded),
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as JSON; what is undefined is null."""
+        return json.dumps(
+            self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False
+        )
+
+
+class Accumulator:
+    """The same as `summarize` for a log that comes in parts.
+
+    What is kept is what users did, so that users who return and sessions that go on
+    in the next part are counted once. However the log is cut, and in whatever order
+    the parts come, the result is the same to the last bit.
+
+    Args:
+        metrics: their names; all that the log has columns for, if not given.
+        in_order: whether parts come in the order of time. Then only the sums of users
+            and the sessions that may go on are kept.
+        **options: as in `summarize`.
+
+    Examples:
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> monday = pl.DataFrame({"user_id": [1], "event": ["impression"]})
+        >>> tuesday = pl.DataFrame(
+        ...     {"user_id": [1, 2], "event": ["click", "impression"]}
+        ... )
+        >>> both = rk.online.Accumulator(by=None, duplicates="keep")
+        >>> both.update(monday).update(tuesday).result().table["value"].to_list()
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[str] | None = None,
+        *,
+        by: str | None = "variant",
+        segment: str | None = None,
+        daily: bool = False,
+        confidence: float = 0.95,
+        in_order: bool = False,
+        **rules: Unpack[RuleOptions],
+    ) -> None:
+        check_number("confidence", confidence, above=0, below=1)
+        check_flag("in_order", in_order)
+        self.metrics, self.confidence = metrics, confidence
+        self._state = State(
+            Rules(**rules),  # type: ignore[arg-type]
+            by,
+            segment,
+            daily=daily,
+            in_order=in_order,
+        )
+
+    def update(self, events: Any) -> Self:
+        """Add events, in any form that `summarize` takes."""
+        self._state.update(events)
+        return self
+
+    def merge(self, other: Accumulator) -> Self:
+        """Add what another one has read; it must have been made alike."""
+        self._state.merge(other._state)
+        return self
+
+    def sums(self) -> UserSums:
+        """Return the sums of every user so far."""
+        return self._state.sums(self.metrics)
+
+    def result(self) -> Summary:
+        """Return the metrics of all events so far."""
+        return _summary(self._state, self.sums(), self.confidence)
+
+
+def summarize(
+    events: Any,
+    metrics: Sequence[str] | None = None,
+    *,
+    by: str | None = "variant",
+    segment: str | None = None,
+    daily: bool = False,
+    confidence: float = 0.95,
+    **rules: Unpack[RuleOptions],
+) -> Summary:
+    """Return the metrics of a log of events, with intervals, by group and day.
+
+    Every metric is a ratio of two sums over users, and its interval is that of users
+    by the delta method, since the events of one user are alike; Wilson's where users
+    themselves are counted.
+
+    Formula:
+        R = sum y / sum x over users; interval R ± t s / sqrt(n), with s the standard
+        deviation of (y - R x) / mean x
+
+    Args:
+        events: a path (a file, a folder or a pattern of CSV, NDJSON or Parquet), a
+            frame, or what `read_table` or `from_sql` gives. Columns are known by
+            names such as timestamp, user_id, session_id, variant, page, event, value
+            and cost.
+        metrics: of ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page
+            and roi; all that the log has columns for, if not given.
+        by: the column that tells groups of users apart. Where it is the variant of a
+            test, users in several are left out, and only what follows the first
+            exposure counts.
+        segment: a second column; a user belongs to the first that is seen.
+        daily: whether each day (in UTC) has its row.
+        confidence: of the intervals.
+        **rules: ``columns=`` {part: column}; ``kinds=`` {own word: kind of event};
+            ``session_gap=`` minutes of silence that end a session, 30 if not given;
+            ``engaged=`` the events that make a session engaged, or seconds;
+            ``unit=`` users, sessions or clicks, which convert; ``cap=`` the most
+            seconds of a page view; ``last_page="heartbeat"``; ``exposure=`` the event
+            that exposes; ``window=`` days after it; ``duplicates="keep"``.
+
+    Returns:
+        A `Summary`: ``.table``, ``.definitions``, ``.excluded``, ``.notes``. A metric
+        is nan where there is nothing to divide by, with the reason in the notes.
+
+    References:
+        Deng, Knoblich and Lu: Applying the delta method in metric analytics. KDD 2018.
+
+    Examples:
+        Two impressions and one click: 1 / 2 = 0.5.
+
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> log = pl.DataFrame({"user_id": [1, 1, 2], "timestamp": [1, 2, 3]})
+        >>> log = log.with_columns(
+        ...     event=pl.Series(["impression", "click", "impression"])
+        ... )
+        >>> found = rk.online.summarize(log, ["ctr"], by=None)
+        >>> found.table.select("value", "n", "users").row(0)
+        (0.5, 2, 2)
+    """
+    whole = Accumulator(
+        metrics, by=by, segment=segment, daily=daily, confidence=confidence, **rules
+    )
+    return whole.update(events).result()
+
+
+def _summary(state: State, sums: UserSums, confidence: float) -> Summary:
+    """Return a row per metric and group of users."""
+    columns = {"variant": state.by, "segment": state.segment, "day": "day"}
+    groups = [
+        label
+        for label in columns
+        if label in (state.has or ()) or (label == "day" and state.daily)
+    ]
+    frame = sums.frame.sort(*groups, "user") if groups else sums.frame
+    ends = [0, frame.height]
+    if groups:
+        sizes = frame.group_by(groups, maintain_order=True).len()["len"]
+        ends = [0, *sizes.cum_sum().to_list()]
+    heads = frame.select(groups)[ends[:-1]].rows() if groups else [()]
+    rows, reasons = [], []
+    for name in sums.metrics:
+        y, x = (frame[f"{name}.{side}"].to_numpy() for side in "yx")
+        for head, start, end in zip(heads, ends, ends[1:], strict=False):
+            part = slice(start, end)
+            value, bounds, n = summed(name, state.rules, y[part], x[part], confidence)
+            rows.append((name, *head, value, *bounds, n, end - start))
+            why = reason(name, state.rules, value, bounds)
+            if why:
+                of = ", ".join(map(str, head))
+                reasons.append(f"{why} ({of})" if of else why)
+    if len(reasons) > _REASONS:
+        more = len(reasons) - _REASONS
+        reasons = [*reasons[:_REASONS], f"and {more:,} more without number or interval"]
+    names = [columns[label] or label for label in groups]
+    types: dict[str, Any] = {"metric": pl.String}
+    types |= dict(zip(names, frame.select(groups).dtypes, strict=True))
+    types |= dict.fromkeys(("value", "low", "high"), pl.Float64)
+    types |= dict.fromkeys(("n", "users"), pl.Int64)
+    table = pl.DataFrame(rows, types, orient="row")
+    notes = sums.notes
+    if state.by is not None and "variant" not in (state.has or ()):
+        notes = (*notes, "the log has no variant: all users are one group")
+    return Summary(
+        table,
+        {name: METRICS[name].says(state.rules) for name in sums.metrics},
+        sums.left_out or {},
+        sums.excluded,
+        (*notes, *reasons),
+        state.n_read,
+        confidence,
+        tuple(names),
+    )
