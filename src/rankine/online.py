@@ -17,6 +17,7 @@ from rankine._online.clicks import (
     click_metrics,
     judgments_from_clicks,
 )
+from rankine._online.generate import Generated, generate
 from rankine._online.interleaving import (
     Interleaved,
     Preference,
@@ -37,8 +38,9 @@ from rankine._online.summary import Accumulator, Summary, summarize
 
 __all__ = [
     "ABTest", "Accumulator", "Calibration", "ClickJudgements", "ClickMetrics",
-    "Interleaved", "Preference", "Rate", "SampleRatio", "Summary", "UsersNeeded",
-    "ab_test", "bounce_rate", "calibrate", "click_metrics", "click_through_rate",
-    "conversion_rate", "engagement_rate", "interleave", "interleaving_test",
-    "judgments_from_clicks", "roi", "summarize", "time_on_page", "users_needed",
+    "Generated", "Interleaved", "Preference", "Rate", "SampleRatio", "Summary",
+    "UsersNeeded", "ab_test", "bounce_rate", "calibrate", "click_metrics",
+    "click_through_rate", "conversion_rate", "engagement_rate", "generate",
+    "interleave", "interleaving_test", "judgments_from_clicks", "roi", "summarize",
+    "time_on_page", "users_needed",
 ]  # fmt: skip

@@ -132,6 +132,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "similarity -q": ("evaluate", ["similarity", *RUNS[:2], "-q"]),
     "similarity": ("similarity", ["similarity", *RUNS]),
     "ctr": ("ctr", ["ctr", "films/clicks.csv", "films/front.csv", "-e", "ips"]),
+    "online": ("online", ["online", "events.csv"]),
+    "online --daily": (
+        "online",
+        ["online", "events.csv", "--daily", "--segment", "country", "--by", "-"],
+    ),
     "conventions": ("conventions", ["conventions"]),
     "convention": ("conventions", ["conventions", "jurity"]),
     "metrics": ("metrics", ["metrics"]),
@@ -154,6 +159,7 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lists.yaml").write_text(
         "runs: one.run\nmetrics: [InterListDiversity@5]\noutput: of/lists\n"
     )
+    rk.online.generate(30, seed=1).events.write_csv(tmp_path / "events.csv")
     monkeypatch.chdir(tmp_path)
     rk.gate("qrels.txt", "hybrid.run", "gate.json", metrics="AP", update=True)
 

@@ -21,6 +21,7 @@ _COMMANDS = {
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",
     "similarity": "Compare runs with each other.",
     "ctr": "Estimate what recommendations would have earned, from a log.",
+    "online": "Sum up what users did, from a log of events.",
     "conventions": "List the named conventions, or show one.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 
 
 @click.command()
-def command() -> None:
-    """Evaluate three made-up systems on sample data that come with rankine."""
+@click.option("--online", is_flag=True, help="Show metrics of a made-up log instead.")
+@click.option(
+    "--save", type=click.Path(path_type=Path), metavar="FILE",
+    help="With --online, write the log to a CSV file.",
+)  # fmt: skip
+def command(online: bool, save: Path | None) -> None:  # noqa: FBT001 - a flag
+    """Evaluate three made-up systems on sample data that come with rankine.
+
+    With --online, sum up a made-up log of events, next to the rates it was drawn from.
+    """
+    if online:
+        _online(save)
+        return
+    if save is not None:
+        msg = "--save goes with --online"
+        raise click.UsageError(msg)
     from rankine._evaluate.compare import compare_evaluations  # noqa: PLC0415
     from rankine._evaluate.evaluate import prepare  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.options import Options  # noqa: PLC0415
@@ -37,3 +53,30 @@ def command() -> None:
         f"These files are in {QRELS.parent}",
         soft_wrap=True,
     )
+
+
+def _online(save: Path | None) -> None:
+    from rankine._online.generate import generate  # noqa: PLC0415 - --help stays fast
+    from rankine._online.summary import summarize  # noqa: PLC0415
+    from rankine._report.online import to_text  # noqa: PLC0415
+    from rankine.cli.output import width  # noqa: PLC0415
+    from rankine.errors import FormatError  # noqa: PLC0415
+
+    world = generate()
+    if save is not None:
+        try:
+            world.events.write_csv(save)
+        except OSError as error:
+            msg = f"{save}: cannot be written: {error.strerror or error}"
+            raise FormatError(msg) from None
+    click.echo("4,000 made-up visitors saw variant A or B of a shop.\n")
+    click.echo(to_text(summarize(world.events), width()))
+    click.echo("\nThe rates that the log was drawn from:")
+    for metric, *values in world.truth.pivot(
+        on="variant", index="metric", values="value"
+    ).iter_rows():
+        each = ", ".join(f"{value:.4f}" for value in values)
+        click.echo(f"  {metric}: {each}")
+    file = save or "events.csv"
+    said = "" if save else "rankine demo --online --save events.csv\n  "
+    click.echo(f"\nThe same from a file:\n  {said}rankine online {file}")

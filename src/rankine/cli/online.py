@@ -1,0 +1,154 @@
+"""rankine online EVENTS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankine.cli.options import pairs
+from rankine.cli.output import json_option, print_json, width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_RULES: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
+        help="Which column is the time, user, session, variant, event, page, item, "
+        "position, query, value, cost or id: its name, or its number from 1; - if "
+        "there is none; repeatable.",
+    ),
+    click.option(
+        "--kind", "kinds", multiple=True, callback=pairs, metavar="WORD=KIND",
+        help="What an event of the log is: exposure, impression, pageview, heartbeat, "
+        "click, action, refund or conversion; repeatable.",
+    ),
+    click.option(
+        "--session-gap", type=float, default=30, show_default=True, metavar="MINUTES",
+        help="The silence that ends a session, where no ids say.",
+    ),
+    click.option(
+        "--engaged", metavar="EVENT,...|SECONDS",
+        help="The events that make a session engaged, or how long it lasts; any event "
+        "that is an action, if not given.",
+    ),
+    click.option(
+        "--unit", default="users", show_default=True, metavar="NAME",
+        help="What converts: users, sessions or clicks.",
+    ),
+    click.option(
+        "--cap", type=float, metavar="SECONDS",
+        help="The most that a page view counts in the time on page.",
+    ),
+    click.option(
+        "--last-page", default="exclude", show_default=True, metavar="NAME",
+        help="The last page of a session: exclude, or heartbeat to close it.",
+    ),
+    click.option(
+        "--exposure", metavar="EVENT",
+        help="The event that exposes a user; the first with a variant, if not given.",
+    ),
+    click.option(
+        "--window", type=float, metavar="DAYS",
+        help="Count only so many days after the first exposure.",
+    ),
+    click.option(
+        "--keep-duplicates", is_flag=True, help="Count rows that are the same twice."
+    ),
+)  # fmt: skip
+
+
+def reading_events(function: Any) -> Any:
+    """Give a command the options that say how events are read and counted."""
+    for option in reversed(_RULES):
+        function = option(function)
+    return function
+
+
+def rules_of(
+    engaged: str | None,
+    keep_duplicates: bool,  # noqa: FBT001 - a flag
+    **given: Any,
+) -> dict[str, Any]:
+    """Return what the options of `reading_events` say, as arguments of `summarize`."""
+    says: Any = engaged
+    if engaged is not None:
+        try:
+            says = float(engaged)
+        except ValueError:
+            says = [word for word in engaged.split(",") if word.strip()]
+    return {
+        **given,
+        "engaged": says,
+        "duplicates": "keep" if keep_duplicates else "drop",
+    }
+
+
+@click.command()
+@click.argument("events")
+@click.option(
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+    help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page, roi or "
+    "engagement_per_impression; repeatable; all that the log allows, if not given.",
+)  # fmt: skip
+@click.option(
+    "--by", default="variant", show_default=True, metavar="COLUMN",
+    help="The groups of users to tell apart; - for none.",
+)  # fmt: skip
+@click.option("--segment", metavar="COLUMN", help="A second column of groups.")
+@click.option("--daily", is_flag=True, help="A row for each day, in UTC.")
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
+    help="Of the intervals.",
+)  # fmt: skip
+@reading_events
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+def command(
+    events: str,
+    metrics: tuple[str, ...],
+    by: str,
+    segment: str | None,
+    daily: bool,  # noqa: FBT001 - a flag
+    confidence: float,
+    as_json: bool,  # noqa: FBT001
+    as_csv: bool,  # noqa: FBT001
+    as_markdown: bool,  # noqa: FBT001
+    **given: Any,
+) -> None:
+    """Sum up what users did, from a log of EVENTS.
+
+    Click-through, conversion, bounce and engagement rate, time on page and return on
+    costs, each with its interval, which is that of users. EVENTS is a file, a folder
+    or a pattern of CSV, NDJSON or Parquet, or - for standard input, with columns such
+    as timestamp, user_id, variant and event.
+
+    \b
+    rankine online events.parquet --segment country
+    rankine online 'days/*.csv' --daily --csv
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine._online.summary import summarize  # noqa: PLC0415 - --help stays fast
+    from rankine._report.online import to_text  # noqa: PLC0415
+
+    if sum((as_json, as_csv, as_markdown)) > 1:
+        msg = "--json, --csv and --markdown cannot be combined"
+        raise click.UsageError(msg)
+    found = summarize(
+        events,
+        metrics or None,
+        by=None if by == "-" else by,
+        segment=segment,
+        daily=daily,
+        confidence=confidence,
+        **rules_of(**given),
+    )
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        click.echo(found.table.write_csv(), nl=False)
+    elif as_markdown:
+        click.echo(found.to_markdown())
+    else:
+        click.echo(to_text(found, width()))

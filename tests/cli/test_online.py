@@ -1,0 +1,137 @@
+"""rankine online and rankine demo --online."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import rankine as rk
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+LOG = rk.online.generate(40, seed=2).events
+
+
+@pytest.fixture(autouse=True)
+def _log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LOG.write_csv(tmp_path / "events.csv")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_table_is_that_of_summarize(rankine: Command) -> None:
+    done = rankine("online", "events.csv", "--segment", "country", "--csv")
+    found = rk.online.summarize("events.csv", segment="country").table
+
+    assert (done.code, done.err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [row["country"] for row in rows] == found["country"].to_list()
+    assert [float(row["value"]) for row in rows] == found["value"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["--by", "-"], {"by": None}),
+        (["-m", "ctr", "--daily"], {"metrics": ["ctr"], "daily": True}),
+        (["--engaged", "20"], {"engaged": 20}),
+        (["--engaged", "share,conversion"], {"engaged": ["share", "conversion"]}),
+        (["--unit", "sessions", "--cap", "30"], {"unit": "sessions", "cap": 30}),
+        (["--session-gap", "600", "--window", "1"], {"session_gap": 600, "window": 1}),
+        (["--kind", "share=click"], {"kinds": {"share": "click"}}),
+        (["--keep-duplicates"], {"duplicates": "keep"}),
+        (["--col", "variant=country"], {"columns": {"variant": "country"}}),
+        (["--exposure", "pageview"], {"exposure": "pageview"}),
+        (["--last-page", "heartbeat"], {"last_page": "heartbeat"}),
+        (["--confidence", "0.5"], {"confidence": 0.5}),
+    ],
+)  # fmt: skip
+def test_options(
+    words: list[str], options: dict[str, object], rankine: Command
+) -> None:
+    done = rankine("online", "events.csv", *words)
+
+    assert done.code == 0, done.err
+    summary = rk.online.summarize("events.csv", **options)  # type: ignore[arg-type]
+    head = done.out.splitlines()
+    # The words of notes are not wrapped where nobody watches.
+    assert [" ".join(line.split()) for line in head[: summary.table.height + 2]] == [
+        " ".join(line.split())
+        for line in str(summary).splitlines()[: summary.table.height + 2]
+    ]
+
+
+def test_the_text_says_what_is_what(rankine: Command) -> None:
+    out = rankine("online", "events.csv").out
+
+    assert "ctr = clicks / impressions" in out
+    assert "conversion_rate = users with a conversion / users" in out
+    assert "the last page of a session is excluded" in out
+    assert "page views at the end of a session: no time on page" in out
+
+
+def test_markdown(rankine: Command) -> None:
+    out = rankine("online", "events.csv", "--markdown").out
+
+    assert out == rk.online.summarize("events.csv").to_markdown() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nothing.csv"], 3, "nothing.csv: no such file"),
+        (
+            ["events.csv", "-m", "crt"],
+            2,
+            "unknown online metric 'crt'; there are ctr, ",
+        ),
+        (["events.csv", "--by", "land"], 3, "events.csv has no column 'land'; it has "),
+        (["events.csv", "--unit", "days"], 2, "unit must be one of users, sessions, "),
+        (
+            ["events.csv", "--json", "--csv"],
+            2,
+            "--json, --csv and --markdown cannot be",
+        ),
+        (
+            ["events.csv", "--session-gap", "0"],
+            2,
+            "session_gap must be above 0 minutes",
+        ),
+        (["events.csv", "--kind", "share=look"], 2, "a kind of event must be one of "),
+        (["odd.csv"], 3, "odd.csv:3: timestamp is 'x', not a time; expected one such"),
+    ],
+)
+def test_errors_are_one_sentence(
+    words: list[str], code: int, said: str, rankine: Command
+) -> None:
+    Path("odd.csv").write_text(
+        "user_id,event,timestamp\n1,click,2026-01-01\n1,click,x\n"
+    )
+    done = rankine("online", *words)
+
+    assert done.code == code
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_the_demo_shows_a_log_and_its_truth(rankine: Command) -> None:
+    done = rankine("demo", "--online", "--save", "saved.csv")
+
+    assert (done.code, done.err) == (0, "")
+    assert "  ctr: 0.1000, 0.1200\n" in done.out
+    assert "rankine online saved.csv" in done.out
+    saved = rankine("online", "saved.csv", "--csv").out
+    shown = pl.read_csv(io.StringIO(saved))["value"]
+    assert all(f"{value:.4f}" in done.out for value in shown)
+
+
+def test_save_goes_with_online(rankine: Command) -> None:
+    assert rankine("demo", "--save", "x.csv").code == 2
+    done = rankine("demo", "--online", "--save", "no/where.csv")
+    assert done.code == 3
+    assert done.err.startswith("rankine: no/where.csv: cannot be written")
