@@ -215,6 +215,8 @@ class State:
         if self.rules.duplicates == "keep":
             return frame
         keyed = frame.filter(pl.col("same").is_not_null())
+        if keyed["same"].n_unique() == keyed.height:
+            return frame
         by_id = "id" in (self.has or ())
         key = ["same"] if by_id else ["user", "time", "kind", "same"]
         again = keyed.height - keyed.select(key).n_unique()

@@ -37,7 +37,7 @@ def with_sessions(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     A session has an id, or ends with silence; a first exposure cuts it in two, since
     only what comes after that counts.
     """
-    ordered = frame.sort("user", "session", "time", "kind", "same", nulls_last=True)
+    ordered = _ordered(frame)
     gap = pl.when(pl.col("session").is_null()).then(rules.gap)
     new = (
         (pl.col("user") != pl.col("user").shift())
@@ -48,9 +48,18 @@ def with_sessions(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
         )
     )
     day = (pl.col("time") // _DAY).cast(pl.Int32)
-    return ordered.with_columns(
-        new.fill_null(value=True).cum_sum().alias("number"), day.alias("day")
-    )
+    number = new.fill_null(value=True).cum_sum().set_sorted()
+    return ordered.with_columns(number.alias("number"), day.alias("day"))
+
+
+def _ordered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sort by user, session, time and kind: one key at a time, which is faster."""
+    moment = (pl.col("time") * len(CODES) + pl.col("kind")).alias("moment")
+    frame = frame.with_columns(moment)
+    for key in ("moment", "session", "user"):
+        if frame[key].null_count() < frame.height and not frame[key].is_sorted():
+            frame = frame.sort(key, nulls_last=True, maintain_order=True)
+    return frame.drop("moment")
 
 
 def tallied(frame: pl.DataFrame, rules: Rules, *, daily: bool) -> pl.DataFrame:
@@ -66,7 +75,10 @@ def tallied(frame: pl.DataFrame, rules: Rules, *, daily: bool) -> pl.DataFrame:
     if not daily:
         frame = frame.with_columns(pl.lit(None, pl.Int32).alias("day"))
     money = _is("conversion") | _is("refund")
-    own = frame.group_by(KEYS).agg(
+    # A session has one user and one phase, and the days that it lasts.
+    grain = ["number", "day"] if daily else ["number"]
+    own = frame.group_by(grain).agg(
+        pl.col([key for key in KEYS if key not in grain]).first(),
         pl.len().alias("events"),
         _is("impression").sum().alias("impressions"),
         _is("click").sum().alias("clicks"),
