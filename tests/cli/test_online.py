@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +75,21 @@ def test_the_text_says_what_is_what(rankine: Command) -> None:
     assert "conversion_rate = users with a conversion / users" in out
     assert "the last page of a session is excluded" in out
     assert "page views at the end of a session: no time on page" in out
+
+
+def test_a_query_of_a_database(rankine: Command) -> None:
+    with closing(sqlite3.connect("shop.db")) as shop:
+        shop.execute("create table log (user_id, event)")
+        rows = [(1, "impression"), (1, "click"), (2, "impression")]
+        shop.executemany("insert into log values (?, ?)", rows)
+        shop.commit()
+
+    done = rankine("online", "shop.db", "--sql", "select * from log", "-m", "ctr")
+    assert done.code == 0, done.err
+    assert "ctr      0.5000" in done.out
+    without = rankine("online", "shop.db")
+    assert (without.code, without.err.count("\n")) == (3, 1)
+    assert "say which rows are meant" in without.err
 
 
 def test_markdown(rankine: Command) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rankine._online.events import KINDS, Rules, read_events
+from rankine._online.events import read_events
+from rankine._online.rules import KINDS, Rules
 from rankine._online.sums import user_sums
 from rankine.errors import ColumnNotFoundError, DataError
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from rankine._online.events import Rules
+from rankine._online.rules import Rules
 from rankine._online.sums import State, user_sums
 from rankine.errors import DataError, RankineError, UnknownMetricError
 from tests.online.logs import log

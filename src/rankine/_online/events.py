@@ -6,61 +6,26 @@ Whatever is left out is counted, and whatever is assumed is told.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.checks import check_choice, check_flag
 from rankine._io import open_table
-from rankine._io.columns import check_parts, choose, known_columns
+from rankine._io.columns import choose, known_columns
 from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, kind_of, numbers
-from rankine._online.times import SECOND, span, times
+from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
+from rankine._online.times import times
 from rankine.errors import ColumnNotFoundError, DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from rankine._io.sources import Rows
     from rankine._io.tables import Places, Table
+    from rankine._online.rules import Rules
 
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "time": (
-        "timestamp", "event_timestamp", "event_time", "time", "ts", "datetime",
-        "occurred_at", "created_at", "date",
-    ),
-    "user": (
-        "user_id", "userid", "uid", "user", "client_id", "visitor_id", "visitorid",
-        "customer_id", "anonymous_id", "user_pseudo_id",
-    ),
-    "session": ("session_id", "sessionid", "session", "visit_id", "ga_session_id"),
-    "variant": (
-        "variant", "variant_id", "variation", "variation_id", "arm", "bucket",
-        "experiment_group", "treatment_group", "group",
-    ),
-    "event": (
-        "event", "event_name", "event_type", "action_name", "action", "kind", "type",
-    ),
-    "page": ("page", "page_id", "url", "page_url", "page_location", "path", "screen"),
-    "item": ("item_id", "itemid", "item", "product_id", "doc_id", "object_id"),
-    "position": ("position", "rank", "slot", "ordinal"),
-    "query": ("query_id", "queryid", "qid", "search_id"),
-    "value": ("value", "revenue", "amount", "order_value"),
-    "cost": ("cost", "spend", "ad_cost"),
-    "id": ("event_id", "eventid", "insert_id"),
-}  # fmt: skip
-"""The parts of an event, and by which names they are known."""
-KINDS = (
-    "exposure", "impression", "pageview", "heartbeat", "click", "action", "refund",
-    "conversion",
-)  # fmt: skip
-"""The kinds of events; of events at the same time, the first of these comes first."""
-CODES = {kind: code for code, kind in enumerate(KINDS)}
-PASSIVE = KINDS[: KINDS.index("click")]
-"""What happens without the user doing anything more."""
 _WORDS = {
     "exposure": ("exposure", "exposed", "assignment", "experiment_viewed"),
     "impression": ("impression", "impressions", "shown", "view_item_list"),
@@ -75,93 +40,8 @@ _MONEY = 1_000_000
 """Money is kept in whole millionths, so that sums are exact in any order."""
 _MOST = 9_000_000_000
 """What one event may be worth; a user's sum stays within 64 bits."""
-_DAY = 24 * 60 * 60 * SECOND
-Unit = Literal["users", "sessions", "clicks"]
-LastPage = Literal["exclude", "heartbeat"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What a user may say of a log, and of how its metrics are defined.
-
-    Attributes:
-        columns: which column is what, where names are not known.
-        kinds: own word of an event -> one of `KINDS`.
-        session_gap: minutes of silence that end a session, where ids do not say.
-        engaged: the events that make a session engaged, or the seconds it lasts; any
-            event but `PASSIVE` ones if not given.
-        unit: what converts: users, sessions or clicks.
-        cap: the most seconds that a page view counts.
-        last_page: exclude it from the time on page, or close it by a heartbeat.
-        exposure: the event that exposes a user; the first event with a variant if not
-            given.
-        window: days after the first exposure that count; all if not given.
-        duplicates: whether rows that are the same are dropped or kept.
-    """
-
-    columns: Mapping[str, Any] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    session_gap: float | timedelta = 30
-    engaged: Collection[str] | float | None = None
-    unit: Unit = "users"
-    cap: float | timedelta | None = None
-    last_page: LastPage = "exclude"
-    exposure: str | None = None
-    window: float | timedelta | None = None
-    duplicates: Literal["drop", "keep"] = "drop"
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "kinds"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, {} if given is None else given)
-            if not isinstance(getattr(self, name), Mapping):
-                msg = f"{name} must be a mapping, got {given!r}"
-                raise ParameterError(msg)
-        check_parts(self.columns, COLUMNS)
-        for kind in self.kinds.values():
-            check_choice("a kind of event", kind, KINDS)
-        check_choice("unit", self.unit, ("users", "sessions", "clicks"))
-        check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
-        check_choice("duplicates", self.duplicates, ("drop", "keep"))
-        engaged = self.engaged
-        if isinstance(engaged, str) or (
-            engaged is not None and not isinstance(engaged, (int, float, Collection))
-        ):
-            msg = (
-                "engaged must be a list of events such as ['click', 'share'], or a "
-                f"number of seconds, got {engaged!r}"
-            )
-            raise ParameterError(msg)
-        _ = self.gap, self.engaged_after, self.longest, self.within
-
-    @property
-    def gap(self) -> int:
-        """Microseconds of silence that end a session without an id."""
-        return span("session_gap", self.session_gap, 60 * SECOND, "minutes")
-
-    @property
-    def gap_of_ids(self) -> int:
-        """Microseconds of silence that end even a session with an id."""
-        return max(self.gap, _DAY)
-
-    @property
-    def engaged_after(self) -> int | None:
-        """Microseconds that make a session engaged, None if events do."""
-        if isinstance(self.engaged, (int, float)):
-            return span("engaged", self.engaged, SECOND, "seconds")
-        return None
-
-    @property
-    def longest(self) -> int | None:
-        """The most microseconds that a page view counts."""
-        return None if self.cap is None else span("cap", self.cap, SECOND, "seconds")
-
-    @property
-    def within(self) -> int | None:
-        """Microseconds after the first exposure that count."""
-        return (
-            None if self.window is None else span("window", self.window, _DAY, "days")
-        )
+_FAR = 1 << 58
+"""Microseconds: the year 11103."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +54,7 @@ class Events:
             millionths, and a key that rows which are the same share.
         has: the parts that the log has.
         kinds: the kinds that it has.
+        clock: how its times were written.
         n_read: how many rows were read.
         late: how many came after a later one of the same user.
         excluded: rows that were left out while reading, by reason.
@@ -183,6 +64,7 @@ class Events:
     frame: pl.DataFrame
     has: frozenset[str]
     kinds: frozenset[str]
+    clock: str
     n_read: int
     late: int
     excluded: Mapping[str, int]
@@ -214,8 +96,8 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
         raise DataError(msg)
     origin = origin_of(table.name, loaded)
     notes = [*table.notes, *_taken(found, told, table.name)]
-    frame, more = _typed(raw, found, origin, rules)
-    return _kept(frame, frozenset(found), [*notes, *more])
+    frame, clock, more = _typed(raw, found, origin, rules)
+    return _kept(frame, frozenset(found), clock, [*notes, *more])
 
 
 def _resolved(
@@ -281,15 +163,17 @@ def _taken(
 
 def _typed(
     raw: pl.DataFrame, found: Mapping[str, str], origin: Rows | Places, rules: Rules
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return the columns that metrics are made of, under their own names and types."""
+) -> tuple[pl.DataFrame, str, list[str]]:
+    """Return the columns that metrics are made of, how times were written, notes."""
     notes: list[str] = []
+    clock = ""
     columns: dict[str, pl.Series] = {}
     for part in ("user", "session", "variant", "segment"):
         if part in found:
             columns[part] = _labels(raw[found[part]], part, origin)
     if "time" in found:
         moments, said = times(raw[found["time"]], found["time"], origin)
+        clock = _clock(moments, found["time"], origin)
         columns["time"] = moments
         notes += said
     for part in ("value", "cost"):
@@ -311,7 +195,17 @@ def _typed(
         "value", "cost", "same",
     )  # fmt: skip
     made = made.with_columns(_same(raw, made, found, rules).alias("same"), *lacking)
-    return made.select(order), notes
+    return made.select(order), clock, notes
+
+
+def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
+    """Say how times were written; refuse those that are far beyond any log."""
+    far = (moments.abs() >= _FAR).fill_null(value=False)
+    if far.any():
+        row = int(far.arg_true()[0])
+        msg = f"{origin.where(row)}: {title} is thousands of years away"
+        raise DataError(msg)
+    return moments.name
 
 
 def _labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
@@ -404,7 +298,9 @@ def _same(
     return pl.concat([made, plain], how="horizontal").hash_rows()
 
 
-def _kept(frame: pl.DataFrame, has: frozenset[str], notes: list[str]) -> Events:
+def _kept(
+    frame: pl.DataFrame, has: frozenset[str], clock: str, notes: list[str]
+) -> Events:
     """Leave out events that cannot be used, and count them."""
     n_read = frame.height
     excluded = {}
@@ -423,7 +319,7 @@ def _kept(frame: pl.DataFrame, has: frozenset[str], notes: list[str]) -> Events:
     if "time" in has and not frame["time"].is_sorted():
         late = _late(frame)
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
-    return Events(frame, has, kinds, n_read, late, excluded, tuple(notes))
+    return Events(frame, has, kinds, clock, n_read, late, excluded, tuple(notes))
 
 
 def _late(frame: pl.DataFrame) -> int:
@@ -431,12 +327,3 @@ def _late(frame: pl.DataFrame) -> int:
     order = frame.select("user", "time").sort("user", maintain_order=True)
     again = pl.col("user") == pl.col("user").shift()
     return int(order.select((again & (pl.col("time").diff() < 0)).sum()).item())
-
-
-def check_groups(by: object, segment: object, daily: object) -> None:
-    """Check the columns by which metrics are shown."""
-    for name, value in (("by", by), ("segment", segment)):
-        if value is not None and not isinstance(value, str):
-            msg = f"{name} must be the name of a column or None, got {value!r}"
-            raise ParameterError(msg)
-    check_flag("daily", daily)

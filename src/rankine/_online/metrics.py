@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine._online.events import PASSIVE
+from rankine._online.rules import PASSIVE
 from rankine._online.times import SECOND
 from rankine.errors import DataError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankine._online.events import Rules
+    from rankine._online.rules import Rules
 
 _MILLION = 1e6
 

@@ -14,7 +14,7 @@ import numpy as np
 from rankine._base.checks import check_number
 from rankine._base.text import count
 from rankine._evaluate.summary import finite
-from rankine._online.events import LastPage, Rules, Unit
+from rankine._online.rules import LastPage, Rules, Unit
 from rankine._online.spreads import (
     NONE,
     clustered,

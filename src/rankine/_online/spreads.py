@@ -12,7 +12,7 @@ from rankine._stats.intervals import Interval
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._online.events import Rules
+    from rankine._online.rules import Rules
 
 NONE = Interval(math.nan, math.nan)
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from rankine._base.checks import check_flag, check_number
 from rankine._evaluate.summary import finite
-from rankine._online.events import Rules
 from rankine._online.metrics import METRICS
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
+from rankine._online.rules import Rules
 from rankine._online.spreads import reason, summed
 from rankine._online.sums import State
 

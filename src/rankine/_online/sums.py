@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine._base.text import count
-from rankine._online.events import COLUMNS, Rules, check_groups, read_events
+from rankine._online.events import read_events
 from rankine._online.metrics import METRICS, chosen
+from rankine._online.people import alike, earliest, firsts, oddities
+from rankine._online.rules import COLUMNS, Rules, check_groups
+from rankine._online.sources import Query, refuse_database
 from rankine._online.tallies import (
     AFTER,
     BEFORE,
@@ -30,10 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.events import Events
-
-_HEAVY = 0.1
-_FEW_USERS = 20
-"""Users below which one of them may well have a tenth of the events."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +114,16 @@ class State:
         self.closed: list[pl.DataFrame] = []
         self.labels: dict[str, list[pl.DataFrame]] = {"variant": [], "segment": []}
         self.until: int | None = None
+        self.clock = ""
 
     def update(self, events: Any) -> None:
-        """Add events."""
-        self._take(read_events(events, self.rules, self.by, self.segment))
+        """Add events: those of a log, or of all batches of a query."""
+        refuse_database(events)
+        for part in events if isinstance(events, Query) else (events,):
+            self._take(read_events(part, self.rules, self.by, self.segment))
 
     def _take(self, own: Events) -> None:
-        self._same_columns(own.has)
+        self._same_columns(own.has, own.clock)
         frame = own.frame
         if self.in_order:
             self._refuse_late(frame)
@@ -134,8 +136,8 @@ class State:
         self.late += own.late
         for label, found in self.labels.items():
             if label in own.has:
-                found.append(_firsts(frame, label))
-                self.labels[label] = [_earliest(found, label)]
+                found.append(firsts(frame, label))
+                self.labels[label] = [earliest(found, label)]
         self.open.append(frame)
         if self.in_order:
             self._close()
@@ -154,7 +156,7 @@ class State:
             raise DataError(msg)
         if other.has is None:
             return
-        self._same_columns(other.has)
+        self._same_columns(other.has, other.clock)
         self.has, self.kinds = other.has, self.kinds | other.kinds
         self.n_read += other.n_read
         self.late += other.late
@@ -165,7 +167,11 @@ class State:
             self.labels[label] = self.labels[label] + other.labels[label]
         self.open = self.open + other.open
 
-    def _same_columns(self, has: frozenset[str]) -> None:
+    def _same_columns(self, has: frozenset[str], clock: str) -> None:
+        if clock and self.clock and clock != self.clock:
+            msg = f"this part has {clock}, and those before have {self.clock}"
+            raise DataError(msg)
+        self.clock = self.clock or clock
         if self.has is None or has == self.has:
             return
         odd = min(has ^ self.has)
@@ -211,7 +217,7 @@ class State:
 
     def _distinct(self) -> pl.DataFrame:
         """Return all events, each once."""
-        frame = pl.concat(_alike(self.open))
+        frame = pl.concat(alike(self.open))
         if self.rules.duplicates == "keep":
             return frame
         keyed = frame.filter(pl.col("same").is_not_null())
@@ -238,7 +244,7 @@ class State:
         if not self._exposes:
             return frame.with_columns(pl.lit(AFTER, pl.Int8).alias("phase"))
         firsts = (
-            _earliest(self.labels["variant"], "variant")
+            earliest(self.labels["variant"], "variant")
             .group_by("user")
             .agg(pl.col("exposed").min())
         )
@@ -271,7 +277,7 @@ class State:
         after = counts.filter(pl.col("phase") == AFTER).drop("phase")
         before = counts.filter(pl.col("phase") == BEFORE).drop("phase", "day")
         before = before.group_by("user").agg(pl.all().sum())
-        notes += _odd(after, self.has)
+        notes += oddities(after, self.has)
         rules = self.rules
         found = users.join(
             after.select(
@@ -306,7 +312,7 @@ class State:
             if not found:
                 users = users.with_columns(pl.lit(None, pl.String).alias(label))
                 continue
-            seen = _earliest(found, label).join(users, on="user", how="semi")
+            seen = earliest(found, label).join(users, on="user", how="semi")
             n = seen.height - seen["user"].n_unique()
             if n:
                 said = count(n, "user")
@@ -330,7 +336,7 @@ class State:
     def _with_first(self, users: pl.DataFrame) -> pl.DataFrame:
         if not self._exposes:
             return users.with_columns(pl.lit(None, pl.Datetime("us")).alias("first"))
-        seen = _earliest(self.labels["variant"], "variant").group_by("user")
+        seen = earliest(self.labels["variant"], "variant").group_by("user")
         first = pl.col("exposed").min().cast(pl.Datetime("us")).alias("first")
         return users.join(seen.agg(first), on="user", how="left")
 
@@ -342,7 +348,7 @@ class State:
         notes: list[str],
     ) -> pl.DataFrame:
         """Leave out users in several arms, then those who were never exposed."""
-        seen = _earliest(self.labels["variant"], "variant")
+        seen = earliest(self.labels["variant"], "variant")
         several = seen.filter(pl.len().over("user") > 1)
         apart = several.select("user").unique()
         if apart.height:
@@ -389,57 +395,3 @@ def _leave(
         theirs = counts.join(users, on="user", how="semi")["events"].sum()
         excluded[f"users {words}"] = users.height
         excluded[f"events of users {words}"] = int(theirs)
-
-
-def _odd(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:
-    """Say what is odd in what users did."""
-    each = counts.group_by("user").agg(pl.exclude("day").sum())
-    total = each.select(pl.exclude("user").sum()).row(0, named=True)
-    notes = []
-    most = each.sort("events", "user", descending=[True, False]).row(0, named=True)
-    share = most["events"] / total["events"] if total["events"] else 0
-    if each.height >= _FEW_USERS and share >= _HEAVY:
-        notes.append(
-            f"user {most['user']!r} has {share:.0%} of the events: a robot, perhaps"
-        )
-    more = each.filter(pl.col("clicks") > pl.col("impressions")).height
-    if more and total["impressions"]:
-        notes.append(f"{count(more, 'user')} with more clicks than impressions")
-    if total["pageless"] and total["pageless"] < total["sessions"]:
-        n = count(total["pageless"], "session")
-        notes.append(f"{n} without a page view: counted, and none of them bounces")
-    if total["untimed"]:
-        n = count(total["untimed"], "page view")
-        notes.append(f"{n} at the end of a session: no time on page")
-    if "value" in has and total["revenue"] < 0:
-        notes.append("revenue is negative: refunds are more than what was sold")
-    return notes
-
-
-def _firsts(frame: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Return when each user was first seen, and first exposed, with each label."""
-    known = frame.filter(pl.col(label).is_not_null())
-    return known.group_by("user", label).agg(
-        pl.col("time").min().alias("seen"),
-        pl.col("time").filter("exposes").min().alias("exposed"),
-    )
-
-
-def _earliest(found: list[pl.DataFrame], label: str) -> pl.DataFrame:
-    if len(found) == 1:
-        return found[0]
-    return (
-        pl.concat(_alike(found))
-        .group_by("user", label)
-        .agg(pl.col("seen", "exposed").min())
-    )
-
-
-def _alike(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Give ids one type: text, where some parts have text and some have ints."""
-    odd = [
-        name
-        for name in ("user", "session")
-        if len({frame.schema.get(name) for frame in frames}) > 1
-    ]
-    return [frame.with_columns(pl.col(odd).cast(pl.String)) for frame in frames]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine._online.events import CODES, PASSIVE
+from rankine._online.rules import CODES, PASSIVE
 from rankine._online.times import SECOND
 
 if TYPE_CHECKING:
-    from rankine._online.events import Rules
+    from rankine._online.rules import Rules
 
 BEFORE, AFTER, BEYOND = 0, 1, 2
 """Before the first exposure, after it, and after the window that counts."""

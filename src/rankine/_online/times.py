@@ -33,6 +33,9 @@ def times(
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return times as microseconds, null where there is none, and what was assumed.
 
+    The name of the column of times says how they were written, which must be the same
+    in all parts of a log; it is empty if there are none.
+
     Args:
         column: datetimes, dates, ISO 8601 text, or numbers since 1970.
         title: what the column is called.
@@ -42,7 +45,8 @@ def times(
     if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
         zone = getattr(column.dtype, "time_zone", None)
         said = () if zone else (f"{name}: times without a zone are taken as UTC",)
-        return column.cast(pl.Datetime("us", zone)).to_physical(), said
+        moments = column.cast(pl.Datetime("us", zone)).to_physical()
+        return moments.alias("times" if zone else "times without a zone"), said
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.String:
@@ -91,7 +95,7 @@ def _from_text(
     bare = zone.is_null() & column.is_not_null()
     found = parsed.to_physical()
     if not bare.any():
-        return found - _offsets(zone), ()
+        return (found - _offsets(zone)).alias("times"), ()
     if zone.null_count() < len(zone):
         row = int(bare.arg_true()[0])
         msg = (
@@ -99,7 +103,8 @@ def _from_text(
             "other times have one; give all of them a zone, or none"
         )
         raise DataError(msg)
-    return found, (f"{origin.name}: times without a zone are taken as UTC",)
+    said = (f"{origin.name}: times without a zone are taken as UTC",)
+    return found.alias("times without a zone"), said
 
 
 def _offsets(zone: pl.Series) -> pl.Series:
@@ -119,7 +124,7 @@ def _from_numbers(
         column = column.fill_nan(None)
     known = column.drop_nulls()
     if known.is_empty():
-        return column.cast(pl.Int64), ()
+        return column.cast(pl.Int64).alias(""), ()
     size = known.cast(pl.Float64).abs()
     if not bool(size.is_finite().all()):
         msg = f"{origin.name}: {title} has a time that is not finite"
@@ -139,11 +144,11 @@ def _from_numbers(
         said = f"{origin.name}: {title} has small numbers, taken as seconds"
     if column.dtype.is_float():
         scaled = column.cast(pl.Float64) * _FACTORS.get(least, 1e-3)
-        return scaled.round().cast(pl.Int64), (said,)
+        return scaled.round().cast(pl.Int64).alias(least), (said,)
     whole = column.cast(pl.Int64)
     if least in _FACTORS:
-        return whole * int(_FACTORS[least]), (said,)
-    return whole // 1000, (said,)
+        return (whole * int(_FACTORS[least])).alias(least), (said,)
+    return (whole // 1000).alias(least), (said,)
 
 
 def _unit(size: object) -> str:

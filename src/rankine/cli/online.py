@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
+        "--sql", metavar="QUERY",
+        help="The rows to read, where EVENTS is an SQLite or DuckDB file or the URL of "
+        "a PostgreSQL server.",
+    ),
+    click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
         help="Which column is the time, user, session, variant, event, page, item, "
         "position, query, value, cost or id: its name, or its number from 1; - if "
@@ -66,6 +71,13 @@ def reading_events(function: Any) -> Any:
     return function
 
 
+def events_of(events: str, sql: str | None) -> Any:
+    """Return the log that a command reads: a path, or the rows of a query."""
+    from rankine._online.sources import from_sql  # noqa: PLC0415 - --help stays fast
+
+    return events if sql is None else from_sql(events, sql)
+
+
 def rules_of(
     engaged: str | None,
     keep_duplicates: bool,  # noqa: FBT001 - a flag
@@ -116,6 +128,7 @@ def command(
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
+    sql: str | None,
     **given: Any,
 ) -> None:
     """Sum up what users did, from a log of EVENTS.
@@ -128,6 +141,7 @@ def command(
     \b
     rankine online events.parquet --segment country
     rankine online 'days/*.csv' --daily --csv
+    rankine online shop.sqlite --sql 'select * from events'
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.summary import summarize  # noqa: PLC0415 - --help stays fast
     from rankine._report.online import to_text  # noqa: PLC0415
@@ -136,7 +150,7 @@ def command(
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
     found = summarize(
-        events,
+        events_of(events, sql),
         metrics or None,
         by=None if by == "-" else by,
         segment=segment,

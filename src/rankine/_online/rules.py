@@ -1,0 +1,146 @@
+"""What may be said of a log of events, and of how its metrics are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from rankine._base.checks import check_choice, check_flag
+from rankine._io.columns import check_parts
+from rankine._online.times import SECOND, span
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "time": (
+        "timestamp", "event_timestamp", "event_time", "time", "ts", "datetime",
+        "occurred_at", "created_at", "date",
+    ),
+    "user": (
+        "user_id", "userid", "uid", "user", "client_id", "visitor_id", "visitorid",
+        "customer_id", "anonymous_id", "user_pseudo_id",
+    ),
+    "session": ("session_id", "sessionid", "session", "visit_id", "ga_session_id"),
+    "variant": (
+        "variant", "variant_id", "variation", "variation_id", "arm", "bucket",
+        "experiment_group", "treatment_group", "group",
+    ),
+    "event": (
+        "event", "event_name", "event_type", "action_name", "action", "kind", "type",
+    ),
+    "page": ("page", "page_id", "url", "page_url", "page_location", "path", "screen"),
+    "item": ("item_id", "itemid", "item", "product_id", "doc_id", "object_id"),
+    "position": ("position", "rank", "slot", "ordinal"),
+    "query": ("query_id", "queryid", "qid", "search_id"),
+    "value": ("value", "revenue", "amount", "order_value"),
+    "cost": ("cost", "spend", "ad_cost"),
+    "id": ("event_id", "eventid", "insert_id"),
+}  # fmt: skip
+"""The parts of an event, and by which names they are known."""
+KINDS = (
+    "exposure", "impression", "pageview", "heartbeat", "click", "action", "refund",
+    "conversion",
+)  # fmt: skip
+"""The kinds of events; of events at the same time, the first of these comes first."""
+CODES = {kind: code for code, kind in enumerate(KINDS)}
+PASSIVE = KINDS[: KINDS.index("click")]
+"""What happens without the user doing anything more."""
+_DAY = 24 * 60 * 60 * SECOND
+Unit = Literal["users", "sessions", "clicks"]
+LastPage = Literal["exclude", "heartbeat"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What a user may say of a log, and of how its metrics are defined.
+
+    Attributes:
+        columns: which column is what, where names are not known.
+        kinds: own word of an event -> one of `KINDS`.
+        session_gap: minutes of silence that end a session, where ids do not say.
+        engaged: the events that make a session engaged, or the seconds it lasts; any
+            event but `PASSIVE` ones if not given.
+        unit: what converts: users, sessions or clicks.
+        cap: the most seconds that a page view counts.
+        last_page: exclude it from the time on page, or close it by a heartbeat.
+        exposure: the event that exposes a user; the first event with a variant if not
+            given.
+        window: days after the first exposure that count; all if not given.
+        duplicates: whether rows that are the same are dropped or kept.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    session_gap: float | timedelta = 30
+    engaged: Collection[str] | float | None = None
+    unit: Unit = "users"
+    cap: float | timedelta | None = None
+    last_page: LastPage = "exclude"
+    exposure: str | None = None
+    window: float | timedelta | None = None
+    duplicates: Literal["drop", "keep"] = "drop"
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "kinds"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, {} if given is None else given)
+            if not isinstance(getattr(self, name), Mapping):
+                msg = f"{name} must be a mapping, got {given!r}"
+                raise ParameterError(msg)
+        check_parts(self.columns, COLUMNS)
+        for kind in self.kinds.values():
+            check_choice("a kind of event", kind, KINDS)
+        check_choice("unit", self.unit, ("users", "sessions", "clicks"))
+        check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
+        check_choice("duplicates", self.duplicates, ("drop", "keep"))
+        engaged = self.engaged
+        if isinstance(engaged, str) or (
+            engaged is not None and not isinstance(engaged, (int, float, Collection))
+        ):
+            msg = (
+                "engaged must be a list of events such as ['click', 'share'], or a "
+                f"number of seconds, got {engaged!r}"
+            )
+            raise ParameterError(msg)
+        _ = self.gap, self.engaged_after, self.longest, self.within
+
+    @property
+    def gap(self) -> int:
+        """Microseconds of silence that end a session without an id."""
+        return span("session_gap", self.session_gap, 60 * SECOND, "minutes")
+
+    @property
+    def gap_of_ids(self) -> int:
+        """Microseconds of silence that end even a session with an id."""
+        return max(self.gap, _DAY)
+
+    @property
+    def engaged_after(self) -> int | None:
+        """Microseconds that make a session engaged, None if events do."""
+        if isinstance(self.engaged, (int, float)):
+            return span("engaged", self.engaged, SECOND, "seconds")
+        return None
+
+    @property
+    def longest(self) -> int | None:
+        """The most microseconds that a page view counts."""
+        return None if self.cap is None else span("cap", self.cap, SECOND, "seconds")
+
+    @property
+    def within(self) -> int | None:
+        """Microseconds after the first exposure that count."""
+        return (
+            None if self.window is None else span("window", self.window, _DAY, "days")
+        )
+
+
+def check_groups(by: object, segment: object, daily: object) -> None:
+    """Check the columns by which metrics are shown."""
+    for name, value in (("by", by), ("segment", segment)):
+        if value is not None and not isinstance(value, str):
+            msg = f"{name} must be the name of a column or None, got {value!r}"
+            raise ParameterError(msg)
+    check_flag("daily", daily)

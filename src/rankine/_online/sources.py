@@ -1,0 +1,254 @@
+"""Events from a database: the rows of a query, read in batches.
+
+What a URL says of users and passwords is given to the driver, and nowhere kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import weakref
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+from uuid import UUID
+
+import polars as pl
+
+from rankine._base.checks import check_count
+from rankine._io.frames import reason
+from rankine._io.values import kind_of
+from rankine.errors import (
+    DataError,
+    FormatError,
+    MissingExtraError,
+    NoRowsError,
+    ParameterError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_URLS = ("postgresql", "postgres")
+_SQLITE = b"SQLite format 3\0"
+_DUCKDB = b"DUCK"
+_HEAD = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """The rows of a query, as `from_sql` gives them; each pass runs it again.
+
+    Attributes:
+        name: what to call the database in messages.
+    """
+
+    name: str
+    _connection: Any = field(repr=False)
+    _sql: str = field(repr=False)
+    _batch: int = field(repr=False)
+    _secret: str = field(default="", repr=False)
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Go through the rows, a frame for each batch."""
+        empty = True
+        for rows, names in self._rows():
+            empty = False
+            yield _frame(rows, names, self.name)
+        if empty:
+            msg = f"{self.name}: the query returned no rows"
+            raise NoRowsError(msg)
+
+    def _rows(self) -> Iterator[tuple[list[Any], list[str]]]:
+        doing = "the query failed"
+        try:
+            with closing(_cursor(self._connection)) as cursor:
+                cursor.execute(self._sql)
+                doing = "reading was cut off"
+                while cursor.description and (rows := cursor.fetchmany(self._batch)):
+                    yield rows, [column[0] for column in cursor.description]
+        except Exception as error:
+            if not _of_driver(error):
+                raise
+            why = _without(reason(error), self._secret)
+            msg = f"{self.name}: {doing}: {why}"
+            raise DataError(msg) from None
+
+
+def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
+    """Return the events that a query gives, to be read in batches.
+
+    Args:
+        source: the path of an SQLite or DuckDB file; the URL of a PostgreSQL server,
+            postgresql://user@host/database; or an open connection. Passwords are best
+            left to the driver: in PGPASSWORD, or in the file .pgpass.
+        query: in SQL; its columns are known by the names that `summarize` knows.
+        batch_rows: how many rows are read at a time.
+
+    Returns:
+        What `summarize` and `Accumulator.update` take. DuckDB and PostgreSQL need the
+        extra ``rankine-eval[sql]``.
+
+    Examples:
+        >>> import sqlite3
+        >>> import rankine as rk
+        >>> shop = sqlite3.connect(":memory:")
+        >>> _ = shop.execute("create table log (user_id, event)")
+        >>> rows = [(1, "impression"), (1, "click"), (2, "impression")]
+        >>> _ = shop.executemany("insert into log values (?, ?)", rows)
+        >>> events = rk.online.from_sql(shop, "select * from log")
+        >>> rk.online.click_through_rate(events).value
+        0.5
+        >>> shop.close()
+    """
+    check_count("batch_rows", batch_rows, least=1)
+    if not isinstance(query, str) or not query.strip():
+        msg = f"query must be a query in SQL, got {query!r}"
+        raise ParameterError(msg)
+    if isinstance(source, (str, os.PathLike)):
+        text = os.fsdecode(source)
+        if urlsplit(text).scheme in _URLS:
+            return _of_url(text, query, batch_rows)
+        return _owning(Query(text, _opened(Path(text)), query, batch_rows))
+    if not hasattr(source, "cursor"):
+        msg = (
+            f"source is {kind_of(source)}; expected the path of an SQLite or DuckDB "
+            "file, a URL such as postgresql://host/database, or an open connection"
+        )
+        raise FormatError(msg)
+    return Query("the database", source, query, batch_rows)
+
+
+def refuse_database(data: Any) -> None:
+    """Say of a database that is given as a log that a query is needed."""
+    if not isinstance(data, (str, os.PathLike)):
+        return
+    text = os.fsdecode(data)
+    of_server = urlsplit(text).scheme in _URLS
+    if of_server or _kind(Path(text)):
+        what = f"{_shown(text)} is a server" if of_server else f"{text} is a database"
+        msg = (
+            f"{what}; say which rows are meant, from_sql(source, query) or --sql "
+            "'select ...'"
+        )
+        raise FormatError(msg)
+
+
+def _kind(path: Path) -> str:
+    """Say which database a file is, by its first bytes; nothing if it is none."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD) if path.is_file() else b""
+    except (OSError, ValueError):
+        return ""
+    if head.startswith(_SQLITE):
+        return "sqlite"
+    return "duckdb" if head[8:12] == _DUCKDB else ""
+
+
+def _opened(path: Path) -> Any:
+    """Open a file to be read."""
+    kind = _kind(path)
+    if not kind:
+        why = "is neither an SQLite nor a DuckDB file"
+        msg = f"{path}: {why if path.exists() else 'no such file'}"
+        raise FormatError(msg)
+    try:
+        if kind == "sqlite":
+            return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        return _driver("duckdb", "DuckDB").connect(str(path), read_only=True)
+    except Exception as error:
+        if not _of_driver(error):
+            raise
+        msg = f"{path}: cannot be opened: {reason(error)}"
+        raise FormatError(msg) from None
+
+
+def _of_url(url: str, query: str, batch_rows: int) -> Query:
+    name, secret = _shown(url), _secret(url)
+    driver = _driver("psycopg", "PostgreSQL")
+    try:
+        connection = driver.connect(url)
+    except driver.Error as error:
+        msg = f"{name}: cannot connect: {_without(reason(error), secret)}"
+        raise DataError(msg) from None
+    return _owning(Query(name, connection, query, batch_rows, secret))
+
+
+def _owning(query: Query) -> Query:
+    """Close what was opened here, once nobody needs it."""
+    connection = query._connection  # noqa: SLF001 - made here
+    weakref.finalize(query, connection.close)
+    return query
+
+
+def _driver(module: str, title: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        msg = f"{title} needs {module}; pip install 'rankine-eval[sql]'"
+        raise MissingExtraError(msg) from None
+
+
+def _shown(url: str) -> str:
+    """Return the server and the database of a URL, and nothing else of it.
+
+    >>> _shown("postgresql://me:secret@host:5432/shop?sslmode=require")
+    'postgresql://host:5432/shop'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _secret(url: str) -> str:
+    """Return what must not be shown: the part of a URL before its host."""
+    held = urlsplit(url).netloc.rpartition("@")[0].partition(":")[2]
+    given = [
+        value
+        for name, _, value in (
+            own.partition("=") for own in urlsplit(url).query.split("&")
+        )
+        if name == "password"
+    ]
+    return held or next(iter(given), "")
+
+
+def _without(text: str, secret: str) -> str:
+    for form in {secret, unquote(secret)} - {""}:
+        text = text.replace(form, "***")
+    return text
+
+
+def _of_driver(error: Exception) -> bool:
+    """Say whether an error comes from the database, and not from a mistake here."""
+    return any(
+        kind.__name__ in {"Error", "DatabaseError"} for kind in type(error).__mro__
+    ) or isinstance(error, OSError)
+
+
+def _cursor(connection: Any) -> Any:
+    """Return a cursor; that of a server sends rows as they are asked for."""
+    if type(connection).__module__.partition(".")[0] == "psycopg":
+        return connection.cursor(name="rankine")
+    return connection.cursor()
+
+
+def _frame(rows: list[Any], names: list[str], title: str) -> pl.DataFrame:
+    columns: dict[str, Any] = {}
+    for name, values in zip(names, zip(*rows, strict=True), strict=True):
+        plain = [str(own) if isinstance(own, UUID) else own for own in values]
+        if {type(own) for own in plain} - {type(None)} == {int, float}:
+            plain = [None if own is None else float(own) for own in plain]
+        if name in columns:
+            msg = f"{title}: the query has two columns {name!r}; give them names"
+            raise DataError(msg)
+        try:
+            columns[name] = pl.Series(name, plain, strict=True)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            kinds = sorted({type(own).__name__ for own in plain if own is not None})
+            msg = f"{title}: column {name!r} mixes {', '.join(kinds)}; give it one type"
+            raise DataError(msg) from None
+    return pl.DataFrame(columns)
