@@ -137,6 +137,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "online",
         ["online", "events.csv", "--daily", "--segment", "country", "--by", "-"],
     ),
+    "ab": ("ab", ["ab", "events.csv", "--control", "A"]),
+    "ab --segment": (
+        "ab",
+        ["ab", "events.csv", "--control", "A", "--segment", "country", "--cuped"],
+    ),
     "conventions": ("conventions", ["conventions"]),
     "convention": ("conventions", ["conventions", "jurity"]),
     "metrics": ("metrics", ["metrics"]),

@@ -22,6 +22,7 @@ _COMMANDS = {
     "similarity": "Compare runs with each other.",
     "ctr": "Estimate what recommendations would have earned, from a log.",
     "online": "Sum up what users did, from a log of events.",
+    "ab": "Say what a variant changes, live, and how sure that is.",
     "conventions": "List the named conventions, or show one.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",

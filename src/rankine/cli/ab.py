@@ -1,0 +1,179 @@
+"""rankine ab EVENTS --control NAME."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankine.cli.online import events_of, reading_events, rules_of
+from rankine.cli.options import pairs
+from rankine.cli.output import json_option, print_json, width
+
+
+@click.command()
+@click.argument("events")
+@click.option(
+    "--control", required=True, metavar="NAME",
+    help="The variant that the others are compared with.",
+)  # fmt: skip
+@click.option(
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+    help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page or roi; "
+    "with --users, NAME=COLUMN for a mean, NAME=COLUMN/COLUMN for a ratio, or "
+    "NAME=COLUMN@SHARE for a quantile; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--users", metavar="COLUMN",
+    help="EVENTS is a table with a row per user, whose ids are in this column.",
+)  # fmt: skip
+@click.option("--segment", metavar="COLUMN", help="Show effects in its segments too.")
+@click.option(
+    "--cuped", is_flag=True,
+    help="Use what users did before their first exposure to reduce the variance.",
+)  # fmt: skip
+@click.option(
+    "--covariate", "covariates", multiple=True, callback=pairs,
+    metavar="METRIC=COLUMN[/COLUMN]",
+    help="With --users, the same before the test, for CUPED; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--better", multiple=True, callback=pairs, metavar="METRIC=higher|lower",
+    help="Which way is better; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--margin", multiple=True, callback=pairs, metavar="METRIC=SIZE",
+    help="The change for the worse that does not matter, as 0.01 or 2%; such a metric "
+    "is a guardrail; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
+    help="The largest numerator of a user, fixed before the test; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--ratio", multiple=True, callback=pairs, metavar="VARIANT=SHARE",
+    help="The share of users that was expected; equal, if not given; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--correction", default="holm", show_default=True, metavar="NAME",
+    help="For the number of effects: holm, bonferroni, bh or none.",
+)  # fmt: skip
+@click.option(
+    "--lift", default="delta", show_default=True, metavar="NAME",
+    help="How the interval of the lift is made: delta or fieller.",
+)  # fmt: skip
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
+    help="Of the intervals; verdicts are given at 1 minus this.",
+)  # fmt: skip
+@click.option(
+    "--expected-n", type=int, default=10_000, show_default=True, metavar="N",
+    help="Users at which the intervals that hold at every look are tightest; fix it "
+    "before the first look.",
+)  # fmt: skip
+@reading_events
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+def command(
+    events: str,
+    metrics: tuple[str, ...],
+    users: str | None,
+    cuped: bool,  # noqa: FBT001 - a flag
+    covariates: dict[str, str],
+    margin: dict[str, str],
+    most: dict[str, str],
+    ratio: dict[str, str],
+    sql: str | None,
+    as_json: bool,  # noqa: FBT001
+    as_csv: bool,  # noqa: FBT001
+    as_markdown: bool,  # noqa: FBT001
+    control: str,
+    segment: str | None,
+    better: dict[str, str],
+    correction: str,
+    lift: str,
+    confidence: float,
+    expected_n: int,
+    **given: Any,
+) -> None:
+    """Compare the variants of a test with its control, from a log of EVENTS.
+
+    The difference and the lift of every metric with their intervals, p-values over
+    users, intervals that hold however often one looks, and whether the arms are as
+    large as they should be. EVENTS is as for rankine online.
+
+    \b
+    rankine ab events.parquet --control A -m ctr -m conversion_rate
+    rankine ab events.parquet --control A --cuped --margin bounce_rate=2%
+    rankine ab users.csv --control A --users user_id -m ctr=clicks/views
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine._online.abtest import ab_test  # noqa: PLC0415 - --help stays fast
+    from rankine._report.abtest import to_text  # noqa: PLC0415
+
+    if sum((as_json, as_csv, as_markdown)) > 1:
+        msg = "--json, --csv and --markdown cannot be combined"
+        raise click.UsageError(msg)
+    rules = rules_of(**given)
+    asked: Any = list(metrics) or None
+    unit, variant = rules.pop("unit"), None
+    caps: Any = rules.pop("cap")
+    if users is not None:
+        asked = {name: _parts(told) for name, told in _named(metrics).items()}
+        unit, variant = users, rules["columns"].get("variant", "variant")
+        rules = {}
+    if most:
+        caps = _numbers("most", most)
+    found = ab_test(
+        events_of(events, sql), control=control, metrics=asked, unit=unit,
+        variant=variant, segment=segment, cuped=cuped, cap=caps,
+        covariates={name: _parts(told) for name, told in covariates.items()} or None,
+        better=better or None,  # type: ignore[arg-type]
+        margin=margin or None, ratio=_numbers("ratio", ratio) or None,
+        correction=correction, lift=lift,  # type: ignore[arg-type]
+        confidence=confidence, expected_n=expected_n, **rules,
+    )  # fmt: skip
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        click.echo(found.table.write_csv(), nl=False)
+    elif as_markdown:
+        click.echo(found.to_markdown())
+    else:
+        click.echo(to_text(found, width()))
+
+
+def _named(metrics: tuple[str, ...]) -> dict[str, str]:
+    """Read NAME=COLUMN, of which the name may be left out."""
+    found = {}
+    for text in metrics:
+        name, _, told = text.rpartition("=")
+        found[name or told] = told
+    return found
+
+
+def _parts(text: str) -> Any:
+    """Read COLUMN, COLUMN/COLUMN or COLUMN@SHARE.
+
+    >>> _parts("spent"), _parts("clicks/views"), _parts("spent@0.9")
+    ('spent', ('clicks', 'views'), ('spent', 0.9))
+    """
+    column, slash, other = text.partition("/")
+    if slash:
+        return column, other
+    column, mark, share = text.rpartition("@")
+    try:
+        return (column, float(share)) if mark else text
+    except ValueError:
+        return text
+
+
+def _numbers(option: str, given: dict[str, str]) -> dict[str, float]:
+    found = {}
+    for name, text in given.items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            msg = f"--{option} {name}={text}: {text!r} is not a number"
+            raise click.UsageError(msg) from None
+    return found

@@ -1,0 +1,130 @@
+"""rankine ab."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+LOG = rk.online.generate(40, seed=2, before=True).events
+USERS = pl.DataFrame(
+    {
+        "id": range(12),
+        "variant": ["A", "B"] * 6,
+        "clicks": [1, 2, 0, 1, 2, 2, 0, 1, 1, 3, 0, 0],
+        "views": [3, 3, 2, 4, 3, 3, 2, 2, 2, 3, 1, 2],
+        "before": [1, 1, 0, 1, 1, 2, 1, 0, 1, 2, 1, 0],
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def _log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LOG.write_csv(tmp_path / "events.csv")
+    USERS.write_csv(tmp_path / "users.csv")
+    monkeypatch.chdir(tmp_path)
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {}),
+        (["-m", "ctr"], {"metrics": ["ctr"]}),
+        (["--segment", "country"], {"segment": "country"}),
+        (["--cuped"], {"cuped": True}),
+        (["--margin", "bounce_rate=2%"], {"margin": {"bounce_rate": "2%"}}),
+        (["--better", "ctr=lower"], {"better": {"ctr": "lower"}}),
+        (["--most", "ctr=2"], {"cap": {"ctr": 2}}),
+        (["--cap", "20"], {"cap": 20}),
+        (["--unit", "sessions"], {"unit": "sessions"}),
+        (["--ratio", "A=1", "--ratio", "B=2"], {"ratio": {"A": 1, "B": 2}}),
+        (["--correction", "bh"], {"correction": "bh"}),
+        (["--lift", "fieller"], {"lift": "fieller"}),
+        (["--confidence", "0.8"], {"confidence": 0.8}),
+        (["--expected-n", "500"], {"expected_n": 500}),
+        (["--window", "2"], {"window": 2}),
+    ],
+    ids=lambda own: " ".join(own) if isinstance(own, list) else "",
+)  # fmt: skip
+def test_options(words: list[str], options: dict[str, Any], rankine: Command) -> None:
+    done = rankine("ab", "events.csv", "--control", "A", *words)
+    found = rk.online.ab_test("events.csv", control="A", **options)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split() == str(found).split()
+
+
+def test_csv_is_the_table(rankine: Command) -> None:
+    done = rankine("ab", "events.csv", "--control", "A", "--csv")
+    table = rk.online.ab_test("events.csv", control="A").table
+    rows = rows_of(done.out)
+
+    assert [row["metric"] for row in rows] == table["metric"].to_list()
+    for row, value in zip(rows, table["low"], strict=True):
+        assert float(row["low"]) == value or math.isnan(value)
+
+
+def test_markdown(rankine: Command) -> None:
+    done = rankine("ab", "events.csv", "--control", "A", "--markdown")
+
+    assert (
+        done.out.strip() == rk.online.ab_test("events.csv", control="A").to_markdown()
+    )
+
+
+def test_a_table_of_users(rankine: Command) -> None:
+    done = rankine(
+        "ab", "users.csv", "--control", "A", "--users", "id", "-m", "clicks",
+        "-m", "ctr=clicks/views", "-m", "median=clicks@0.5",
+        "--covariate", "clicks=before", "--csv",
+    )  # fmt: skip
+    found = rk.online.ab_test(
+        USERS, unit="id", variant="variant", control="A",
+        metrics={
+            "clicks": "clicks", "ctr": ("clicks", "views"), "median": ("clicks", 0.5)
+        },
+        covariates={"clicks": "before"},
+    )  # fmt: skip
+
+    assert [row["metric"] for row in rows_of(done.out)] == ["clicks", "ctr", "median"]
+    assert [float(row["p"]) for row in rows_of(done.out)] == pytest.approx(
+        found.table["p"].to_list()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["events.csv"], 2, "missing option '--control'"),
+        (["events.csv", "--control", "Z"], 3, "no user is in 'Z'"),
+        (["none.csv", "--control", "A"], 3, "none.csv"),
+        (["events.csv", "--control", "A", "--csv", "--json"], 2, "cannot be combined"),
+        (["events.csv", "--control", "A", "--ratio", "A=x"], 2, "'x' is not a number"),
+        (["events.csv", "--control", "A", "--margin", "ctr=x"], 2, "the margin of ctr"),
+        (["users.csv", "--control", "A", "--users", "id"], 2, "no metric was asked"),
+        (["users.csv", "--control", "A", "--users", "uid", "-m", "clicks"], 3, "'uid'"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_sentence(
+    words: list[str], code: int, message: str, rankine: Command
+) -> None:
+    done = rankine("ab", *words)
+
+    assert done.code == code
+    assert message in done.err
+    assert len(done.err.strip().splitlines()) == 1
