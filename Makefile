@@ -136,7 +136,7 @@ CASES ?= 2000
 SEED ?= 0
 
 .PHONY: oracle
-oracle: oracle-search oracle-recommend oracle-torch oracle-older
+oracle: oracle-search oracle-recommend oracle-torch oracle-older oracle-online
 
 .PHONY: oracle-long
 oracle-long:
@@ -167,6 +167,11 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 .PHONY: simulate
 simulate: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python simulations/run.py
+
+.PHONY: oracle-online
+oracle-online: $(ORACLE)-online/installed
+	POLARS_MAX_THREADS=1 $(ORACLE)-online/bin/python oracle/online.py \
+		--cases $(CASES) --seed $(SEED)
 
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
 # warnings would not be errors.
