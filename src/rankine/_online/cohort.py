@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,14 @@ from rankine._online.sums import user_sums
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Floats
 
 _ARMS = ("variant", "segment")
 _PAIR = 2
+_BLOCK = 1 << 17
+"""Users that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,15 @@ class Cohort:
         """Whether segments are told apart."""
         return "segment" in self.frame.columns
 
-    def arms(self) -> dict[tuple[str, ...], pl.DataFrame]:
-        """Return the users of each variant, in each segment."""
+    def arms(self) -> Iterator[tuple[tuple[str, ...], pl.DataFrame]]:
+        """Yield the users of each variant, in each segment, some at once.
+
+        As few as the processor can hold, so that columns come from memory once only.
+        """
         by = [name for name in _ARMS if name in self.frame.columns]
-        parts = self.frame.partition_by(by, as_dict=True)
-        return {tuple(map(str, key)): own for key, own in sorted(parts.items())}
+        for block in self.frame.iter_slices(_BLOCK):
+            for key, users in block.partition_by(by, as_dict=True).items():
+                yield tuple(map(str, key)), users
 
     def with_options(
         self,
@@ -231,9 +238,14 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
         first, second = own.before or (None, None)
         if first is None:
             continue
-        known = pl.col(first).is_not_nan()
+        known = pl.lit(value=True)
+        for name in (first, second):
+            if name is not None and _has_gaps(frame[name]):
+                known &= pl.col(name).is_not_nan()
         if second is not None:
-            known &= pl.col(second).is_not_nan() & (pl.col(second) != 0)
+            known &= pl.col(second) != 0
+        elif not _has_gaps(frame[first]):
+            continue
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
             notes.append(
@@ -278,13 +290,7 @@ def from_users(
         for role, name in found.items()
         if role != "unit"
     ]
-    for name in wanted:
-        column = numbers(frame[name], name, origin, lenient=True)
-        if column.is_infinite().any():
-            row = int(column.is_infinite().arg_true()[0])
-            msg = f"{origin.where(row)}: {name} is {column[row]}, not a finite number"
-            raise DataError(msg)
-        columns.append(column.alias(name))
+    columns += [_numbers(frame[name], name, origin) for name in wanted]
     made = pl.DataFrame(columns)
     notes = [*table.notes, *_left_out(made, measures)]
     notes += _without_before(made, measures)
@@ -292,18 +298,35 @@ def from_users(
 
 
 def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:
-    """Return variants or segments as text."""
+    """Return variants or segments, none of which may be missing."""
     if column.dtype == pl.Boolean:
         column = column.cast(pl.String)
-    return ids(column, role, origin, hint="")[0].cast(pl.String).alias(role)
+    return ids(column, role, origin, hint="")[0].alias(role)
+
+
+def _numbers(column: pl.Series, name: str, origin: Any) -> pl.Series:
+    """Return finite numbers, nan for those that are missing."""
+    if column.dtype.is_integer() and not column.null_count():
+        return column.alias(name)
+    column = numbers(column, name, origin, lenient=True)
+    if not math.isfinite(column.sum()) and column.is_infinite().any():
+        row = int(column.is_infinite().arg_true()[0])
+        msg = f"{origin.where(row)}: {name} is {column[row]}, not a finite number"
+        raise DataError(msg)
+    return column.alias(name)
+
+
+def _has_gaps(column: pl.Series) -> bool:
+    return column.dtype.is_float() and math.isnan(column.sum())
 
 
 def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     notes = []
     for own in measures:
-        known = pl.all_horizontal(
-            pl.col(name).is_not_nan() for name in (own.y, own.x) if name
-        )
+        gaps = [name for name in (own.y, own.x) if name and _has_gaps(frame[name])]
+        if not gaps:
+            continue
+        known = pl.all_horizontal(pl.col(name).is_not_nan() for name in gaps)
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
             notes.append(

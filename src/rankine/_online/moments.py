@@ -42,7 +42,9 @@ class Moments:
         for first, own in apart.items():
             for second, other in apart.items():
                 if first <= second:
-                    scatter[first, second] = scatter[second, first] = own @ other
+                    # Not by BLAS, whose threads wait for each other on busy machines.
+                    product = np.einsum("i,i", own, other)
+                    scatter[first, second] = scatter[second, first] = product
         y = columns[0]
         active = 0 if y is None else np.count_nonzero(y)
         return cls(np.array(float(n)), mean, scatter, np.array(float(active)))

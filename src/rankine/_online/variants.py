@@ -20,6 +20,7 @@ from rankine._online.effects import (
     Effect,
     effect_of,
 )
+from rankine._online.moments import Moments
 from rankine._online.quantiles import quantile_of
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.sequences import anytime_ratio_p, ratio_p
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._online.abresult import Settings
     from rankine._online.cohort import Cohort, Measure
-    from rankine._online.moments import Moments
 
 _UNEVEN = 1.5
 _HEAVY = 0.01
@@ -86,8 +86,8 @@ def compared(
     ratio: Mapping[Any, float] | None = None,
 ) -> ABTest:
     """Compare all variants with the control."""
-    arms = cohort.arms()
-    variants = sorted({key[0] for key in arms})
+    by_arm, sizes = _by_arm(cohort)
+    variants = sorted(sizes)
     control = settings.control
     if control not in variants:
         hint = nearest(control, variants)
@@ -97,16 +97,15 @@ def compared(
     if not others:
         msg = f"all users are in {control!r}; there is no variant to compare with it"
         raise DataError(msg)
-    srm = _sample_ratio(cohort, variants, ratio)
+    srm = _sample_ratio(sizes, ratio)
     segments: list[str | None] = [None]
     if cohort.is_segmented:
-        segments += sorted({key[1] for key in arms})
+        segments += sorted({part for _, _, part in by_arm if part is not None})
     rows, health, notes = [], [], [*cohort.notes]
     for measure in cohort.measures:
-        by_arm = _by_arm(measure, arms)
         for other in others:
             for part in segments:
-                pair = [by_arm.get((name, part)) for name in (control, other)]
+                pair = [by_arm.get((measure, name, part)) for name in (control, other)]
                 if pair[0] is None or pair[1] is None:
                     missing = control if pair[0] is None else other
                     notes.append(f"{part}: no user is in {missing!r}, left out")
@@ -119,7 +118,7 @@ def compared(
                     health.append({**where, **_health(effect)})
                 notes += _reasons(where, effect)
     details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
-    warnings = [*srm.warnings, *_heavy(cohort, arms, control, others)]
+    warnings = [*srm.warnings, *_heavy(cohort, sizes)]
     warnings += _shifted(health)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
@@ -133,24 +132,29 @@ def compared(
 
 
 def _by_arm(
-    measure: Measure,
-    arms: Mapping[tuple[str, ...], pl.DataFrame],
-) -> dict[tuple[str, str | None], Any]:
-    """Return the moments of each arm, over all and in each segment; or its quantile."""
-    if measure.quantile is not None:
-        made: dict[tuple[str, str | None], Any] = {}
-        for key, users in arms.items():
-            for part in {None, *key[1:]}:
-                (y, *_), _ = measure.values(users)
-                made.setdefault((key[0], part), []).append(y)
-        return {key: np.concatenate(own) for key, own in made.items()}
-    found: dict[tuple[str, str | None], Moments] = {}
-    for key, users in arms.items():
-        own = measure.moments(users)
-        for part in {None, *key[1:]}:
-            place = key[0], part
-            found[place] = found[place].plus(own) if place in found else own
-    return found
+    cohort: Cohort,
+) -> tuple[dict[tuple[Measure, str, str | None], Any], dict[str, int]]:
+    """Return the moments of each metric and arm, over all and in each segment.
+
+    Of a quantile, its values; and how many users each variant has.
+    """
+    found: dict[tuple[Measure, str, str | None], Any] = {}
+    sizes: dict[str, int] = {}
+    for (variant, *segment), users in cohort.arms():
+        sizes[variant] = sizes.get(variant, 0) + users.height
+        for measure in cohort.measures:
+            columns, n = measure.values(users)
+            own = columns[0] if measure.quantile else Moments.of(columns, n)
+            for part in {None, *segment}:
+                place = measure, variant, part
+                old = found.get(place)
+                if old is None or own is None:
+                    found[place] = own
+                elif isinstance(own, Moments):
+                    found[place] = old.plus(own)
+                else:
+                    found[place] = np.concatenate([old, own])
+    return found, sizes
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
@@ -230,8 +234,8 @@ def _corrected(details: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     return details.with_columns(pl.Series("verdict", verdicts, pl.String))
 
 
-def _sample_ratio(cohort: Cohort, variants: Sequence[str], ratio: Any) -> SampleRatio:
-    found = dict(cohort.frame["variant"].value_counts().iter_rows())
+def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
+    variants = sorted(sizes)
     shares = dict.fromkeys(variants, 1 / len(variants))
     if ratio is not None:
         if not isinstance(ratio, Mapping):
@@ -245,7 +249,7 @@ def _sample_ratio(cohort: Cohort, variants: Sequence[str], ratio: Any) -> Sample
         for name, share in told.items():
             check_number(f"the share of {name}", share, above=0)
         shares = {name: told[name] / sum(told.values()) for name in told}
-    counts = np.array([float(found.get(name, 0)) for name in shares])
+    counts = np.array([float(sizes.get(name, 0)) for name in shares])
     expected = np.array([*shares.values()])
     return SampleRatio(
         dict(zip(shares, map(int, counts), strict=True)),
@@ -278,22 +282,14 @@ def _reasons(where: Mapping[str, Any], effect: Effect) -> list[str]:
     return said
 
 
-def _heavy(
-    cohort: Cohort,
-    arms: Mapping[tuple[str, ...], pl.DataFrame],
-    control: str,
-    others: Sequence[str],
-) -> list[str]:
+def _heavy(cohort: Cohort, sizes: Mapping[str, int]) -> list[str]:
     """Warn of single users that make up much of the variance, in uneven arms."""
-    sizes: dict[str, int] = {}
-    for (name, *_), users in arms.items():
-        sizes[name] = sizes.get(name, 0) + users.height
-    n = [sizes[name] for name in (control, *others)]
+    n = sizes.values()
     if max(n) < _UNEVEN * min(n):
         return []
     said = []
     for own in cohort.measures:
-        y = cohort.frame[own.y].fill_nan(None)
+        y = cohort.frame[own.y].cast(pl.Float64).fill_nan(None)
         y = y if own.cap is None else y.clip(upper_bound=own.cap)
         apart = (y - y.mean()).pow(2)
         if (apart.max() or 0) > _HEAVY * apart.sum():  # type: ignore[operator]
