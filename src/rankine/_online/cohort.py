@@ -24,7 +24,7 @@ from rankine.errors import DataError, ParameterError, nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import Bools, Floats
 
 _ARMS = ("variant", "segment")
 _PAIR = 2
@@ -63,25 +63,30 @@ class Measure:
         """Return its four columns, of the users who have a value; and how many do."""
         y = users[self.y].to_numpy()
         x = None if self.x is None else users[self.x].to_numpy()
-        known = ~np.isnan(y) if x is None else ~np.isnan(y + x)
         before: list[Floats | None] = [None, None]
         if self.before is not None:
             before = [_plain(users, name) for name in self.before]
-            told = ~np.isnan(before[0])  # type: ignore[arg-type]
-            if before[1] is not None:
-                told &= ~np.isnan(before[1])
-            ones = np.ones(len(y)) if before[1] is None else before[1]
-            before = [np.where(told, before[0], 0), np.where(told, ones, 0)]  # type: ignore[arg-type]
+            told = _known(*before)
+            if told is not None:
+                ones = np.ones(len(y)) if before[1] is None else before[1]
+                before = [np.where(told, own, 0) for own in (before[0], ones)]  # type: ignore[arg-type]
         if self.cap is not None:
             y = np.minimum(y, self.cap)
-        columns = [y, x, *before]
-        if not known.all():
-            columns = [None if own is None else own[known] for own in columns]
+        columns, known = [y, x, *before], _known(y, x)
+        if known is None:
+            return columns, len(y)
+        columns = [None if own is None else own[known] for own in columns]
         return columns, int(np.count_nonzero(known))
 
     def moments(self, users: pl.DataFrame) -> Moments:
         """Return what is known of its numerators and denominators."""
         return Moments.of(*self.values(users))
+
+
+def _known(*columns: Floats | None) -> Bools | None:
+    """Say which users have a number in all columns; None if all of them do."""
+    gaps = [own for own in columns if own is not None and np.isnan(own.sum())]
+    return ~np.isnan(sum(gaps)) if gaps else None
 
 
 def _plain(users: pl.DataFrame, name: str | None) -> Floats | None:
