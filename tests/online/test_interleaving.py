@@ -99,7 +99,7 @@ def rows_of(text: str) -> pl.DataFrame:
 
 
 LOG = """
-u 1 b b a
+u 1 b b b a
 u 2 b
 u 3 a b
 v 4 a
