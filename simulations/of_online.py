@@ -1,0 +1,208 @@
+"""A/B tests: false alarms, coverage, peeking, interleaving."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import rankine as rk
+from rankine._online.effects import effect_of
+from rankine._online.moments import SIDES, Moments
+from simulations.rows import Row, Simulation, share
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import Floats
+
+ALPHA = 0.05
+BLOCK = 50
+"""Tests that are drawn at once."""
+
+
+def people(
+    rng: np.random.Generator, rounds: int, users: int, sigma: float = 1.0
+) -> tuple[Floats, Floats, Floats]:
+    """Draw impressions, rates of clicks, and clicks, of the users of many tests.
+
+    Impressions are 1 + Poisson of a lognormal mean, and rates Beta(1, 9).
+    """
+    shape = rounds, users
+    shown = (1 + rng.poisson(rng.lognormal(0, sigma, shape))).astype(np.float64)
+    rate = rng.beta(1, 9, shape)
+    return shown, rate, rng.binomial(shown.astype(np.int64), rate).astype(np.float64)
+
+
+def moments(*columns: Floats) -> Moments:
+    """Return the moments of many tests, a row of users each."""
+    rounds, n = columns[0].shape
+    mean, scatter = np.ones((rounds, SIDES)), np.zeros((rounds, SIDES, SIDES))
+    for place, column in enumerate(columns):
+        mean[:, place] = column.mean(axis=1)
+    for one, first in enumerate(columns):
+        for two, second in enumerate(columns):
+            total = np.einsum("ij,ij->i", first, second)
+            scatter[:, one, two] = total - n * mean[:, one] * mean[:, two]
+    active = np.count_nonzero(columns[0], axis=1).astype(np.float64)
+    return Moments(np.full(rounds, float(n)), mean, scatter, active)
+
+
+def _sizes(rounds: int) -> list[int]:
+    return [min(BLOCK, rounds - begin) for begin in range(0, rounds, BLOCK)]
+
+
+def alarms(
+    scale: float, *, sigma: float = 1.0, users: tuple[int, int] = (2000, 2000),
+    bounded: bool = True,
+) -> list[Row]:  # fmt: skip
+    """Return how often A/A tests of a click rate find a difference, and cover none."""
+    rounds, found = max(1, round(10_000 * scale)), 0
+    rng = np.random.default_rng([17, int(10 * sigma), users[0]])
+    for size in _sizes(rounds):
+        arms = []
+        for n in users:
+            shown, _, clicks = people(rng, size, n, sigma)
+            arms.append(moments(clicks, shown))
+        found += int((effect_of(*arms).p() <= ALPHA).sum())
+    what = f"A/A tests of a click rate: p <= 0.05, sigma {sigma:g}, {users[0]:,} and "
+    least, most = (0.043, 0.057) if bounded else (-math.inf, math.inf)
+    return [share(f"{what}{users[1]:,} users", found, rounds, least=least, most=most)]
+
+
+def coverage(scale: float) -> list[Row]:
+    """Return how often intervals have the true difference and the true lift."""
+    rounds, of_gap, of_lift = max(1, round(5_000 * scale)), 0, 0
+    rng, gain = np.random.default_rng(18), 1.2
+    for size in _sizes(rounds):
+        shown, _, clicks = people(rng, size, 2000)
+        a = moments(clicks, shown)
+        shown, rate, _ = people(rng, size, 2000)
+        higher = np.minimum(gain * rate, 1)
+        clicks = rng.binomial(shown.astype(np.int64), higher).astype(np.float64)
+        b = moments(clicks, shown)
+        effect = effect_of(a, b)
+        # A rate above 1 / 1.2 is cut; that of Beta(1, 9) is so with chance 6^-9.
+        low, high = effect.bounds(ALPHA)
+        of_gap += int(((low <= 0.02) & (high >= 0.02)).sum())
+        _, low, high = effect.lift(ALPHA, "delta")
+        of_lift += int(((low <= gain - 1) & (high >= gain - 1)).sum())
+    return [
+        share(f"95 % interval of {what} covers, click rates", n, rounds,
+              least=0.94, most=0.96)
+        for what, n in (("the difference", of_gap), ("the lift", of_lift))
+    ]  # fmt: skip
+
+
+def sparse(scale: float) -> list[Row]:
+    """Return how often A/A tests of sparse revenue find a difference."""
+    rounds, found = max(1, round(5_000 * scale)), 0
+    rng = np.random.default_rng(19)
+    for size in _sizes(rounds):
+        arms = [
+            moments(
+                (rng.random((size, 2000)) < 0.02) * rng.lognormal(3, 1.5, (size, 2000))
+            )
+            for _ in range(2)
+        ]
+        found += int((effect_of(*arms).p() <= ALPHA).sum())
+    return [share("A/A tests of revenue of 2 % of users: p <= 0.05", found, rounds)]
+
+
+LOOKS = 14
+PER_DAY = 250
+"""Users who enter each arm on a day."""
+
+
+def peeking(scale: float, *, kind: str) -> list[Row]:
+    """Return how many A/A tests ever cross under daily peeking; and by p-values."""
+    rounds = max(1, round(2_000 * scale))
+    rng = np.random.default_rng([20, len(kind)])
+    expected = LOOKS * PER_DAY * 2
+    ever = naive = 0
+    for size in _sizes(rounds):
+        crossed, small = np.zeros(size, bool), np.zeros(size, bool)
+        merged: list[Moments] = []
+        for _ in range(LOOKS):
+            today = [moments(*_day(rng, size, kind)) for _ in range(2)]
+            merged = (
+                [old.plus(new) for old, new in zip(merged, today, strict=True)]
+                if merged
+                else today
+            )
+            effect = effect_of(*merged, cuped=kind.endswith("CUPED"))
+            low, high = effect.always(ALPHA, expected)
+            crossed |= (low > 0) | (high < 0)
+            small |= effect.p() <= ALPHA
+        ever += int(crossed.sum())
+        naive += int(small.sum())
+    what = f"A/A tests of {kind}, {LOOKS} looks"
+    return [
+        share(f"{what}: sequence ever excludes 0", ever, rounds, most=ALPHA),
+        share(f"{what}: p ever <= 0.05", naive, rounds),
+    ]
+
+
+def _day(rng: np.random.Generator, rounds: int, kind: str) -> tuple[Floats, ...]:
+    """Draw the users of a day: of a mean, of a ratio, of a ratio with its past."""
+    shown, rate, clicks = people(rng, rounds, PER_DAY)
+    if kind == "a mean":
+        return (clicks,)
+    if kind == "a ratio":
+        return clicks, shown
+    before = people(rng, rounds, PER_DAY)[0]
+    earlier = rng.binomial(before.astype(np.int64), rate).astype(np.float64)
+    return clicks, shown, earlier, before
+
+
+def drafts(scale: float) -> list[Row]:
+    """Return how often team drafts tell equal and different rankings apart."""
+    rows = []
+    equal = dict.fromkeys("abcd", 0.1)
+    falling = {"a": 0.2, "b": 0.15, "c": 0.05, "d": 0.02}
+    for what, liked, bounds in (
+        ("equal rankings: p <= 0.05", equal, {"most": ALPHA}),
+        ("a better ranking is found", falling, {"least": 0.8}),
+    ):
+        rounds = max(1, round(500 * scale))
+        rng, found = np.random.default_rng(21), 0
+        pool = [rk.online.interleave("dcba", "abcd", seed=own) for own in range(64)]
+        for _ in range(rounds):
+            log = _shown(rng, pool, liked)
+            found += rk.online.interleaving_test(log).p <= ALPHA
+        rows.append(share(f"team draft: {what}, 300 users", found, rounds, **bounds))
+    return rows
+
+
+def _shown(
+    rng: np.random.Generator, pool: list[Any], liked: dict[str, float]
+) -> pl.DataFrame:
+    """Draw the lists that 300 users saw, of whom some came often, and their clicks."""
+    user = np.repeat(np.arange(300), 1 + rng.poisson(rng.lognormal(0, 1, 300)))
+    drawn = [pool[own] for own in rng.integers(len(pool), size=len(user))]
+    rates = np.array([[liked[item] for item in own.items] for own in drawn])
+    keen = rng.gamma(2, 0.5, 300)[user][:, None]
+    clicks = rng.random(rates.shape) < np.minimum(rates * keen, 1)
+    return pl.DataFrame(
+        {
+            "impression_id": np.repeat(np.arange(len(user)), 4),
+            "user_id": np.repeat(user, 4),
+            "team": [team for own in drawn for team in own.teams],
+            "click": clicks.astype(np.int64).ravel(),
+        }
+    )
+
+
+SIMULATIONS: tuple[Simulation, ...] = (
+    alarms,
+    partial(alarms, sigma=1.5, bounded=False),
+    partial(alarms, users=(400, 3600), bounded=False),
+    coverage,
+    sparse,
+    *(
+        partial(peeking, kind=own)
+        for own in ("a mean", "a ratio", "a ratio with CUPED")
+    ),
+    drafts,
+)
