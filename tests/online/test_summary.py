@@ -130,6 +130,16 @@ def test_parts_come_to_the_same_to_the_last_bit(daily: bool) -> None:  # noqa: F
         assert other.result().excluded == whole.excluded
 
 
+def test_neither_the_type_nor_the_order_of_ids_matters() -> None:
+    log = rk.online.generate(300, seed=6).events
+    texts = log.with_columns(
+        pl.format("u{}", 1000 - pl.col("user_id")).alias("user_id")
+    )
+
+    tables = [rk.online.summarize(own, segment="country").table for own in (log, texts)]
+    assert_frame_equal(*tables, check_exact=True)
+
+
 def test_accumulators_that_differ_do_not_merge() -> None:
     with pytest.raises(DataError, match="made with other arguments"):
         rk.online.Accumulator().merge(rk.online.Accumulator(daily=True))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from rankine._base.checks import check_number
-from rankine._base.text import count
 from rankine._evaluate.summary import finite
 from rankine._online.rules import LastPage, Rules, Unit
 from rankine._online.spreads import (
@@ -414,5 +413,4 @@ def time_on_page(
         value, bounds = clustered(times, np.ones(len(times)), confidence, (0, math.inf))
     else:
         value, bounds = quantile_of(times, users, quantile, confidence)
-    told = f"{count(len(times), 'page view')}"
-    return Rate("time_on_page", value, bounds, len(times), confidence, (*notes, told))
+    return Rate("time_on_page", value, bounds, len(times), confidence, notes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._online.metrics import METRICS
+from rankine._stats.exact import exact_sum, to_float
 from rankine._stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ def wilson(successes: float, n: float, confidence: float) -> Interval:
     )
 
 
+def total(values: Floats) -> float:
+    """Add up numbers exactly, so that the order of users does not matter."""
+    return to_float(exact_sum(values))
+
+
 def spread(y: Floats, x: Floats, value: float) -> float:
     """Return the standard error of a ratio of sums over users, by the delta method.
 
@@ -52,18 +58,18 @@ def spread(y: Floats, x: Floats, value: float) -> float:
     if n < 2:  # noqa: PLR2004 - one user has no spread
         return math.nan
     influence = y - value * x
-    error = math.sqrt(float(np.sum(influence * influence)) / (n - 1) / n)
-    return error / float(x.mean())
+    error = math.sqrt(total(influence * influence) / (n - 1) / n)
+    return error / (total(x) / n)
 
 
 def clustered(
     y: Floats, x: Floats, confidence: float, bounds: tuple[float, float]
 ) -> tuple[float, Interval]:
     """Return a ratio of sums over users, and its interval by the delta method."""
-    total = float(np.sum(x))
-    if total == 0:
+    below = total(x)
+    if below == 0:
         return math.nan, NONE
-    value = float(np.sum(y)) / total
+    value = total(y) / below
     error = spread(y, x, value)
     if math.isnan(error) or error == 0:
         return value, NONE
@@ -77,13 +83,13 @@ def summed(
     name: str, rules: Rules, y: Floats, x: Floats, confidence: float
 ) -> tuple[float, Interval, int]:
     """Return a metric of some users: its value, its interval, and its denominator."""
-    metric, total = METRICS[name], float(np.sum(x))
+    metric, below = METRICS[name], total(x)
     if metric.unit(rules) == "users" and metric.is_share:
-        hits = float(np.sum(y))
-        value = hits / total if total else math.nan
-        return value, wilson(hits, total, confidence), int(total)
+        hits = total(y)
+        value = hits / below if below else math.nan
+        return value, wilson(hits, below, confidence), int(below)
     value, bounds = clustered(y, x, confidence, metric.bounds)
-    return value, bounds, len(y) if metric.unit(rules) == "users" else int(total)
+    return value, bounds, len(y) if metric.unit(rules) == "users" else int(below)
 
 
 def reason(name: str, rules: Rules, value: float, bounds: Interval) -> str:

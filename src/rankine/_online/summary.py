@@ -109,9 +109,13 @@ class Accumulator:
 
     Args:
         metrics: their names; all that the log has columns for, if not given.
+        by: as in `summarize`.
+        segment: as in `summarize`.
+        daily: as in `summarize`.
+        confidence: as in `summarize`.
         in_order: whether parts come in the order of time. Then only the sums of users
             and the sessions that may go on are kept.
-        **options: as in `summarize`.
+        **rules: as in `summarize`.
 
     Examples:
         >>> import polars as pl
