@@ -47,6 +47,12 @@ def test_wilson_is_that_of_scipy(hits: int, n: int, confidence: float) -> None:
     np.testing.assert_allclose(found, [oracle.low, oracle.high], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("n", range(1, 60))
+def test_wilson_ends_where_shares_end(n: int) -> None:
+    assert wilson(0, n, 0.95).low == 0
+    assert wilson(n, n, 0.95).high == 1
+
+
 def test_roi_of_totals() -> None:
     assert online.roi(revenue=1500, cost=1000).value == (1500 - 1000) / 1000
     assert online.roi(revenue=1500, cost=1000).n is None

@@ -394,6 +394,14 @@ def test_sessions_that_are_over_are_forgotten() -> None:
     assert state.sums(["bounce_rate"]).frame["bounce_rate.x"].to_list() == [10]
 
 
+def test_a_late_event_still_joins_what_came_before_it() -> None:
+    state = State(Rules(), in_order=True)
+    for minute in (0, 40, 20):
+        state.update(log(f"u A {minute} pageview"))
+
+    assert state.sums(["bounce_rate"]).frame["bounce_rate.x"].to_list() == [1]
+
+
 def test_parts_out_of_order_are_refused_where_order_is_promised() -> None:
     state = State(Rules(), in_order=True)
     state.update(log("u A 100 pageview"))
