@@ -220,20 +220,20 @@ class State:
         frame = pl.concat(alike(self.open))
         if self.rules.duplicates == "keep":
             return frame
-        keyed = frame.filter(pl.col("same").is_not_null())
-        if keyed["same"].n_unique() == keyed.height:
+        again = frame["same"].is_duplicated() & frame["same"].is_not_null()
+        if not again.any():
             return frame
         by_id = "id" in (self.has or ())
         key = ["same"] if by_id else ["user", "time", "kind", "same"]
-        again = keyed.height - keyed.select(key).n_unique()
-        if again:
-            # Of events with one id, whichever came first, the earliest is kept.
-            once = keyed.sort(pl.all()).unique(key, keep="first", maintain_order=True)
+        # Of events with one id, whichever came first, the earliest is kept.
+        once = frame.filter(again).sort(pl.all())
+        once = once.unique(key, keep="first", maintain_order=True)
+        n = int(again.sum()) - once.height
+        if n:
             reason = "events that are there twice"
-            self.read[reason] = self.read.get(reason, 0) + again
-            frame = pl.concat([once, frame.filter(pl.col("same").is_null())])
-            self.open = [frame]
-        return frame
+            self.read[reason] = self.read.get(reason, 0) + n
+            self.open = [pl.concat([frame.filter(~again), once])]
+        return self.open[0] if n else frame
 
     @property
     def _exposes(self) -> bool:
@@ -266,7 +266,8 @@ class State:
             msg = "there are no events yet"
             raise DataError(msg)
         names, left_out = chosen(metrics, self.has, self.kinds, self.rules)
-        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        frame = self._phased(self._distinct().drop("variant", "segment", "exposes"))
+        frame = with_sessions(frame.drop("same"), self.rules)
         parts = [*self.closed, tallied(frame, self.rules, daily=self.daily)]
         counts = added(*parts) if self.closed else parts[-1]
         excluded, notes = dict(self.read), [*self.notes]
