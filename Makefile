@@ -85,7 +85,7 @@ oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
 		tests/test_forms_agree.py tests/io tests/refused tests/tables tests/join \
 		tests/cli tests/metrics/contract tests/metrics/lists \
-		tests/metrics/similarity tests/evaluate
+		tests/metrics/similarity tests/evaluate tests/online
 
 .PHONY: lint
 lint: $(VENV)/installed-dev
@@ -122,6 +122,7 @@ counts: $(VENV)/installed-dev
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
+	$(PEERS)-search/bin/python benchmarks/online.py
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1

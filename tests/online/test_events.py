@@ -201,3 +201,11 @@ def test_a_line_that_is_wrong_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r"log\.csv:3: timestamp is 'soon', not a time"):
         user_sums(path)
+
+
+def test_numbers_in_text_are_shown_as_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("user_id,event,ts\n1,click,1700000000\n1,click,1700000000000\n")
+
+    with pytest.raises(DataError, match="csv:2: ts is 1700000000, seconds by its size"):
+        user_sums(path)

@@ -69,6 +69,18 @@ def test_by_segment_and_day() -> None:
     assert "ctr is undefined: there are no impressions (B, 2023-11-15)" in days.notes
 
 
+def test_a_day_with_a_rate_above_one_is_said() -> None:
+    frame = log(
+        f"u A 0 impression\nu A 0 impression b\nu A {DAY} impression\n"
+        f"u A {DAY} click\nu A {DAY + 1} click\nv A 0 impression"
+    )
+    found = rk.online.summarize(frame, ["ctr"], daily=True)
+
+    assert found.table["value"].to_list() == [0 / 3, 2 / 1]
+    said = "ctr is above 1: what it divides does not belong together (A, 2023-11-15)"
+    assert said in found.notes
+
+
 def test_all_users_together_and_by_another_column() -> None:
     assert values(rk.online.summarize(LOG, ["ctr"], by=None).table) == [(3 / 6, 6, 4)]
     by_country = rk.online.summarize(LOG, ["ctr"], by="country").table
@@ -92,7 +104,7 @@ def test_what_is_printed() -> None:
     assert "bounce_rate = " not in text
     assert "ctr = clicks / impressions" in text
     assert "or ends with 30 minutes of silence" in text
-    assert "- 1 events that are there twice left out" in text
+    assert "- 1 event that is there twice: left out" in text
     assert "- no roi: the log has no value and no cost" in text
     assert "| ctr | A | at | 1.0000 |" in found.to_markdown()
     assert "<td style='text-align:right'>0.5000</td>" in found._repr_html_()

@@ -207,7 +207,7 @@ def test_groups_other_than_variants_are_those_of_the_first_event() -> None:
 
 
 def test_nobody_left_is_said() -> None:
-    with pytest.raises(DataError, match="no user is left: 1 users in more than one"):
+    with pytest.raises(DataError, match="no user is left: 1 user in more than one"):
         user_sums(log("u A 0 impression\nu B 1 impression"), ["ctr"])
 
 
@@ -270,6 +270,17 @@ def test_money_is_added_exactly() -> None:
 
     assert sums(frame, "roi") == {"u": (0.5, 0.5)}
     assert sums(frame.vstack(refund), "roi") == {"u": (1 / 10, 0.5)}
+
+
+def test_values_that_are_no_revenue_are_counted() -> None:
+    frame = log("u A 0 click\nu A 1 conversion\nu A 2 refund").with_columns(
+        value=pl.Series([5.0, 7.0, -1.0]), cost=pl.lit(2.0)
+    )
+    found = user_sums(frame, ["roi"])
+
+    assert found.frame["roi.y"].to_list() == [7 - 1 - 6]
+    said = "1 event with a value, but neither conversion nor refund: not revenue"
+    assert said in found.notes
 
 
 def test_metrics_without_their_columns_are_named() -> None:

@@ -40,6 +40,8 @@ _MONEY = 1_000_000
 """Money is kept in whole millionths, so that sums are exact in any order."""
 _MOST = 9_000_000_000
 """What one event may be worth; a user's sum stays within 64 bits."""
+_LATE = "came after a later one of the same user; sorted by time"
+_UNPAID = "with a value, but neither conversion nor refund: not revenue"
 _FAR = 1 << 58
 """Microseconds: the year 11103."""
 
@@ -56,7 +58,7 @@ class Events:
         kinds: the kinds that it has.
         clock: how its times were written.
         n_read: how many rows were read.
-        late: how many came after a later one of the same user.
+        told: what is so of some events, and of how many.
         excluded: rows that were left out while reading, by reason.
         notes: what was assumed.
     """
@@ -66,7 +68,7 @@ class Events:
     kinds: frozenset[str]
     clock: str
     n_read: int
-    late: int
+    told: Mapping[str, int]
     excluded: Mapping[str, int]
     notes: tuple[str, ...]
 
@@ -85,7 +87,7 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
     found = _resolved(table, told, by, segment)
-    numeric = [found[part] for part in ("time", "value", "cost") if part in found]
+    numeric = [found[part] for part in ("value", "cost") if part in found]
     wanted = list(dict.fromkeys(found.values()))
     if rules.duplicates == "drop" and "id" not in found:
         wanted = list(table.names)  # rows are the same if all of their columns are
@@ -315,11 +317,13 @@ def _kept(
     if frame.height == 0:
         msg = f"no event has all of {', '.join(sorted(reasons))}"
         raise DataError(msg)
-    late = 0
+    paid = [CODES[kind] for kind in ("conversion", "refund")]
+    unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
+    told = {_UNPAID: int(frame.select(unpaid.sum()).item())}
     if "time" in has and not frame["time"].is_sorted():
-        late = _late(frame)
+        told[_LATE] = _late(frame)
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
-    return Events(frame, has, kinds, clock, n_read, late, excluded, tuple(notes))
+    return Events(frame, has, kinds, clock, n_read, told, excluded, tuple(notes))
 
 
 def _late(frame: pl.DataFrame) -> int:

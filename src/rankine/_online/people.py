@@ -11,6 +11,18 @@ _FEW_USERS = 20
 """Users below which one of them may well have a tenth of the events."""
 
 
+def counted(n: int, reason: str) -> str:
+    """Return how many were left out, and why; `reason` begins with a plural.
+
+    >>> counted(2, "events that are there twice"), counted(1, "users without a variant")
+    ('2 events that are there twice', '1 user without a variant')
+    """
+    if n != 1:
+        return f"{n:,} {reason}"
+    noun, _, rest = reason.partition(" ")
+    return f"1 {noun.removesuffix('s')} {rest.replace('that are', 'that is', 1)}"
+
+
 def oddities(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:
     """Say what is odd in what users did."""
     each = counts.group_by("user").agg(pl.exclude("day").sum())

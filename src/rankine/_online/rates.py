@@ -13,6 +13,7 @@ import numpy as np
 
 from rankine._base.checks import check_number
 from rankine._evaluate.summary import finite
+from rankine._online.people import counted
 from rankine._online.rules import LastPage, Rules, Unit
 from rankine._online.spreads import (
     NONE,
@@ -105,7 +106,7 @@ def _of_log(
     y, x = (found.frame[f"{name}.{side}"].to_numpy() for side in "yx")
     value, bounds, n = summed(name, rules, y, x, confidence)
     why = reason(name, rules, value, bounds)
-    left = [f"left out: {n:,} {what}" for what, n in found.excluded.items()]
+    left = [f"left out: {counted(n, what)}" for what, n in found.excluded.items()]
     notes = (*found.notes, *left, *((why,) if why else ()))
     return Rate(name, value, bounds, n, confidence, notes)
 

@@ -98,8 +98,10 @@ def reason(name: str, rules: Rules, value: float, bounds: Interval) -> str:
     if math.isnan(value):
         nothing = "cost is 0" if unit == "users" else f"there are no {unit}"
         return f"{name} is undefined: {nothing}"
+    if METRICS[name].is_share and value > 1:
+        return f"{name} is above 1: what it divides does not belong together"
     if math.isnan(bounds.low):
-        return f"{name} has no interval: users do not differ"
+        return f"{name} has no interval: there is no spread between users"
     return ""
 
 

@@ -103,9 +103,10 @@ class Summary:
 class Accumulator:
     """The same as `summarize` for a log that comes in parts.
 
-    What is kept is what users did, so that users who return and sessions that go on
-    in the next part are counted once. However the log is cut, and in whatever order
-    the parts come, the result is the same to the last bit.
+    Users who return and sessions that go on in the next part are counted once. However
+    the log is cut, and in whatever order the parts come, the result is the same to the
+    last bit; for that, what is needed of every event is kept, unless parts come in the
+    order of time.
 
     Args:
         metrics: their names; all that the log has columns for, if not given.

@@ -15,7 +15,7 @@ import polars as pl
 from rankine._base.text import count
 from rankine._online.events import read_events
 from rankine._online.metrics import METRICS, chosen
-from rankine._online.people import alike, earliest, firsts, oddities
+from rankine._online.people import alike, counted, earliest, firsts, oddities
 from rankine._online.rules import COLUMNS, Rules, check_groups
 from rankine._online.sources import Query, refuse_database
 from rankine._online.tallies import (
@@ -30,7 +30,7 @@ from rankine._online.tallies import (
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankine._online.events import Events
 
@@ -109,7 +109,8 @@ class State:
         self.kinds: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
         self.read: dict[str, int] = {}
-        self.n_read = self.late = 0
+        self.n_read = 0
+        self.told: dict[str, int] = {}
         self.open: list[pl.DataFrame] = []
         self.closed: list[pl.DataFrame] = []
         self.labels: dict[str, list[pl.DataFrame]] = {"variant": [], "segment": []}
@@ -130,10 +131,9 @@ class State:
         self.has = own.has
         self.kinds |= own.kinds
         self.n_read += own.n_read
-        for reason, n in own.excluded.items():
-            self.read[reason] = self.read.get(reason, 0) + n
+        _add(self.read, own.excluded)
         self.notes |= dict.fromkeys(own.notes)
-        self.late += own.late
+        _add(self.told, own.told)
         for label, found in self.labels.items():
             if label in own.has:
                 found.append(firsts(frame, label))
@@ -159,9 +159,8 @@ class State:
         self._same_columns(other.has, other.clock)
         self.has, self.kinds = other.has, self.kinds | other.kinds
         self.n_read += other.n_read
-        self.late += other.late
-        for reason, n in other.read.items():
-            self.read[reason] = self.read.get(reason, 0) + n
+        _add(self.told, other.told)
+        _add(self.read, other.read)
         self.notes |= other.notes
         for label in self.labels:
             self.labels[label] = self.labels[label] + other.labels[label]
@@ -230,8 +229,7 @@ class State:
         once = once.unique(key, keep="first", maintain_order=True)
         n = int(again.sum()) - once.height
         if n:
-            reason = "events that are there twice"
-            self.read[reason] = self.read.get(reason, 0) + n
+            _add(self.read, {"events that are there twice": n})
             self.open = [pl.concat([frame.filter(~again), once])]
         return self.open[0] if n else frame
 
@@ -271,9 +269,7 @@ class State:
         parts = [*self.closed, tallied(frame, self.rules, daily=self.daily)]
         counts = added(*parts) if self.closed else parts[-1]
         excluded, notes = dict(self.read), [*self.notes]
-        if self.late:
-            n = count(self.late, "event")
-            notes.append(f"{n} came after a later one of the same user; sorted by time")
+        notes += [f"{count(n, 'event')} {what}" for what, n in self.told.items() if n]
         users, counts = self._users(counts, excluded, notes)
         after = counts.filter(pl.col("phase") == AFTER).drop("phase")
         before = counts.filter(pl.col("phase") == BEFORE).drop("phase", "day")
@@ -321,7 +317,7 @@ class State:
             first = seen.sort("user", "seen", label).unique("user", keep="first")
             users = users.join(first.select("user", label), on="user", how="left")
         if users.height == 0:
-            reasons = ", ".join(f"{n:,} {reason}" for reason, n in excluded.items())
+            reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
             msg = f"no user is left: {reasons}"
             raise DataError(msg)
         counts = counts.join(users, on="user", how="semi")
@@ -364,6 +360,11 @@ class State:
         words = "without a variant" if self.rules.exposure is None else "never exposed"
         _leave(excluded, words, users.join(seen, on="user", how="anti"), counts)
         return users.join(seen, on="user", how="semi")
+
+
+def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    for reason, n in more.items():
+        counts[reason] = counts.get(reason, 0) + n
 
 
 def _possible(

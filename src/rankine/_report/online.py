@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
+from rankine._online.people import counted
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -57,7 +58,9 @@ def _lines(summary: Summary, n_rows: int) -> list[str]:
         more = f"{n_rows - _ROWS:,} more rows are in .table, --csv and --json."
         lines = [more, *lines]
     lines += [f"{name} = {says}" for name, says in summary.definitions.items()]
-    lines += [f"- {n:,} {reason} left out" for reason, n in summary.excluded.items()]
+    lines += [
+        f"- {counted(n, reason)}: left out" for reason, n in summary.excluded.items()
+    ]
     lines += [f"- no {name}: {why}" for name, why in summary.left_out.items()]
     return lines + [f"- {note}" for note in summary.notes]
 
