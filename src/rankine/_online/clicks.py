@@ -347,7 +347,7 @@ def click_metrics(
         [users["y"].to_numpy(), users["x"].to_numpy(), None, None], users.height
     )
     ratio, weights = moments.ratio()
-    error = math.sqrt(moments.product(weights, weights) / users.height)
+    error = math.sqrt(moments.variance(weights) / users.height)
     far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
     bounds = Interval(float(ratio) - far * error, float(ratio) + far * error)
     return ClickMetrics(

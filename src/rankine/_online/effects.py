@@ -89,14 +89,15 @@ class Effect:
         moved = sign * (self.b.value - scale * self.a.value) + (0 if relative else size)
         first, second = scale**2 * self.a.error2, self.b.error2
         with np.errstate(invalid="ignore", divide="ignore"):
-            z = moved / np.sqrt(first + second)
+            error = np.sqrt(first + second)
+            z = np.where(error > 0, moved / error, np.nan)
         lower = _tail(moved, first, second, self)
         return np.where(moved > 0, lower, 1 - lower), z
 
     def lift(self, alpha: float, method: str) -> tuple[Floats, Floats, Floats]:
         """Return the relative difference and its interval; nan of a control <= 0."""
         a, b = self.a, self.b
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             known = a.value > 0
             ratio = np.where(known, b.value / a.value, np.nan)
             if method == "fieller":
@@ -125,7 +126,7 @@ class Effect:
         """Return the bounds of the confidence sequence at this look."""
         rho2 = rho_squared(expected_n, alpha)
         spread = half_width(self.error * np.sqrt(self.n), self.n, rho2, alpha)
-        reach = np.where(self.enough, spread, np.nan)
+        reach = np.where(self.enough & (self.error > 0), spread, np.nan)
         return self.difference - reach, self.difference + reach
 
     def p_always(self, z: Floats, alpha: float, expected_n: int) -> Floats:
@@ -182,7 +183,7 @@ def effect_of(
     else:
         before = [own.ratio(before=1) for own in arms]
     now = both.ratio()[1]
-    spread = both.product(pooled, pooled)
+    spread = both.variance(pooled)
     with np.errstate(invalid="ignore", divide="ignore"):
         theta = np.where(spread > 0, both.product(now, pooled) / spread, 0)
     made = []
@@ -202,7 +203,7 @@ def effect_of(
 
 
 def _arm(own: Moments, value: Floats, weights: Floats) -> Arm:
-    return Arm(value, own.product(weights, weights), own.n)
+    return Arm(value, own.variance(weights), own.n)
 
 
 def _df(first: Floats, second: Floats, effect: Effect) -> Floats:

@@ -370,7 +370,7 @@ def _preference(
     moments = Moments.of([y, x, None, None], n)
     ratio, weights = moments.ratio()
     value = float(ratio)
-    error = math.sqrt(moments.product(weights, weights) / n)
+    error = math.sqrt(moments.variance(weights) / n)
     nothing = Interval(math.nan, math.nan)
     interval, p = nothing, math.nan
     if math.isnan(value):

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 SIDES = 4
 """Numerator and denominator, and both before the test."""
+_CLOSE = 1e-12
+"""Values that differ by less than this share of their size are the same."""
+_ROUNDED = 16 * float(np.finfo(np.float64).eps)
+"""How far a sum of products may be off, for each root of the number of users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +72,19 @@ class Moments:
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = np.einsum("...i,...ij,...j", left, self.scatter, right)
             return np.where(self.n > 1, spread / (self.n - 1), np.nan)
+
+    def variance(self, weights: Floats) -> Floats:
+        """Return the variance of a weighted sum of the columns.
+
+        0 where it is no larger than what rounding makes of values that do not vary.
+        """
+        size = np.abs(weights)
+        spread = self.product(weights, weights)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            parts = np.einsum("...i,...ij,...j", size, np.abs(self.scatter), size)
+            noise = _ROUNDED * np.sqrt(self.n) * parts / (self.n - 1)
+            noise += (_CLOSE * np.einsum("...i,...i", size, np.abs(self.mean))) ** 2
+            return np.where(spread <= noise, 0.0, spread)
 
     def ratio(self, before: int = 0) -> tuple[Floats, Floats]:
         """Return a ratio of means, and the weights of a user's influence on it.

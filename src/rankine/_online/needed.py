@@ -134,7 +134,7 @@ def _of_data(
         if own.quantile is None:
             moments = own.moments(cohort.frame)
             value, weights = moments.ratio()
-            variance = moments.product(weights, weights)
+            variance = moments.variance(weights)
         else:
             (y, *_), _ = own.values(cohort.frame)
             value, variance, _ = quantile_of(np.asarray(y), own.quantile)

@@ -10,6 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
 
+_CLOSE = 1e-12
+"""Values that differ by less than this share of their size are the same."""
+
 
 def quantile_of(
     values: Floats, share: float, confidence: float = 0.95
@@ -39,4 +42,6 @@ def quantile_of(
     at = np.clip([share - reach, share, share + reach], 0, 1)
     low, middle, high = np.quantile(values, at)
     error = (high - low) / (2 * far)
+    if high - low <= _CLOSE * max(abs(low), abs(high)):
+        error = 0.0
     return np.array(middle), np.array(error**2 * n), np.array(float(n))
