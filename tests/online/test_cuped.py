@@ -265,4 +265,5 @@ def test_shares_that_change_over_time_are_said() -> None:
         rows.append(f"u{n} {arm} {1440 * day} impression")
     test = rk.online.ab_test(log("\n".join(rows)), control="A", metrics=["ctr"])
 
-    assert any("changed from day to day" in note for note in test.notes)
+    assert any("changed from day to day" in said for said in test.warnings)
+    assert not any("changed from day to day" in note for note in test.notes)

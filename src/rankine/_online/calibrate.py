@@ -55,13 +55,20 @@ class Calibration:
 
     def __str__(self) -> str:
         """Return a sentence per metric, and the notes."""
-        lines = [
+        lines = [self._line(row) for row in self.table.iter_rows(named=True)]
+        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def _line(self, row: Mapping[str, Any]) -> str:
+        if row["n"] == 0:
+            return (
+                f"{row['metric']}: no A/A test has a p-value, as the metric does not "
+                "vary between users"
+            )
+        return (
             f"{row['metric']}: {row['false_alarms']:.1%} false alarms in "
             f"{row['n']:,} A/A tests ({row['low']:.1%} to {row['high']:.1%}), where "
             f"{self.alpha:.1%} are right: {self._word(row)}"
-            for row in self.table.iter_rows(named=True)
-        ]
-        return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+        )
 
     def _word(self, row: Mapping[str, float]) -> str:
         if row["low"] > self.alpha:

@@ -129,6 +129,8 @@ def judgments_from_clicks(
         pl.len().cast(pl.Float64).alias("shown"),
         pl.col("click").sum().alias("clicks"),
     )
+    if model == "ctr":
+        _refuse_above(cells, name)
     curve = by_position(frame)
     weight, notes = _WEIGHTS[model](cells, curve, _given(examination), name)
     ranks = curve["position"].to_numpy()
@@ -148,6 +150,7 @@ def judgments_from_clicks(
             pl.col("clicks").cast(pl.Int64),
         )
     )
+    notes += above_one(curve) if ranked else []
     few = support.filter(pl.col("impressions") < least).height
     if few:
         n = count(least, "impression")
@@ -176,6 +179,35 @@ def by_position(frame: pl.DataFrame) -> pl.DataFrame:
             (pl.col("clicks") / pl.col("impressions")).alias("ctr"),
         )
     )
+
+
+def above_one(curve: pl.DataFrame) -> list[str]:
+    """Say which rank has a click rate above 1."""
+    over = curve.filter(pl.col("ctr") > 1)
+    if not over.height:
+        return []
+    rank, shown, clicks, _ = over.select(
+        "position", "impressions", "clicks", "ctr"
+    ).row(0)
+    said = (
+        f"rank {rank} has a click rate above 1: {count(clicks, 'click')} in "
+        f"{count(shown, 'impression')}, as an item can be clicked on more than once"
+    )
+    return [said]
+
+
+def _refuse_above(cells: pl.DataFrame, name: str) -> None:
+    """Refuse an item that has more clicks than impressions for a query."""
+    both = cells.group_by(_PAIR).agg(pl.col("shown", "clicks").sum())
+    over = both.filter(pl.col("clicks") > pl.col("shown")).sort(_PAIR)
+    if over.height:
+        query, item, shown, clicks = over.row(0)
+        msg = (
+            f"{name}: item {item!r} has {count(int(clicks), 'click')} in "
+            f"{count(int(shown), 'impression')} for query {query!r}, a click rate "
+            "above 1; log a click as 0 or 1, or use model='coec'"
+        )
+        raise DataError(msg)
 
 
 def _given(examination: Any) -> dict[int, float] | None:
@@ -334,7 +366,8 @@ def click_metrics(
         "click": "says what users chose",
     }
     frame, _ = read_shown(log, needs, columns, ("user",))
-    notes = []
+    curve = by_position(frame)
+    notes = above_one(curve)
     if "user" not in frame.columns:
         frame = frame.with_columns(pl.col("impression").alias("user"))
         notes.append("no users are known: the interval is too narrow if they repeat")
@@ -350,6 +383,4 @@ def click_metrics(
     error = math.sqrt(moments.variance(weights) / users.height)
     far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
     bounds = Interval(float(ratio) - far * error, float(ratio) + far * error)
-    return ClickMetrics(
-        by_position(frame), float(ratio), bounds, each.height, tuple(notes)
-    )
+    return ClickMetrics(curve, float(ratio), bounds, each.height, tuple(notes))

@@ -17,6 +17,7 @@ from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.metrics import METRICS
 from rankine._online.moments import Moments
 from rankine._online.sums import user_sums
 from rankine.errors import DataError, ParameterError, nearest
@@ -44,6 +45,7 @@ class Measure:
         quantile: the share of users below it, if it is a quantile of y.
         cap: the largest y of a user; larger ones are cut to it.
         higher: whether higher is better; None if neither is.
+        over: what is wrong where y is above x, if it is a share; else nothing.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Measure:
     quantile: float | None = None
     cap: float | None = None
     higher: bool | None = True
+    over: str = ""
 
     @property
     def columns(self) -> list[str]:
@@ -102,12 +105,14 @@ class Cohort:
         measures: the metrics.
         notes: what was assumed and what is odd.
         excluded: events and users that were left out, by reason.
+        warnings: what makes the results of a test doubtful.
     """
 
     frame: pl.DataFrame
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
     excluded: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_segmented(self) -> bool:
@@ -190,6 +195,7 @@ def from_events(
             f"{name}.x",
             (f"{name}.y0", f"{name}.x0") if cuped else None,
             higher=sums.directions[name],
+            over=METRICS[name].over if METRICS[name].is_share else "",
         )
         for name in sums.metrics
     )
@@ -201,9 +207,8 @@ def from_events(
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)
-    if by is not None:
-        notes += _moved_shares(frame)
-    return Cohort(frame, measures, tuple(notes), sums.excluded)
+    warnings = _moved_shares(frame) if by is not None else []
+    return Cohort(frame, measures, tuple(notes), sums.excluded, tuple(warnings))
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:

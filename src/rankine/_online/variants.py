@@ -35,10 +35,19 @@ if TYPE_CHECKING:
 
 _UNEVEN = 1.5
 _HEAVY = 0.01
+_CLOSE = 1e-12
 
 
 def word(value: Any) -> str:
-    """Return a variant as it is compared: as text."""
+    """Return a variant as it is compared: as text.
+
+    >>> word(1), word(1.0), word(True)
+    ('1', '1', 'true')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -116,9 +125,10 @@ def compared(
                 rows.append({**where, **_row(effect, measure, margin, settings)})
                 if measure.before is not None:
                     health.append({**where, **_health(effect)})
-                notes += _reasons(where, effect)
+                above = _above(measure, pair, (control, other))
+                notes += _reasons(where, effect, above)
     details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
-    warnings = [*srm.warnings, *_heavy(cohort, sizes)]
+    warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes)]
     warnings += _shifted(health)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
@@ -158,14 +168,25 @@ def _by_arm(
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
+    nothing, few = np.array(math.nan), np.array(0, np.bool_)
+    if _above(measure, (a, b), ("", "")):
+        first, second = (Arm(nothing, nothing, own.n) for own in (a, b))
+        return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
     if measure.quantile is None:
         imputes = measure.before is not None and measure.before[1] is None
         return effect_of(a, b, cuped=measure.before is not None, imputes=imputes)
     first, second = (
         Arm(*quantile_of(own, measure.quantile, settings.confidence)) for own in (a, b)
     )
-    nothing, few = np.array(math.nan), np.array(0, np.bool_)
     return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
+
+
+def _above(measure: Measure, pair: Sequence[Any], names: Sequence[str]) -> str:
+    """Say what is wrong with a share that is above 1 in an arm; nothing if none is."""
+    for name, arm in zip(names, pair, strict=True):
+        if measure.over and arm.mean[0] > (1 + _CLOSE) * arm.mean[1]:
+            return f"{measure.over} in {name}, a rate above 1"
+    return ""
 
 
 def _row(
@@ -260,11 +281,13 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
     )
 
 
-def _reasons(where: Mapping[str, Any], effect: Effect) -> list[str]:
+def _reasons(where: Mapping[str, Any], effect: Effect, above: str) -> list[str]:
     """Say why numbers are missing."""
     name = where["metric"]
     if where["segment"] is not None:
         name = f"{name} of {where['segment']}"
+    if above:
+        return [f"{name}: undefined, as {above}"]
     if math.isnan(effect.difference):
         return [f"{name}: undefined, as a denominator is 0 or an arm has no users"]
     said = []
