@@ -13,8 +13,12 @@ from rankine._online.abresult import ABTest
 from rankine._online.cohort import check_names, from_events, from_users
 from rankine._online.quantiles import quantile_of
 from rankine._online.variants import Margin
-from rankine._stats.power import needed_for_difference
+from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
+
+
+_Row = tuple[str, str | None, float, float, float]
+"""Metric, variant, value, deviation times the root of n, and the variant's share."""
 
 
 class UsersNeeded(NamedTuple):
@@ -25,7 +29,8 @@ class UsersNeeded(NamedTuple):
         variant: the variant of a test; None where users were not in one.
         value: the value without the effect.
         effect: the effect to be found, as a difference.
-        users: how many users both arms need together; None where nothing varies.
+        users: how many users both arms need together; None where that cannot be told.
+        note: why it cannot.
     """
 
     metric: str
@@ -33,6 +38,7 @@ class UsersNeeded(NamedTuple):
     value: float
     effect: float
     users: int | None
+    note: str = ""
 
 
 def users_needed(
@@ -48,7 +54,8 @@ def users_needed(
 ) -> list[UsersNeeded]:
     """Return how many users a test needs, from how much they vary in your own data.
 
-    Of Welch's t at 1 - confidence, uncorrected, with the noncentral t distribution.
+    Of Welch's t at 1 - confidence, uncorrected, with the noncentral t distribution and
+    arms that vary alike; each arm has two users or more.
 
     Args:
         data: a test that was made, whose arms keep their shares and whose CUPED keeps
@@ -64,7 +71,8 @@ def users_needed(
         rules: how events are read, as in `summarize`.
 
     Returns:
-        A record per metric, and per variant of a test.
+        A record per metric, and per variant of a test; its `note` says why where there
+        is no number, as nothing varies or more than 2^40 users are needed.
 
     >>> import polars as pl
     >>> import rankine as rk
@@ -93,18 +101,28 @@ def users_needed(
         check_names("effect", effect, [metric for metric, *_ in rows])
         rows = [row for row in rows if row[0] in effect]
     found = []
-    for metric, variant, value, deviation in rows:
+    for metric, variant, value, deviation, part in rows:
         told = effect[metric] if isinstance(effect, Mapping) else effect
         size = Margin.read(metric, told, "effect")
         far = abs(size.size * value) if size.relative else size.size
-        users = None
-        if deviation > 0 and far > 0:
-            users = needed_for_difference(deviation, far, power, alpha)
-        found.append(UsersNeeded(metric, variant, value, far, users))
+        users, note = None, _reason(value, deviation, far)
+        if not note:
+            users = needed_for_groups(deviation, far, power, alpha, part)
+            note = "" if users else "more than 2^40 users are needed"
+        found.append(UsersNeeded(metric, variant, value, far, users, note))
     return found
 
 
-def _of_test(test: ABTest) -> list[tuple[str, str | None, float, float]]:
+def _reason(value: float, deviation: float, effect: float) -> str:
+    """Say why there can be no number; nothing if there can."""
+    if math.isnan(value):
+        return "the metric is undefined"
+    if not deviation > 0:
+        return "the metric does not vary between users"
+    return "" if effect > 0 else "an effect relative to a value of 0 is none"
+
+
+def _of_test(test: ABTest) -> list[_Row]:
     details = test.details
     if "segment" in details.columns:
         details = details.filter(details["segment"].is_null())
@@ -114,6 +132,7 @@ def _of_test(test: ABTest) -> list[tuple[str, str | None, float, float]]:
             row["variant"],
             row["control_value"],
             row["error"] * math.sqrt(row["n_control"] + row["n"]),
+            row["n"] / (row["n_control"] + row["n"]),
         )
         for row in details.iter_rows(named=True)
     ]
@@ -121,7 +140,7 @@ def _of_test(test: ABTest) -> list[tuple[str, str | None, float, float]]:
 
 def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
-) -> list[tuple[str, str | None, float, float]]:
+) -> list[_Row]:
     if isinstance(metrics, Mapping):
         cohort = from_users(
             data, metrics, unit=unit, variant=None, covariates={}, segment=None
@@ -129,7 +148,7 @@ def _of_data(
     else:
         rules = rules if unit is None else {**rules, "unit": unit}
         cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
-    rows: list[tuple[str, str | None, float, float]] = []
+    rows: list[_Row] = []
     for own in cohort.measures:
         if own.quantile is None:
             moments = own.moments(cohort.frame)
@@ -139,5 +158,5 @@ def _of_data(
             (y, *_), _ = own.values(cohort.frame)
             value, variance, _ = quantile_of(np.asarray(y), own.quantile)
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
-        rows.append((own.name, None, float(value), deviation))
+        rows.append((own.name, None, float(value), deviation, share))
     return rows

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LARGEST = 1 << 40
+_PAIR = 2
 
 
 def needed_for_difference(
@@ -33,6 +34,44 @@ def needed_for_difference(
         return bool(reached >= power) or (math.isnan(reached) and far > least)
 
     return _least(enough)
+
+
+def needed_for_groups(
+    deviation: float, difference: float, power: float, alpha: float, share: float = 0.5
+) -> int | None:
+    """Return the least number of users of two groups with which Welch's t has the power.
+
+    Both groups vary alike, each has two users or more, and the degrees of freedom are
+    Satterthwaite's. None if not even 2^40 users are enough.
+
+    Args:
+        deviation: of the difference, times the root of the number of users.
+        difference: the true one.
+        power: how often it is to be found.
+        alpha: of the two-sided test.
+        share: of users in one of the groups.
+
+    >>> needed_for_groups(deviation=2.0, difference=0.5, power=0.8, alpha=0.05)
+    128
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+    from scipy.stats import nct  # noqa: PLC0415
+
+    def enough(n: int) -> bool:
+        sizes = share * n, (1 - share) * n
+        if min(sizes) < _PAIR * (1 - 1e-9):  # shares are rounded
+            return False
+        spread = sum(1 / size for size in sizes)
+        df = spread**2 / sum(1 / (size**2 * (size - 1)) for size in sizes)
+        far = difference / deviation * math.sqrt(n)
+        least = float(stdtrit(df, 1 - alpha / 2))
+        with np.errstate(all="ignore"):  # older scipy warns of what it then clips
+            reached = nct.sf(least, df, far) + nct.cdf(-least, df, far)
+        # Beyond what the distribution can be computed for, it is sure to be reached.
+        return bool(reached >= power) or (math.isnan(reached) and far > least)
+
+    n = _least(enough)
+    return n if enough(n) else None
 
 
 def needed_for_width(deviation: float, width: float, alpha: float) -> int:
