@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
+from rankine._online.asked import check_metrics, check_options, has_window
 from rankine._online.cohort import Cohort, from_events, from_users
 from rankine._online.variants import compared, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
 EXPECTED_N = 10_000
+_RETURNING = (
+    "what is 'always' is approximate where users return and go on; it is proved where "
+    "they count for a fixed window= of days after their first exposure"
+)
 
 
 def ab_test(
@@ -58,7 +64,8 @@ def ab_test(
 
     Args:
         data: a table with a row per user, where `metrics` is a mapping; else a log of
-            events. A path, a frame, or what `read_table` returns.
+            events. A path, a frame, what `read_table` returns, or an `Accumulator`
+            that has read events.
         control: the variant that the others are compared with.
         metrics: of a table of users, {name: column} for a mean, {name: (numerator,
             denominator)} for a ratio, {name: (column, 0.9)} for a quantile; of events,
@@ -125,6 +132,8 @@ def ab_test(
         >>> test.table["difference"].item(), test.table["lift"].item()
         (0.25, 0.5)
     """
+    check_options(ab_test, rules)
+    check_metrics(metrics)
     settings = Settings(
         control=word(control), confidence=confidence, correction=correction,
         always_correction=always_correction, lift=lift, expected_n=expected_n,
@@ -176,14 +185,25 @@ def cohort_of(
     if covariates is not None:
         msg = "covariates are columns of a table of users; of events, say cuped=True"
         raise ParameterError(msg)
-    if unit is not None:
-        rules = {**rules, "unit": unit}
-    if cap is not None and not isinstance(cap, Mapping):
-        rules = {**rules, "cap": cap}
-    if variant is not None:
-        rules = {**rules, "columns": {**rules.get("columns", {}), "variant": variant}}
+    rules = _with_rules(rules, unit, variant, cap)
     cohort = from_events(data, metrics, cuped=cuped, segment=segment, **rules)
+    if not has_window(data, rules):
+        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     return cohort.with_options(better or {}, caps)
+
+
+def _with_rules(
+    rules: Mapping[str, Any], unit: str | None, variant: str | None, cap: Any
+) -> dict[str, Any]:
+    """Return how events are read, with the options that mean the same of them."""
+    more: dict[str, Any] = {}
+    if unit is not None:
+        more["unit"] = unit
+    if cap is not None and not isinstance(cap, Mapping):
+        more["cap"] = cap
+    if variant is not None:
+        more["columns"] = {**(rules.get("columns") or {}), "variant": variant}
+    return {**rules, **more}
 
 
 def _refuse_rules(rules: Mapping[str, Any]) -> None:

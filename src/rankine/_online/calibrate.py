@@ -11,6 +11,7 @@ import polars as pl
 
 from rankine._base.checks import check_count, check_number
 from rankine._base.text import count
+from rankine._online.asked import check_metrics, check_options
 from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
@@ -123,6 +124,8 @@ def calibrate(
     >>> row["low"] < 0.05 < row["high"]
     True
     """
+    check_options(calibrate, rules)
+    check_metrics(metrics)
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)

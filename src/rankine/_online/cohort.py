@@ -17,9 +17,9 @@ from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.asked import sums_of
 from rankine._online.metrics import METRICS
 from rankine._online.moments import Moments
-from rankine._online.sums import user_sums
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def from_events(
     """Take users from a log of events; without `by`, variants are not looked at."""
     if isinstance(metrics, str):
         metrics = [metrics]
-    sums = user_sums(events, metrics, by=by, segment=segment, **rules)
+    sums = sums_of(events, metrics, by, segment, rules)
     if by is not None and sums.frame["variant"].null_count():
         msg = (
             "the events have no variant, which says in which arm a user is; say which "

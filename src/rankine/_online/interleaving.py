@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +22,7 @@ from rankine._stats.sequences import always_p, half_width, rho_squared
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _STEEPNESS = 3
 """How much likelier the first items of a list are, in probabilistic interleaving."""
@@ -110,11 +112,8 @@ def interleave(
     """
     check_choice("method", method, ("team_draft", "probabilistic"))
     check_k(k)
-    rankings = [list(a), list(b)]
-    for name, own in zip(TEAMS, rankings, strict=True):
-        if not own or len({*own}) < len(own):
-            msg = f"{name} must be a list of different items, got {own!r}"
-            raise ParameterError(msg)
+    rankings = [_ranking(name, own) for name, own in zip(TEAMS, (a, b), strict=True)]
+    _check_seed(seed)
     length = min(k or max(map(len, rankings)), len({*rankings[0], *rankings[1]}))
     rng = np.random.default_rng(seed)
     items: list[Any] = []
@@ -144,6 +143,30 @@ def interleave(
         items.append(free[place][1])
         teams.append(TEAMS[turn])
     return Interleaved(tuple(items), tuple(teams), method)
+
+
+def _ranking(name: str, given: Any) -> list[Any]:
+    """Return the items of a ranking, each of which is there once."""
+    try:
+        items = list(given)
+        if items and len({*items}) == len(items):
+            return items
+    except TypeError:  # not a list, or of items that cannot be told apart
+        pass
+    msg = f"{name} must be a list of different items, got {given!r}"
+    raise ParameterError(msg)
+
+
+def _check_seed(seed: Any) -> None:
+    several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str)
+    for own in seed if several else (seed,):
+        whole = isinstance(own, Integral) and not isinstance(own, (bool, np.bool_))
+        if not whole or own < 0:
+            msg = (
+                "seed must be an integer of at least 0, or several such as those of a "
+                f"user and a request, got {seed!r}"
+            )
+            raise ParameterError(msg)
 
 
 @dataclass(frozen=True)
@@ -301,11 +324,25 @@ def interleaving_test(
         credit = frame.group_by("user", "impression").agg(
             (on_b * pl.col("click")).sum().sign().alias("credit")
         )
+    _refuse_shared(credit)
     users = credit.group_by("user").agg(
         pl.col("credit").sum().cast(pl.Float64).alias("y"),
         (pl.col("credit") != 0).sum().cast(pl.Float64).alias("x"),
     )
     return _preference(users, credit.height, names, notes, 1 - confidence, expected_n)
+
+
+def _refuse_shared(credit: pl.DataFrame) -> None:
+    """Refuse an impression that several users have."""
+    shared = credit.filter(pl.col("impression").is_duplicated())
+    if shared.height:
+        first = shared.sort("impression", "user").head(2)
+        users = " and ".join(map(repr, first["user"]))
+        msg = (
+            f"impression {first['impression'][0]!r} has users {users}; an impression "
+            "is of one user, so give each its own id"
+        )
+        raise DataError(msg)
 
 
 def _teams(
@@ -355,6 +392,11 @@ def _balanced(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _cut(value: float, reach: float) -> Interval:
+    """Return an interval about a preference, which is from -1 to 1."""
+    return Interval(max(value - reach, -1.0), min(value + reach, 1.0))
+
+
 def _preference(
     users: pl.DataFrame,
     shown: int,
@@ -379,7 +421,7 @@ def _preference(
         notes.append("no interval, as all users say the same, or there is one only")
     else:
         reach = float(stdtrit(n - 1, 1 - alpha / 2)) * error
-        interval = Interval(value - reach, value + reach)
+        interval = _cut(value, reach)
         p = float(2 * stdtr(n - 1, -abs(value) / error))
     for_a, for_b = int((y < 0).sum()), int((y > 0).sum())
     decided = for_a + for_b
@@ -390,7 +432,7 @@ def _preference(
     if n >= LEAST_USERS and decided >= LEAST_ACTIVE and error > 0:
         rho2, size = rho_squared(expected_n, alpha), np.array(float(n))
         half = float(half_width(np.array(error * math.sqrt(n)), size, rho2, alpha))
-        always = Interval(value - half, value + half)
+        always = _cut(value, half)
         p_always = float(always_p(np.array(value / error), size, rho2))
     else:
         notes.append(

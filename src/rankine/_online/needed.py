@@ -10,12 +10,12 @@ import numpy as np
 
 from rankine._base.checks import check_number
 from rankine._online.abresult import ABTest
+from rankine._online.asked import check_metrics, check_options
 from rankine._online.cohort import check_names, from_events, from_users
 from rankine._online.quantiles import quantile_of
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
-
 
 _Row = tuple[str, str | None, float, float, float]
 """Metric, variant, value, deviation times the root of n, and the variant's share."""
@@ -87,6 +87,8 @@ def users_needed(
     >>> needed[0].users
     12687
     """
+    check_options(users_needed, rules)
+    check_metrics(metrics)
     check_number("power", power, above=0, below=1)
     check_number("share", share, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from rankine._online.cohort import Cohort, Measure
 
 _UNEVEN = 1.5
-_HEAVY = 0.01
+_HEAVY, _FEW = 0.01, 50
+"""The share of the variance that is much for a user, and times n, of few."""
 _CLOSE = 1e-12
 
 
@@ -128,7 +129,7 @@ def compared(
                 above = _above(measure, pair, (control, other))
                 notes += _reasons(where, effect, above)
     details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
-    warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes)]
+    warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
     warnings += _shifted(health)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
@@ -305,19 +306,29 @@ def _reasons(where: Mapping[str, Any], effect: Effect, above: str) -> list[str]:
     return said
 
 
-def _heavy(cohort: Cohort, sizes: Mapping[str, int]) -> list[str]:
-    """Warn of single users that make up much of the variance, in uneven arms."""
-    n = sizes.values()
-    if max(n) < _UNEVEN * min(n):
+def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
+    """Warn of single users that make up much of the variance, in uneven arms.
+
+    In the control and the variants that are uneven with it. Of few users, each makes up
+    much, so that the share has to be larger.
+    """
+    base = sizes[control]
+    uneven = [
+        name for name, n in sizes.items() if max(n, base) >= _UNEVEN * min(n, base)
+    ]
+    if not uneven:
         return []
+    labels = cohort.frame["variant"].cast(pl.String)
+    frame = cohort.frame.filter(labels.is_in([control, *uneven]))
     said = []
     for own in cohort.measures:
-        y = cohort.frame[own.y].cast(pl.Float64).fill_nan(None)
+        y = frame[own.y].cast(pl.Float64).fill_nan(None)
         y = y if own.cap is None else y.clip(upper_bound=own.cap)
         apart = (y - y.mean()).pow(2)
-        if (apart.max() or 0) > _HEAVY * apart.sum():  # type: ignore[operator]
+        most, total = (float(size or 0) for size in (apart.max(), apart.sum()))  # type: ignore[arg-type]
+        if most > max(_HEAVY, _FEW / max(frame.height, 1)) * total:
             said.append(
-                f"{own.name}: one user makes up more than {_HEAVY:.0%} of the "
+                f"{own.name}: one user makes up {most / total:.1%} of the "
                 "variance, and the arms are of unequal size; intervals cover too "
                 "little, and a cap that is fixed in advance helps"
             )

@@ -39,7 +39,7 @@ def needed_for_difference(
 def needed_for_groups(
     deviation: float, difference: float, power: float, alpha: float, share: float = 0.5
 ) -> int | None:
-    """Return the least number of users of two groups with which Welch's t has the power.
+    """Return the least number of users of two groups for a power of Welch's t.
 
     Both groups vary alike, each has two users or more, and the degrees of freedom are
     Satterthwaite's. None if not even 2^40 users are enough.

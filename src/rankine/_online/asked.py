@@ -1,0 +1,89 @@
+"""What is asked of a test: options, metrics, and sums that are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from rankine._online.rules import Rules
+from rankine._online.summary import Accumulator
+from rankine._online.sums import user_sums
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankine._online.sums import UserSums
+
+_RULES = [own.name for own in fields(Rules)]
+_UNITS = ("users", "sessions", "clicks")
+
+
+def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
+    """Refuse an option that a function does not have, nor the reading of events."""
+    known = [name for name in signature(function).parameters if name != "rules"]
+    known += _RULES
+    for name in rules:
+        if name not in known:
+            hint = nearest(name, known)
+            msg = f"{function.__name__} has no option {name!r}{hint}"
+            raise ParameterError(msg)
+
+
+def check_metrics(metrics: Any) -> None:
+    """Accept names of metrics, and what they are made of in a table of users."""
+    named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
+    if metrics is None or (named and all(isinstance(own, str) for own in metrics)):
+        return
+    msg = (
+        "metrics must be names such as ['ctr'] for events, or {name: column} for a "
+        f"table of users, got {metrics!r}"
+    )
+    raise ParameterError(msg)
+
+
+def sums_of(
+    events: Any,
+    metrics: Sequence[str] | None,
+    by: str | None,
+    segment: str | None,
+    rules: Mapping[str, Any],
+) -> UserSums:
+    """Return the sums of users, of a log or of what an accumulator has read."""
+    unit = rules.get("unit", "users")
+    if unit not in _UNITS:
+        msg = (
+            "a table of users needs metrics={name: column}; for events, unit must be "
+            f"one of {', '.join(_UNITS)}, got {unit!r}{nearest(str(unit), _UNITS)}"
+        )
+        raise ParameterError(msg)
+    if not isinstance(events, Accumulator):
+        return user_sums(events, metrics, by=by, segment=segment, **rules)
+    state = events._state  # noqa: SLF001 - of the same package
+    for name in rules:
+        msg = f"{name} is to be given to the accumulator, when it is made"
+        raise ParameterError(msg)
+    if state.daily:
+        msg = "the accumulator keeps days apart; make it without daily=True for a test"
+        raise ParameterError(msg)
+    if by is not None and not state.by_arm:
+        msg = (
+            f"the accumulator was made with by={state.by!r}; a test needs the arms of "
+            "users, by='variant'"
+        )
+        raise ParameterError(msg)
+    if segment is not None and segment != state.segment:
+        msg = (
+            f"the accumulator was made with segment={state.segment!r}, not {segment!r}"
+        )
+        raise ParameterError(msg)
+    return state.sums(events.metrics if metrics is None else metrics)
+
+
+def has_window(events: Any, rules: Mapping[str, Any]) -> bool:
+    """Whether users count for a fixed time after their first exposure."""
+    if isinstance(events, Accumulator):
+        return events._state.rules.window is not None  # noqa: SLF001
+    return rules.get("window") is not None
