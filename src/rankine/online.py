@@ -17,13 +17,9 @@ from rankine._online.clicks import (
     click_metrics,
     judgments_from_clicks,
 )
+from rankine._online.draws import Interleaved, interleave
 from rankine._online.generate import Generated, generate
-from rankine._online.interleaving import (
-    Interleaved,
-    Preference,
-    interleave,
-    interleaving_test,
-)
+from rankine._online.interleaving import Preference, interleaving_test
 from rankine._online.needed import UsersNeeded, users_needed
 from rankine._online.rates import (
     Rate,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+_LEAST_P = 0.0001
 KEEP_BEST = "; lenient=True or --lenient keeps the best of each"
 """The end of an error: what to do about an item that a list has twice."""
 RANK_LAST = "; lenient=True or --lenient ranks such items last"
@@ -35,6 +37,26 @@ def plural(noun: str) -> str:
     elif noun.endswith("ch"):
         noun += "e"
     return f"{noun}s"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value with four digits.
+
+    >>> p_text(0.03), p_text(1e-9), p_text(float("nan"))
+    ('0.0300', '< 0.0001', 'undefined')
+    """
+    if math.isnan(p):
+        return "undefined"
+    return "< 0.0001" if p < _LEAST_P else f"{p:.4f}"
+
+
+def p_equals(p: float) -> str:
+    """Return a p-value as it stands in a sentence.
+
+    >>> p_equals(0.00034), p_equals(0.0)
+    ('p = 0.00034', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < _LEAST_P else f"p = {p:.2g}"
 
 
 class Counted(str):

@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.text import count, p_equals
 from rankine._evaluate.summary import finite
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class SampleRatio:
             for name, n in self.counts.items()
         )
         said = (
-            f"the arms are not as large as they should be: {seen} (p = {self.p:.2g}); "
-            "users were lost or doubled in one of them, and no result can be trusted"
+            f"the arms are not as large as they should be: {seen} "
+            f"({p_equals(self.p)}); users were lost or doubled in one of them, and no "
+            "result can be trusted"
         )
         return (said,)
 
@@ -86,7 +88,7 @@ class SampleRatio:
         return {**asdict(self), "mismatch": self.mismatch}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ABTest:
     """The effects of all variants on all metrics.
 
@@ -120,6 +122,16 @@ class ABTest:
         """
         return self.details.select(
             name for name in COLUMNS if name in self.details.columns
+        )
+
+    def __repr__(self) -> str:
+        """Return what was compared, in one line."""
+        metrics = ", ".join(self.details["metric"].unique(maintain_order=True))
+        others = ", ".join(self.details["variant"].unique(maintain_order=True))
+        users = sum(self.srm.counts.values())
+        return (
+            f"ABTest({metrics}; {others} against {self.settings.control}; "
+            f"{count(users, 'user')})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _FAVOURS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClickJudgements(Rows):
     """Judgements from clicks, which `evaluate` takes.
 
@@ -44,6 +44,14 @@ class ClickJudgements(Rows):
     support: pl.DataFrame = field(default_factory=pl.DataFrame)
     curve: pl.DataFrame = field(default_factory=pl.DataFrame)
     model: str = ""
+
+    def __repr__(self) -> str:
+        """Return how many there are, in one line."""
+        n, queries = self.frame.height, self.frame["query"].n_unique()
+        return (
+            f"ClickJudgements({self.model}; {count(n, 'item')} of "
+            f"{count(queries, 'query')})"
+        )
 
 
 def judgments_from_clicks(

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_choice, check_number
-from rankine._base.text import count
+from rankine._base.text import count, p_equals
 from rankine._io import open_table
 from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
@@ -231,8 +231,8 @@ def _moved_shares(frame: pl.DataFrame) -> list[str]:
     if p >= ODD_RATIO or expected.min() < 5:  # noqa: PLR2004 - as is usual for the test
         return []
     said = (
-        f"the shares of the variants changed from day to day (p = {p:.2g}): days with "
-        "other habits weigh more in one arm; compare within days"
+        f"the shares of the variants changed from day to day ({p_equals(p)}): days "
+        "with other habits weigh more in one arm; compare within days"
     )
     return [said]
 

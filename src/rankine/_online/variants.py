@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
+from rankine._base.text import p_equals
 from rankine._online.abresult import ABTest, SampleRatio, verdict_of
 from rankine._online.cohort import ODD_RATIO, check_names
 from rankine._online.effects import (
@@ -342,7 +343,8 @@ def _shifted(health: Sequence[Mapping[str, Any]]) -> list[str]:
         if own["p_before"] < ODD_RATIO:
             said.append(
                 f"{name}: {own['variant']} differed from the control before the test "
-                f"(p = {own['p_before']:.2g}); users may not have been drawn at random"
+                f"({p_equals(own['p_before'])}); users may not have been drawn at "
+                "random"
             )
         if own["theta"] < 0:
             said.append(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
+from rankine._base.text import p_text
 from rankine._report.tables import html_table, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from rankine._online.abresult import ABTest
 
 _WIDTH = 100
-_LEAST_P = 0.0001
+_CORRECTED = {
+    "holm": "corrected by Holm's method",
+    "bonferroni": "corrected by Bonferroni's method",
+    "bh": "corrected by Benjamini and Hochberg's method",
+    "none": "not corrected",
+}
 
 
 def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
@@ -54,13 +60,23 @@ def how(test: ABTest) -> str:
     """Say how the numbers were made."""
     own = test.settings
     method = "Fieller's method" if own.lift == "fieller" else "the delta method"
-    cuped = " with CUPED" if own.cuped else ""
+    corrected = _CORRECTED.get(own.correction, f"corrected by {own.correction}")
     return (
         f"{100 * own.confidence:g} % intervals; differences by Welch's t over "
-        f"users{cuped}, lifts by {method}; p corrected by {own.correction}; what is "
+        f"users{_cuped(test)}, lifts by {method}; p {corrected}; what is "
         "'always' holds however often one looks, and is tightest with "
         f"{own.expected_n:,} users"
     )
+
+
+def _cuped(test: ABTest) -> str:
+    """Say which metrics have CUPED; nothing if none has."""
+    if test.health is None:
+        return ""
+    names = test.health["metric"].unique(maintain_order=True).to_list()
+    if len(names) == test.details["metric"].n_unique():
+        return " with CUPED"
+    return f" ({', '.join(names)} with CUPED)"
 
 
 def _cells(test: ABTest) -> tuple[list[str], list[list[str]], str]:
@@ -86,7 +102,7 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
         verdict = f"{verdict}, margin {row['margin']}"
     always = _bounded("", row["always_low"], row["always_high"], "{:+.4f}")
     if always:
-        always = f"{always}, p {_p(row['p_always'])}"
+        always = f"{always}, p {p_text(row['p_always'])}"
     return [
         _number(row["control_value"], "{:.4f}"),
         _number(row["value"], "{:.4f}"),
@@ -97,7 +113,7 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
             _number(row["lift"], "{:+.1%}"), row["lift_low"], row["lift_high"],
             "{:+.1%}",
         ),
-        _p(row["p_corrected"]),
+        p_text(row["p_corrected"]),
         always,
         verdict,
     ]  # fmt: skip
@@ -114,18 +130,19 @@ def _bounded(text: str, low: float, high: float, form: str) -> str:
     return f"{text} ({bounds})" if text else bounds
 
 
-def _p(p: float) -> str:
-    if math.isnan(p):
-        return "undefined"
-    return f"< {_LEAST_P:g}" if p < _LEAST_P else f"{p:.4f}"
-
-
 def _ratio(test: ABTest) -> str:
     own = test.srm
     users = ", ".join(f"{name} {n:,}" for name, n in own.counts.items())
     return (
-        f"users: {users}; sample ratio p {_p(own.p)}, at every look {_p(own.p_anytime)}"
+        f"users: {users}; sample ratio p {p_text(own.p)}, at every look "
+        f"{p_text(own.p_anytime)}"
     )
+
+
+def _removed(share: float) -> str:
+    if math.isnan(share):
+        return "the share of the variance removed is undefined"
+    return f"{share:.1%} of the variance removed"
 
 
 def _health(test: ABTest) -> list[str]:
@@ -133,7 +150,7 @@ def _health(test: ABTest) -> list[str]:
     return [
         f"CUPED, {row['metric']}, {row['variant']}"
         f"{'' if row['segment'] is None else ', ' + row['segment']}: "
-        f"{row['variance_removed']:.1%} of the variance removed; difference before the "
-        f"test {row['difference_before']:+.4f}, p {_p(row['p_before'])}"
+        f"{_removed(row['variance_removed'])}; difference before the test "
+        f"{_number(row['difference_before'], '{:+.4f}')}, p {p_text(row['p_before'])}"
         for row in rows
     ]
