@@ -88,6 +88,7 @@ def test_nothing_to_calibrate_where_nothing_varies(value: float) -> None:
     result = rk.online.calibrate(users, {"y": "y"}, unit="u", n=20)
 
     assert result.table["n"].item() == 0
+    assert result.to_dict()["metrics"][0]["false_alarms"] is None
     assert str(result) == (
         "y: no A/A test has a p-value, as the metric does not vary between users"
     )

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankine._base.checks import check_count, check_number
 from rankine._base.text import count
+from rankine._evaluate.summary import finite
 from rankine._online.asked import check_metrics, check_options
 from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
@@ -46,11 +47,17 @@ class Calibration:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
+        """Return plain values, ready for JSON; what is undefined is None."""
         return {
             "alpha": self.alpha,
             "users": self.users,
-            "metrics": self.table.to_dicts(),
+            "metrics": [
+                {
+                    name: finite(value) if isinstance(value, float) else value
+                    for name, value in row.items()
+                }
+                for row in self.table.iter_rows(named=True)
+            ],
             "notes": list(self.notes),
         }
 
