@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankine._online.sums import UserSums
 
-_RULES = [own.name for own in fields(Rules)]
+_RULES = [rule.name for rule in fields(Rules)]
 _UNITS = ("users", "sessions", "clicks")
 
 
@@ -35,7 +35,7 @@ def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> Non
 def check_metrics(metrics: Any) -> None:
     """Accept names of metrics, and what they are made of in a table of users."""
     named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
-    if metrics is None or (named and all(isinstance(own, str) for own in metrics)):
+    if metrics is None or (named and all(isinstance(name, str) for name in metrics)):
         return
     msg = (
         "metrics must be names such as ['ctr'] for events, or {name: column} for a "

@@ -96,7 +96,9 @@ def interleave(
     """
     check_choice("method", method, ("team_draft", "probabilistic"))
     check_k(k)
-    rankings = [_ranking(name, own) for name, own in zip(TEAMS, (a, b), strict=True)]
+    rankings = [
+        _ranking(name, items) for name, items in zip(TEAMS, (a, b), strict=True)
+    ]
     _check_seed(seed)
     length = min(k or max(map(len, rankings)), len({*rankings[0], *rankings[1]}))
     rng = np.random.default_rng(seed)
@@ -143,9 +145,9 @@ def _ranking(name: str, given: Any) -> list[Any]:
 
 def _check_seed(seed: Any) -> None:
     several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str)
-    for own in seed if several else (seed,):
-        whole = isinstance(own, Integral) and not isinstance(own, (bool, np.bool_))
-        if not whole or own < 0:
+    for part in seed if several else (seed,):
+        whole = isinstance(part, Integral) and not isinstance(part, (bool, np.bool_))
+        if not whole or part < 0:
             msg = (
                 "seed must be an integer of at least 0, or several such as those of a "
                 f"user and a request, got {seed!r}"

@@ -172,7 +172,7 @@ def _by_arm(
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
     nothing, few = np.array(math.nan), np.array(0, np.bool_)
     if _above(measure, (a, b), ("", "")):
-        first, second = (Arm(nothing, nothing, own.n) for own in (a, b))
+        first, second = (Arm(nothing, nothing, arm.n) for arm in (a, b))
         return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
     if measure.quantile is None:
         imputes = measure.before is not None and measure.before[1] is None
@@ -294,8 +294,9 @@ def _reasons(where: Mapping[str, Any], effect: Effect, above: str) -> list[str]:
         return [f"{name}: undefined, as a denominator is 0 or an arm has no users"]
     said = []
     if not effect.error > 0:
-        why = "has one user" if min(effect.a.n, effect.b.n) < 2 else "does not vary"  # noqa: PLR2004
-        said.append(f"{name}: no interval and no p-value, as an arm {why}")
+        alone = min(effect.a.n, effect.b.n) < 2  # noqa: PLR2004
+        why = "an arm has one user" if alone else "it does not vary in either arm"
+        said.append(f"{name}: no interval and no p-value, as {why}")
     if not effect.a.value > 0:
         said.append(f"{name}: no lift, as the control is not above 0")
     if not effect.enough:
