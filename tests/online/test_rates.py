@@ -80,7 +80,7 @@ def test_roi_of_totals() -> None:
         ),
         (
             online.click_through_rate(log("u A 0 impression")),
-            "ctr has no interval: there is no spread between users",
+            "ctr has no interval: there is a single user",
         ),
     ],
 )  # fmt: skip

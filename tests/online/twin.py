@@ -25,7 +25,7 @@ def sessions_of(events: list[dict[str, Any]], gap: float) -> list[list[dict[str,
 
 def twin(rows: list[dict[str, Any]], gap: float = 1800) -> dict[Any, dict[str, float]]:
     """Return the sums of each user after the first exposure, and before it."""
-    distinct = [dict(own) for own in {tuple(one.items()) for one in rows}]
+    distinct = [dict(own) for own in {tuple(sorted(one.items())) for one in rows}]
     found = {}
     for user in sorted({one["user_id"] for one in distinct}):
         own = [one for one in distinct if one["user_id"] == user]

@@ -17,7 +17,7 @@ from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, kind_of, numbers
-from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
+from rankine._online.rules import CODES, COLUMNS, KINDS, MONEY, PASSIVE
 from rankine._online.times import times
 from rankine.errors import ColumnNotFoundError, DataError, ParameterError, nearest
 
@@ -36,11 +36,12 @@ _WORDS = {
     "conversion": ("conversion", "converted", "purchase", "order", "buy", "checkout"),
 }
 _KNOWN = {word: kind for kind, words in _WORDS.items() for word in words}
-_MONEY = 1_000_000
-"""Money is kept in whole millionths, so that sums are exact in any order."""
 _MOST = 9_000_000_000
-"""What one event may be worth; a user's sum stays within 64 bits."""
+"""What an event may be worth: sums of 10^10 of them stay within 128 bits."""
+_LEAST = 1e-9
+"""Of a smaller amount, too few digits would be kept."""
 _LATE = "came after a later one of the same user; sorted by time"
+_CREDIT = "with a cost below 0: taken off the cost"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
 _FAR = 1 << 58
 """Microseconds: the year 11103."""
@@ -53,7 +54,7 @@ class Events:
     Attributes:
         frame: a row per event: user, time in microseconds, session, variant, segment,
             code of the kind, whether it engages and exposes, value and cost in
-            millionths, and a key that rows which are the same share.
+            parts of `MONEY`, and a key that rows which are the same share.
         has: the parts that the log has.
         kinds: the kinds that it has.
         clock: how its times were written.
@@ -178,13 +179,17 @@ def _typed(
         clock = _clock(moments, found["time"], origin)
         columns["time"] = moments
         notes += said
+    columns |= _kinds(_text(raw[found["event"]]), rules)
     for part in ("value", "cost"):
         if part in found:
-            columns[part] = _money(raw[found[part]], found[part], origin)
-    columns |= _kinds(_text(raw[found["event"]]), rules)
+            amount = _amounts(raw[found[part]], found[part], origin)
+            if part == "value":
+                back = columns["kind"] == CODES["refund"]
+                amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
+            columns[part] = _money(amount)
     empty = {
         "session": pl.String, "variant": pl.String, "segment": pl.String,
-        "time": pl.Int64, "value": pl.Int64, "cost": pl.Int64,
+        "time": pl.Int64, "value": pl.Int128, "cost": pl.Int128,
     }  # fmt: skip
     made = pl.DataFrame([columns[part].alias(part) for part in sorted(columns)])
     lacking = [
@@ -257,20 +262,37 @@ def _word(word: object) -> str:
     return str(_text(pl.Series([word]))[0])
 
 
-def _money(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
-    """Return amounts in whole millionths, null where there is none."""
+def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
+    """Return amounts of money, null where there is none."""
     if column.dtype == pl.String:
         column = column.set(column.str.strip_chars() == "", None)
     amount = numbers(column, title, origin, lenient=True).fill_nan(None)  # type: ignore[arg-type]
-    odd = (amount.abs() > _MOST).fill_null(value=False)
+    size = amount.abs()
+    odd = ((size > _MOST) | ((size > 0) & (size < _LEAST))).fill_null(value=False)
     if odd.any():
         row = int(odd.arg_true()[0])
+        bound = f"up to {_MOST:,}" if size[row] > _MOST else f"{_LEAST:g} or more"
         msg = (
             f"{origin.where(row)}: {title} is {amount[row]:g}; an event may be worth "
-            f"up to {_MOST:,}"
+            f"{bound}"
         )
         raise DataError(msg)
-    return (amount * _MONEY).round().cast(pl.Int64)
+    return amount
+
+
+def _money(amount: pl.Series) -> pl.Series:
+    """Return amounts as whole numbers, which add up exactly in any order.
+
+    What has up to six decimals is exact; of anything else, the rest beyond millionths
+    is rounded to a part of `MONEY`.
+    """
+    millionths = (amount * 1e6).round()
+    # Polars would multiply by 1e-6, which is not the same.
+    near = pl.Series(millionths.to_numpy() / 1e6)
+    parts = {"millionths": millionths, "rest": ((amount - near) * MONEY).round()}
+    millionth = pl.col("millionths").cast(pl.Int128) * (MONEY // 10**6)
+    whole = millionth + pl.col("rest").cast(pl.Int128)
+    return pl.DataFrame(parts).select(whole).to_series()
 
 
 def _same(
@@ -319,7 +341,10 @@ def _kept(
         raise DataError(msg)
     paid = [CODES[kind] for kind in ("conversion", "refund")]
     unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
-    told = {_UNPAID: int(frame.select(unpaid.sum()).item())}
+    told = {
+        _UNPAID: int(frame.select(unpaid.sum()).item()),
+        _CREDIT: int((frame["cost"] < 0).sum()),
+    }
     if "time" in has and not frame["time"].is_sorted():
         told[_LATE] = _late(frame)
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())

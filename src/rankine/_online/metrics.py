@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine._online.rules import PASSIVE
+from rankine._online.rules import MONEY, PASSIVE
 from rankine._online.times import SECOND
 from rankine.errors import DataError, UnknownMetricError, nearest
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankine._online.rules import Rules
-
-_MILLION = 1e6
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,10 @@ class OnlineMetric:
     def is_share(self) -> bool:
         """Whether it is a part of a whole, from 0 to 1."""
         return self.bounds[1] == 1
+
+    def beyond(self, above: float, below: float) -> str:
+        """Say why a rate is above 1."""
+        return f"{self.over}: {above:,.0f} and {below:,.0f}, a rate above 1"
 
     def sides(self, name: str, rules: Rules, mark: str = "") -> pl.Expr:
         """Return both sums of a metric as one column, to be unnested."""
@@ -84,6 +86,17 @@ def _counting(rules: Rules) -> str:
 def _session(rules: Rules) -> str:
     minutes = rules.gap / SECOND / 60
     return f"a session is given by its id, or ends with {minutes:g} minutes of silence"
+
+
+def _amount(money: pl.Expr) -> pl.Expr:
+    """Return money as it was written.
+
+    Not by polars, which multiplies with the inverse where it divides by a number.
+    """
+    return money.cast(pl.Float64).map_batches(
+        lambda column: pl.Series(column.to_numpy() / float(MONEY)),
+        return_dtype=pl.Float64,
+    )
 
 
 def _dwell(rules: Rules) -> str:
@@ -158,11 +171,12 @@ METRICS: dict[str, OnlineMetric] = {
     ),
     "roi": OnlineMetric(
         lambda _: (
-            (pl.col("revenue") - pl.col("cost")) / _MILLION,
-            pl.col("cost") / _MILLION,
+            _amount(pl.col("revenue") - pl.col("cost")),
+            _amount(pl.col("cost")),
         ),
         lambda _: (
-            "(revenue - cost) / cost; revenue is the value of conversions and refunds"
+            "(revenue - cost) / cost; revenue is the value of conversions minus that "
+            "of refunds, whatever the sign of a refund"
         ),
         lambda _: "users",
         lambda _: ("value", "cost"),

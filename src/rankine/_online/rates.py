@@ -19,7 +19,6 @@ from rankine._online.spreads import (
     NONE,
     clustered,
     quantile_of,
-    reason,
     summed,
     wilson,
 )
@@ -104,8 +103,7 @@ def _of_log(
     state.update(events)
     found = state.sums([name])
     y, x = (found.frame[f"{name}.{side}"].to_numpy() for side in "yx")
-    value, bounds, n = summed(name, rules, y, x, confidence)
-    why = reason(name, rules, value, bounds)
+    value, bounds, n, why = summed(name, rules, y, x, confidence)
     left = [f"left out: {counted(n, what)}" for what, n in found.excluded.items()]
     notes = (*found.notes, *left, *((why,) if why else ()))
     return Rate(name, value, bounds, n, confidence, notes)

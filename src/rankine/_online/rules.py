@@ -48,6 +48,8 @@ KINDS = (
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 PASSIVE = KINDS[: KINDS.index("click")]
 """What happens without the user doing anything more."""
+MONEY = 10**18
+"""Money is kept in whole parts of this size, so that sums are exact in any order."""
 _DAY = 24 * 60 * 60 * SECOND
 Unit = Literal["users", "sessions", "clicks"]
 LastPage = Literal["exclude", "heartbeat"]

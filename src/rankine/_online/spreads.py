@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rankine._online.rules import Rules
 
 NONE = Interval(math.nan, math.nan)
+_NOISE = 1e-12
+"""What rounding may leave of a difference, relative to what was taken from what."""
 
 
 def wilson(successes: float, n: float, confidence: float) -> Interval:
@@ -58,6 +60,9 @@ def spread(y: Floats, x: Floats, value: float) -> float:
     if n < 2:  # noqa: PLR2004 - one user has no spread
         return math.nan
     influence = y - value * x
+    size = np.abs(y) + np.abs(x) + np.abs(value * x)
+    if bool((np.abs(influence) <= _NOISE * size).all()):
+        return 0.0
     error = math.sqrt(total(influence * influence) / (n - 1) / n)
     return error / (total(x) / n)
 
@@ -67,7 +72,7 @@ def clustered(
 ) -> tuple[float, Interval]:
     """Return a ratio of sums over users, and its interval by the delta method."""
     below = total(x)
-    if below == 0:
+    if below <= 0:
         return math.nan, NONE
     value = total(y) / below
     error = spread(y, x, value)
@@ -81,28 +86,47 @@ def clustered(
 
 def summed(
     name: str, rules: Rules, y: Floats, x: Floats, confidence: float
-) -> tuple[float, Interval, int]:
-    """Return a metric of some users: its value, its interval, and its denominator."""
-    metric, below = METRICS[name], total(x)
-    if metric.unit(rules) == "users" and metric.is_share:
-        hits = total(y)
-        value = hits / below if below else math.nan
-        return value, wilson(hits, below, confidence), int(below)
-    value, bounds = clustered(y, x, confidence, metric.bounds)
-    return value, bounds, len(y) if metric.unit(rules) == "users" else int(below)
+) -> tuple[float, Interval, int, str]:
+    """Return a metric of some users.
+
+    Returns:
+        Its value, its interval, its denominator, and why one of them is not there;
+        nothing if both are.
+    """
+    metric, above, below = METRICS[name], total(y), total(x)
+    by_user = metric.unit(rules) == "users"
+    n = len(y) if by_user and not metric.is_share else int(below)
+    if metric.is_share and above > below > 0:
+        return math.nan, NONE, n, f"{name} is undefined: {metric.beyond(above, below)}"
+    if by_user and metric.is_share:
+        value = above / below if below else math.nan
+        bounds = wilson(above, below, confidence)
+    else:
+        value, bounds = clustered(y, x, confidence, metric.bounds)
+    return value, bounds, n, _reason(name, rules, value, bounds, below, len(y))
 
 
-def reason(name: str, rules: Rules, value: float, bounds: Interval) -> str:
-    """Say why a number, or its interval, is not there; nothing if both are."""
-    unit = METRICS[name].unit(rules)
+def _reason(
+    name: str, rules: Rules, value: float, bounds: Interval, below: float, users: int
+) -> str:
     if math.isnan(value):
-        nothing = "cost is 0" if unit == "users" else f"there are no {unit}"
+        unit = METRICS[name].unit(rules)
+        nothing = f"there are no {unit}"
+        if unit == "users":
+            nothing = "cost is below 0" if below < 0 else "cost is 0"
         return f"{name} is undefined: {nothing}"
-    if METRICS[name].is_share and value > 1:
-        return f"{name} is above 1: what it divides does not belong together"
     if math.isnan(bounds.low):
-        return f"{name} has no interval: there is no spread between users"
+        return f"{name} has no interval: {without_spread(users)}"
     return ""
+
+
+def without_spread(users: int) -> str:
+    """Say why there is no interval.
+
+    >>> without_spread(1), without_spread(5)
+    ('there is a single user', 'users do not differ')
+    """
+    return "there is a single user" if users == 1 else "users do not differ"
 
 
 def quantile_of(

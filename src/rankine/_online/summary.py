@@ -13,7 +13,7 @@ from rankine._evaluate.summary import finite
 from rankine._online.metrics import METRICS
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
 from rankine._online.rules import Rules
-from rankine._online.spreads import reason, summed
+from rankine._online.spreads import summed
 from rankine._online.sums import State
 
 if TYPE_CHECKING:
@@ -256,9 +256,10 @@ def _summary(state: State, sums: UserSums, confidence: float) -> Summary:
         y, x = (frame[f"{name}.{side}"].to_numpy() for side in "yx")
         for head, start, end in zip(heads, ends, ends[1:], strict=False):
             part = slice(start, end)
-            value, bounds, n = summed(name, state.rules, y[part], x[part], confidence)
+            value, bounds, n, why = summed(
+                name, state.rules, y[part], x[part], confidence
+            )
             rows.append((name, *head, value, *bounds, n, end - start))
-            why = reason(name, state.rules, value, bounds)
             if why:
                 of = ", ".join(map(str, head))
                 reasons.append(f"{why} ({of})" if of else why)

@@ -379,7 +379,7 @@ def _possible(
     for name in names:
         y, x = (frame[f"{name}.{side}"].sum() for side in "yx")
         if METRICS[name].is_share and y > x:
-            why = f"{METRICS[name].over}: {y:,.0f} and {x:,.0f}, a rate above 1"
+            why = METRICS[name].beyond(y, x)
             if asked:
                 msg = f"{name} cannot be computed: {why}"
                 raise DataError(msg)

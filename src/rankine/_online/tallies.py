@@ -20,6 +20,7 @@ COUNTS = (
     "sessions", "bounces", "engaged", "converting", "pageless", "dwell", "timed",
     "untimed", "converted",
 )  # fmt: skip
+_MONEY = ("revenue", "cost")
 _DAY = 24 * 60 * 60 * SECOND
 
 
@@ -98,7 +99,7 @@ def added(*parts: pl.DataFrame) -> pl.DataFrame:
             *KEYS,
             *(
                 (pl.col(name) if name in part.columns else pl.lit(0))
-                .cast(pl.Int64)
+                .cast(pl.Int128 if name in _MONEY else pl.Int64)
                 .alias(name)
                 for name in COUNTS
             ),

@@ -1,0 +1,115 @@
+"""Logs that are odd: what cannot be said of them is not said, and why is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import DataError
+from tests.online.logs import log
+
+
+def shop(events: list[str], values: Any, costs: Any, users: Any) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "user_id": users,
+            "timestamp": [1_700_000_000 + n for n in range(len(events))],
+            "event": events,
+            "value": values,
+            "cost": costs,
+        }
+    )
+
+
+def roi(frame: pl.DataFrame) -> Any:
+    return rk.online.roi(frame)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_does_not_vary_has_no_interval(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    costs = random.integers(1, 10_000, 60) / 100
+    times = float(random.choice([1.1, 1.37, 1 / 3, 1.000001, 7.77]))
+    frame = shop(["purchase"] * 60, times * costs, costs, random.integers(0, 20, 60))
+    rate = roi(frame)
+
+    assert rate.value == pytest.approx(times - 1)
+    assert math.isnan(rate.interval.low)
+    assert "roi has no interval: users do not differ" in rate.notes
+
+
+def test_what_varies_a_little_has_an_interval() -> None:
+    frame = shop(["purchase"] * 3, [2.0, 2.0, 2.000001], [1.0] * 3, [1, 2, 3])
+
+    assert not math.isnan(roi(frame).interval.low)
+
+
+def test_a_single_user_is_named_as_the_reason() -> None:
+    rate = roi(shop(["purchase"], [2.0], [1.0], [1]))
+
+    assert "roi has no interval: there is a single user" in rate.notes
+
+
+def test_no_group_has_a_rate_above_one() -> None:
+    frame = log(
+        "u A 0 impression\nu A 1 click\nu A 2 click\n"
+        + "\n".join(f"v B {n} impression" for n in range(4))
+    )
+    for options in ({}, {"by": None, "segment": "variant"}):
+        found = rk.online.summarize(frame, ["ctr"], **options)  # type: ignore[arg-type]
+        first, second = found.table["value"].to_list()
+
+        assert math.isnan(first)
+        assert second == 0
+        assert found.table["n"].to_list() == [1, 4]
+        assert (
+            "ctr is undefined: there are more clicks than impressions: 2 and 1, a rate "
+            "above 1 (A)"
+        ) in found.notes
+
+
+# Money
+
+
+@pytest.mark.parametrize("refund", [40.0, -40.0])
+def test_a_refund_is_taken_off_whatever_its_sign(refund: float) -> None:
+    frame = shop(["purchase", "refund"], [100.0, refund], [20.0, 0.0], [1, 1])
+    found = rk.online.summarize(frame, ["roi"])
+
+    assert found.table["value"].to_list() == [(100 - 40 - 20) / 20]
+    assert "minus that of refunds, whatever the sign" in found.definitions["roi"]
+
+
+def test_a_cost_below_zero_has_no_roi() -> None:
+    frame = shop(["purchase"] * 3, [5.0, 6.0, 8.0], [-2.0, -1.0, 0.5], [1, 2, 3])
+    rate = roi(frame)
+
+    assert math.isnan(rate.value)
+    assert math.isnan(rate.interval.low)
+    assert "roi is undefined: cost is below 0" in rate.notes
+    assert "2 events with a cost below 0: taken off the cost" in rate.notes
+
+
+def test_small_and_large_amounts_add_up() -> None:
+    frame = shop(
+        ["purchase"] * 1000, [0.0000308] * 1000, [0.0000154] * 1000, [1] * 1000
+    )
+    assert roi(frame).value == 1
+
+    frame = shop(["purchase"] * 1100, [9e9] * 1100, [4.5e9] * 1100, [1] * 1100)
+    assert roi(frame).value == 1
+
+    thirds = [0.00001 / 3] * 3
+    assert roi(shop(["purchase"] * 3, thirds, [1e-5, 0, 0], [1] * 3)).value == (
+        pytest.approx(0, abs=1e-12)
+    )
+
+
+def test_an_amount_that_is_too_small_is_refused() -> None:
+    with pytest.raises(DataError, match="cost is 1e-12; an event may be worth 1e-09"):
+        roi(shop(["purchase"], [1.0], [1e-12], [1]))
