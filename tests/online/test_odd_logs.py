@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.errors import DataError
+from rankine.errors import DataError, FormatError
 from tests.online.logs import log
 
 
@@ -113,3 +113,40 @@ def test_small_and_large_amounts_add_up() -> None:
 def test_an_amount_that_is_too_small_is_refused() -> None:
     with pytest.raises(DataError, match="cost is 1e-12; an event may be worth 1e-09"):
         roi(shop(["purchase"], [1.0], [1e-12], [1]))
+
+
+# Databases
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "postgresql+psycopg2://bob:s3cret@h/x",
+        "mysql://bob:s3cret@h/x",
+        "mysql+pymysql:/bob:s3cret@h/x",
+        "jdbc:postgresql://h/x?user=bob&password=s3cret",
+        "host=h dbname=x password=s3cret",
+        "Server=h;Pwd=s3cret",
+        "postgresql://bob:/s3cret@h/x",
+        "postgresql://bob:?s3cret@h/x",
+        "postgresql://bob:#s3cret@h/x",
+        "postgresql://bob:[s3cret@h/x",
+        "postgresql://bob:a@s3cret@h/x",
+    ],
+)
+def test_no_part_of_a_password_is_printed(source: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        rk.online.from_sql(source, "select 1")
+    assert "s3cret" not in str(refused.value)
+    with pytest.raises(FormatError) as refused:
+        rk.online.summarize(source)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_another_database_is_named_with_what_is_supported() -> None:
+    with pytest.raises(
+        FormatError,
+        match=r"^a URL that begins with mysql: cannot be read; expected the path of an "
+        r"SQLite or DuckDB file, a URL such as postgresql://host/database, or an open",
+    ):
+        rk.online.from_sql("mysql://h/x", "select 1")

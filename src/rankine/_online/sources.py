@@ -6,6 +6,7 @@ What a URL says of users and passwords is given to the driver, and nowhere kept.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import weakref
 from contextlib import closing
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _URLS = ("postgresql", "postgres")
+_SERVERS = (
+    "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlite", "duckdb", "redshift",
+    "snowflake", "bigquery", "clickhouse", "trino", "presto", "jdbc", "odbc",
+)  # fmt: skip
+"""How the URLs of databases begin, of which few can be read."""
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.:-]*?):/")
+_PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd)\s*=|:/+[^/@]*:.*@")
+_SUPPORTED = (
+    "the path of an SQLite or DuckDB file, a URL such as postgresql://host/database, "
+    "or an open connection"
+)
 _SQLITE = b"SQLite format 3\0"
 _DUCKDB = b"DUCK"
 _HEAD = 16
@@ -110,14 +122,12 @@ def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
         raise ParameterError(msg)
     if isinstance(source, (str, os.PathLike)):
         text = os.fsdecode(source)
-        if urlsplit(text).scheme in _URLS:
+        if _scheme(text) in _URLS:
             return _of_url(text, query, batch_rows)
+        _refuse_url(text, any_scheme="://" in text)
         return _owning(Query(text, _opened(Path(text)), query, batch_rows))
     if not hasattr(source, "cursor"):
-        msg = (
-            f"source is {kind_of(source)}; expected the path of an SQLite or DuckDB "
-            "file, a URL such as postgresql://host/database, or an open connection"
-        )
+        msg = f"source is {kind_of(source)}; expected {_SUPPORTED}"
         raise FormatError(msg)
     return Query("the database", source, query, batch_rows)
 
@@ -127,7 +137,9 @@ def refuse_database(data: Any) -> None:
     if not isinstance(data, (str, os.PathLike)):
         return
     text = os.fsdecode(data)
-    of_server = urlsplit(text).scheme in _URLS
+    of_server = _scheme(text) in _URLS
+    if not of_server:
+        _refuse_url(text, any_scheme=False)
     if of_server or _kind(Path(text)):
         what = f"{_shown(text)} is a server" if of_server else f"{text} is a database"
         msg = (
@@ -135,6 +147,28 @@ def refuse_database(data: Any) -> None:
             "'select ...'"
         )
         raise FormatError(msg)
+
+
+def _scheme(text: str) -> str:
+    """Return how a URL begins; nothing of what is none.
+
+    >>> _scheme("postgresql://host/shop"), _scheme("log.csv"), _scheme("C:/log.csv")
+    ('postgresql', '', '')
+    """
+    head = _SCHEME.match(text)
+    return head[1].lower() if head and len(head[1]) > 1 else ""
+
+
+def _refuse_url(text: str, *, any_scheme: bool) -> None:
+    """Refuse what names another database, or has a password, and show none of it."""
+    scheme = _scheme(text)
+    if not (
+        _PASSWORD.search(text) or scheme.startswith(_SERVERS) or (scheme and any_scheme)
+    ):
+        return
+    what = f"a URL that begins with {scheme}:" if scheme else "a text with a password"
+    msg = f"{what} cannot be read; expected {_SUPPORTED}"
+    raise FormatError(msg)
 
 
 def _kind(path: Path) -> str:
@@ -168,6 +202,12 @@ def _opened(path: Path) -> Any:
 
 
 def _of_url(url: str, query: str, batch_rows: int) -> Query:
+    if not _readable(url):
+        msg = (
+            "the URL of the server cannot be read; in a password, write / as %2F, ? as "
+            "%3F, # as %23 and @ as %40"
+        )
+        raise FormatError(msg)
     name, secret = _shown(url), _secret(url)
     driver = _driver("psycopg", "PostgreSQL")
     try:
@@ -199,8 +239,24 @@ def _shown(url: str) -> str:
     >>> _shown("postgresql://me:secret@host:5432/shop?sslmode=require")
     'postgresql://host:5432/shop'
     """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    rest = re.split("[?#]", url.partition("://")[2].rpartition("@")[2])[0]
+    return f"{_scheme(url)}://{'' if '=' in rest else rest}"
+
+
+def _readable(url: str) -> bool:
+    """Say whether the parts of a URL can be told apart.
+
+    >>> _readable("postgresql://me:a%2Fb@host/x"), _readable("postgresql://me:a/b@h/x")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    if parts.netloc.endswith(":") or parts.netloc.count("@") > 1:
+        return False
+    return "@" not in parts.path + parts.fragment
 
 
 def _secret(url: str) -> str:

@@ -377,7 +377,7 @@ def _possible(
     """Refuse, or leave out, rates that would be above 1: their events do not match."""
     kept = []
     for name in names:
-        y, x = (frame[f"{name}.{side}"].sum() for side in "yx")
+        y, x = (float(frame[f"{name}.{side}"].sum()) for side in "yx")
         if METRICS[name].is_share and y > x:
             why = METRICS[name].beyond(y, x)
             if asked:
