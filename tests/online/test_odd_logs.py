@@ -150,3 +150,97 @@ def test_another_database_is_named_with_what_is_supported() -> None:
         r"SQLite or DuckDB file, a URL such as postgresql://host/database, or an open",
     ):
         rk.online.from_sql("mysql://h/x", "select 1")
+
+
+# Words
+
+
+def test_what_trackers_send_is_no_action() -> None:
+    frame = pl.DataFrame(
+        {
+            "user_id": [1, 1, 2, 2, 3, 3],
+            "event": ["session_start", "page_view"] * 3,
+            "timestamp": range(6),
+        }
+    )
+
+    assert rk.online.bounce_rate(frame).value == 1
+    assert rk.online.engagement_rate(frame).value == 0
+
+
+def test_words_that_are_not_known_are_named() -> None:
+    frame = log("u A 0 impression\nu A 1 clik\nu A 2 foo\nu A 3 share\nu A 4 bar")
+    found = rk.online.summarize(frame, kinds={"bar": "click"})
+
+    assert "taken as actions: clik, foo" in found.notes
+
+
+def test_engaged_events_that_the_log_does_not_have_are_named() -> None:
+    frame = log("u A 0 impression\nu A 1 click")
+    notes = rk.online.summarize(frame, engaged=["clik", "click"]).notes
+
+    said = "engaged names 'clik', which no event of the log is; did you mean 'click'?"
+    assert said in notes
+    assert sum("engaged names" in note for note in notes) == 1
+
+
+# Sessions and duplicates
+
+
+def test_a_session_with_an_id_is_not_cut_by_silence() -> None:
+    start = 1_700_006_400
+    frame = pl.DataFrame(
+        {
+            "user_id": [1, 1, 2],
+            "session_id": ["s", "s", "t"],
+            "event": ["pageview"] * 3,
+            "timestamp": [start, start + 90_000, start],
+        }
+    )
+
+    assert rk.online.bounce_rate(frame).value == 1 / 2
+    assert rk.online.bounce_rate(frame).n == 2
+    assert rk.online.time_on_page(frame).value == 90_000
+
+
+@pytest.mark.parametrize("times", [None, ["2026-03-01"] * 3])
+def test_without_a_time_of_day_equal_rows_are_events(times: Any) -> None:
+    frame = pl.DataFrame({"user_id": [1] * 3, "event": ["impression"] * 3})
+    if times:
+        frame = frame.with_columns(date=pl.Series(times))
+    found = rk.online.summarize(frame, ["ctr"])
+
+    assert found.table["n"].to_list() == [3]
+    assert any("rows that are the same count each" in note for note in found.notes)
+
+
+def test_rows_with_other_lists_are_not_the_same() -> None:
+    frame = pl.DataFrame(
+        {
+            "user_id": [1] * 3,
+            "event": ["impression"] * 3,
+            "timestamp": [1_700_000_001] * 3,
+            "items": [[1, 2], [1, 3], [1, 2]],
+        }
+    )
+    found = rk.online.summarize(frame, ["ctr"])
+
+    assert found.table["n"].to_list() == [2]
+    assert found.excluded == {"duplicate events": 1}
+
+
+def test_a_late_retry_of_an_event_counts_once() -> None:
+    events = [
+        log(f"u A {minute} impression\nu A {minute} click").with_columns(
+            event_id=pl.Series([name, f"{name} click"])
+        )
+        for minute, name in ((0, "a"), (300, "b"), (600, "a"), (900, "c"), (0, "a"))
+    ]
+    whole = rk.online.summarize(pl.concat(events))
+    parts = rk.online.Accumulator(in_order=True)
+    for part in events:
+        parts.update(part)
+
+    assert whole.table["n"].to_list()[0] == 3
+    assert parts.result().table.equals(whole.table)
+    assert parts.result().excluded == whole.excluded

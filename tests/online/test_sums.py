@@ -108,11 +108,22 @@ def test_sessions_by_id_may_overlap_and_pause() -> None:
     assert sums(frame, "bounce_rate") == {"u": (0, 2)}
 
 
-def test_an_id_that_comes_back_after_a_day_is_another_session() -> None:
+def test_an_id_that_comes_back_after_a_day_is_the_same_session() -> None:
     frame = log("u A 0 pageview a\nu A 1440 pageview b\nu A 2881 pageview c")
     frame = frame.with_columns(session_id=pl.lit("s"))
 
-    assert sums(frame, "bounce_rate") == {"u": (1, 2)}
+    assert sums(frame, "bounce_rate") == {"u": (0, 1)}
+    assert sums(frame, "time_on_page") == {"u": (2881 * 60, 2)}
+
+
+def test_in_order_an_id_that_comes_back_after_a_day_is_another_session() -> None:
+    frame = log("u A 0 pageview a\nu A 1440 pageview b\nu A 2881 pageview c")
+    state = State(Rules(), in_order=True)
+    state.update(frame.with_columns(session_id=pl.lit("s")))
+    both = state.sums(["bounce_rate"])
+
+    assert both.frame["bounce_rate.x"].to_list() == [2]
+    assert any("returns after a day of silence" in note for note in both.notes)
 
 
 def test_clicks_convert_if_a_conversion_comes_before_the_next_click() -> None:
@@ -219,7 +230,7 @@ def test_the_same_row_counts_once() -> None:
     found = user_sums(frame, ["ctr"])
 
     assert found.frame["ctr.x"].to_list() == [2]
-    assert found.excluded == {"events that are there twice": 1}
+    assert found.excluded == {"duplicate events": 1}
     assert sums(frame, "ctr", duplicates="keep") == {"u": (0, 3)}
 
 

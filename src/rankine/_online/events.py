@@ -5,7 +5,7 @@ Whatever is left out is counted, and whatever is assumed is told.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +16,17 @@ from rankine._io.columns import choose, known_columns
 from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
 from rankine._io.tables import origin_of, together
-from rankine._io.values import ids, kind_of, numbers
+from rankine._io.values import ids, numbers
 from rankine._online.rules import CODES, COLUMNS, KINDS, MONEY, PASSIVE
 from rankine._online.times import times
-from rankine.errors import ColumnNotFoundError, DataError, ParameterError, nearest
+from rankine._online.words import as_word, as_words, engaging_words, known_words
+from rankine.errors import ColumnNotFoundError, DataError, nearest
 
 if TYPE_CHECKING:
     from rankine._io.sources import Rows
     from rankine._io.tables import Places, Table
     from rankine._online.rules import Rules
 
-_WORDS = {
-    "exposure": ("exposure", "exposed", "assignment", "experiment_viewed"),
-    "impression": ("impression", "impressions", "shown", "view_item_list"),
-    "pageview": ("pageview", "page_view", "screen_view", "page"),
-    "heartbeat": ("heartbeat", "ping"),
-    "click": ("click", "clicks", "clicked", "item_click", "select_item"),
-    "refund": ("refund", "refunded", "return"),
-    "conversion": ("conversion", "converted", "purchase", "order", "buy", "checkout"),
-}
-_KNOWN = {word: kind for kind, words in _WORDS.items() for word in words}
 _MOST = 9_000_000_000
 """What an event may be worth: sums of 10^10 of them stay within 128 bits."""
 _LEAST = 1e-9
@@ -57,6 +48,7 @@ class Events:
             parts of `MONEY`, and a key that rows which are the same share.
         has: the parts that the log has.
         kinds: the kinds that it has.
+        words: the words of its events.
         clock: how its times were written.
         n_read: how many rows were read.
         told: what is so of some events, and of how many.
@@ -67,6 +59,7 @@ class Events:
     frame: pl.DataFrame
     has: frozenset[str]
     kinds: frozenset[str]
+    words: frozenset[str]
     clock: str
     n_read: int
     told: Mapping[str, int]
@@ -99,8 +92,8 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
         raise DataError(msg)
     origin = origin_of(table.name, loaded)
     notes = [*table.notes, *_taken(found, told, table.name)]
-    frame, clock, more = _typed(raw, found, origin, rules)
-    return _kept(frame, frozenset(found), clock, [*notes, *more])
+    frame, clock, words, more = _typed(raw, found, origin, rules)
+    return _kept(frame, frozenset(found), clock, words, [*notes, *more])
 
 
 def _resolved(
@@ -166,8 +159,8 @@ def _taken(
 
 def _typed(
     raw: pl.DataFrame, found: Mapping[str, str], origin: Rows | Places, rules: Rules
-) -> tuple[pl.DataFrame, str, list[str]]:
-    """Return the columns that metrics are made of, how times were written, notes."""
+) -> tuple[pl.DataFrame, str, frozenset[str], list[str]]:
+    """Return the columns of metrics, how times were written, all words, and notes."""
     notes: list[str] = []
     clock = ""
     columns: dict[str, pl.Series] = {}
@@ -179,7 +172,8 @@ def _typed(
         clock = _clock(moments, found["time"], origin)
         columns["time"] = moments
         notes += said
-    columns |= _kinds(_text(raw[found["event"]]), rules)
+    words = as_words(raw[found["event"]])
+    columns |= _kinds(words, rules)
     for part in ("value", "cost"):
         if part in found:
             amount = _amounts(raw[found[part]], found[part], origin)
@@ -202,7 +196,8 @@ def _typed(
         "value", "cost", "same",
     )  # fmt: skip
     made = made.with_columns(_same(raw, made, found, rules).alias("same"), *lacking)
-    return made.select(order), clock, notes
+    seen = frozenset(words.drop_nulls().unique().to_list())
+    return made.select(order), clock, seen, notes
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
@@ -223,19 +218,10 @@ def _labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
     return label if part in {"user", "session"} else label.cast(pl.String)
 
 
-def _text(column: pl.Series) -> pl.Series:
-    text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-    return text.str.replace_all(r"[\s-]+", "_")
-
-
 def _kinds(words: pl.Series, rules: Rules) -> dict[str, pl.Series]:
     """Return the code of each event, and whether it engages and exposes."""
-    own = {_word(word): kind for word, kind in rules.kinds.items()}
-    known = {**_KNOWN, **own}
-    engaging: Collection[str] | None = None
-    if rules.engaged is not None and not isinstance(rules.engaged, (int, float)):
-        engaging = {_word(word) for word in rules.engaged}
-    exposing = None if rules.exposure is None else _word(rules.exposure)
+    known, engaging = known_words(rules), engaging_words(rules)
+    exposing = None if rules.exposure is None else as_word(rules.exposure)
     distinct = words.drop_nulls().unique().to_list()
     facts = {"kind": {}, "engages": {}, "exposes": {}}  # type: dict[str, dict[str, Any]]
     for word in distinct:
@@ -243,7 +229,7 @@ def _kinds(words: pl.Series, rules: Rules) -> dict[str, pl.Series]:
         facts["kind"][word] = CODES[kind]
         active = kind not in PASSIVE
         facts["engages"][word] = (
-            active if engaging is None else bool({word, kind} & {*engaging})
+            active if engaging is None else bool({word, kind} & engaging)
         )
         facts["exposes"][word] = exposing is None or exposing in {word, kind}
     types = {"kind": pl.UInt8, "engages": pl.Boolean, "exposes": pl.Boolean}
@@ -253,13 +239,6 @@ def _kinds(words: pl.Series, rules: Rules) -> dict[str, pl.Series]:
         else pl.Series(name, [None] * len(words), dtype)
         for name, dtype in types.items()
     }
-
-
-def _word(word: object) -> str:
-    if not isinstance(word, str):
-        msg = f"an event is a word, got {kind_of(word)}"
-        raise ParameterError(msg)
-    return str(_text(pl.Series([word]))[0])
 
 
 def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
@@ -312,18 +291,21 @@ def _same(
     others = sorted(set(raw.columns) - known)
     plain = raw.select(
         (
-            pl.col(name).struct.json_encode()
-            if isinstance(raw.schema[name], pl.Struct)
+            pl.struct(name).struct.json_encode()
+            if isinstance(raw.schema[name], (pl.Struct, pl.List, pl.Array))
             else pl.col(name).cast(pl.String)
         ).alias(f"raw {name}")
         for name in others
-        if not isinstance(raw.schema[name], (pl.List, pl.Array))
     )
     return pl.concat([made, plain], how="horizontal").hash_rows()
 
 
 def _kept(
-    frame: pl.DataFrame, has: frozenset[str], clock: str, notes: list[str]
+    frame: pl.DataFrame,
+    has: frozenset[str],
+    clock: str,
+    words: frozenset[str],
+    notes: list[str],
 ) -> Events:
     """Leave out events that cannot be used, and count them."""
     n_read = frame.height
@@ -331,10 +313,10 @@ def _kept(
     reasons = {"user": "a user", "kind": "a kind"}
     if "time" in has:
         reasons["time"] = "a time"
-    for part, words in reasons.items():
+    for part, what in reasons.items():
         missing = frame[part].null_count()
         if missing:
-            excluded[f"events without {words}"] = missing
+            excluded[f"events without {what}"] = missing
             frame = frame.filter(pl.col(part).is_not_null())
     if frame.height == 0:
         msg = f"no event has all of {', '.join(sorted(reasons))}"
@@ -348,7 +330,7 @@ def _kept(
     if "time" in has and not frame["time"].is_sorted():
         told[_LATE] = _late(frame)
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
-    return Events(frame, has, kinds, clock, n_read, told, excluded, tuple(notes))
+    return Events(frame, has, kinds, words, clock, n_read, told, excluded, tuple(notes))
 
 
 def _late(frame: pl.DataFrame) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from rankine._base.text import count
@@ -14,13 +16,13 @@ _FEW_USERS = 20
 def counted(n: int, reason: str) -> str:
     """Return how many were left out, and why; `reason` begins with a plural.
 
-    >>> counted(2, "events that are there twice"), counted(1, "users without a variant")
-    ('2 events that are there twice', '1 user without a variant')
+    >>> counted(2, "duplicate events"), counted(1, "users without a variant")
+    ('2 duplicate events', '1 user without a variant')
     """
     if n != 1:
         return f"{n:,} {reason}"
-    noun, _, rest = reason.partition(" ")
-    return f"1 {noun.removesuffix('s')} {rest.replace('that are', 'that is', 1)}"
+    singular = re.sub("(event|user)s", r"\1", reason, count=1)
+    return f"1 {singular}"
 
 
 def oddities(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:

@@ -41,8 +41,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The parts of an event, and by which names they are known."""
 KINDS = (
-    "exposure", "impression", "pageview", "heartbeat", "click", "action", "refund",
-    "conversion",
+    "exposure", "impression", "pageview", "heartbeat", "automatic", "click", "action",
+    "refund", "conversion",
 )  # fmt: skip
 """The kinds of events; of events at the same time, the first of these comes first."""
 CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -116,7 +116,7 @@ class Rules:
 
     @property
     def gap_of_ids(self) -> int:
-        """Microseconds of silence that end even a session with an id."""
+        """Microseconds after which a session with an id is not waited for any more."""
         return max(self.gap, _DAY)
 
     @property

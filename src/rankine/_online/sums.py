@@ -22,17 +22,29 @@ from rankine._online.tallies import (
     AFTER,
     BEFORE,
     BEYOND,
+    DAY,
     added,
     page_views,
     tallied,
     with_sessions,
 )
+from rankine._online.words import notes_on
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankine._online.events import Events
+
+
+_RETURNS = (
+    "with in_order=True, a session id that returns after a day of silence is another "
+    "session"
+)
+_COARSE = (
+    "rows that are the same count each: there is neither an event id nor a time of day "
+    "by which to tell a duplicate"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +128,9 @@ class State:
         self.labels: dict[str, list[pl.DataFrame]] = {"variant": [], "segment": []}
         self.until: int | None = None
         self.clock = ""
+        self.words: frozenset[str] = frozenset()
+        self.fine = False
+        self.gone: list[pl.Series] = []
 
     def update(self, events: Any) -> None:
         """Add events: those of a log, or of all batches of a query."""
@@ -126,8 +141,12 @@ class State:
     def _take(self, own: Events) -> None:
         self._same_columns(own.has, own.clock)
         frame = own.frame
+        fresh = self._without_gone(frame)
         if self.in_order:
-            self._refuse_late(frame)
+            self._refuse_late(fresh)
+        _add(self.read, _again(frame.height - fresh.height))
+        self.words |= own.words
+        self.fine |= bool((frame["time"] % DAY != 0).any())
         self.has = own.has
         self.kinds |= own.kinds
         self.n_read += own.n_read
@@ -138,8 +157,8 @@ class State:
             if label in own.has:
                 found.append(firsts(frame, label))
                 self.labels[label] = [earliest(found, label)]
-        self.open.append(frame)
-        if self.in_order:
+        self.open.append(fresh)
+        if self.in_order and (fresh.height or len(self.open) > 1):
             self._close()
 
     def merge(self, other: State) -> None:
@@ -158,6 +177,7 @@ class State:
             return
         self._same_columns(other.has, other.clock)
         self.has, self.kinds = other.has, self.kinds | other.kinds
+        self.words, self.fine = self.words | other.words, self.fine or other.fine
         self.n_read += other.n_read
         _add(self.told, other.told)
         _add(self.read, other.read)
@@ -189,6 +209,8 @@ class State:
         if frame["time"].has_nulls():
             msg = "in_order=True needs events with a time"
             raise DataError(msg)
+        if frame.height == 0:
+            return
         earliest: int = frame["time"].min()  # type: ignore[assignment]
         if self.until is not None and earliest < self.until - self._silence:
             late = pl.Series([earliest, self.until]).cast(pl.Datetime("us")).to_list()
@@ -200,7 +222,7 @@ class State:
 
     def _close(self) -> None:
         """Keep the sums of sessions that cannot go on, and forget their events."""
-        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        frame = self._with_sessions(self._phased(self._distinct()))
         latest: int = frame["time"].max()  # type: ignore[assignment]
         self.until = max(latest, self.until or latest)
         ends = frame.group_by("number").agg(pl.col("time").max().alias("end"))
@@ -208,9 +230,25 @@ class State:
         done = frame.join(over, on="number", how="semi", maintain_order="left")
         rest = frame.join(over, on="number", how="anti")
         if done.height:
+            if "id" in (self.has or ()):
+                self.gone.append(done["same"].drop_nulls())
             self.closed.append(tallied(done, self.rules, daily=self.daily))
             self.closed = [added(*self.closed)]
         self.open = [rest.drop("number", "day", "phase")]
+
+    def _without_gone(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Leave out events whose id is one of those that are kept as sums alone."""
+        if not self.gone:
+            return frame
+        self.gone = [pl.concat(self.gone)]
+        return frame.filter(
+            ~pl.col("same").is_in(self.gone[0].implode()).fill_null(False)
+        )
+
+    def _with_sessions(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if self.in_order and "session" in (self.has or ()):
+            self.notes[_RETURNS] = None
+        return with_sessions(frame, self.rules, in_order=self.in_order)
 
     # What it comes to
 
@@ -223,13 +261,16 @@ class State:
         if not again.any():
             return frame
         by_id = "id" in (self.has or ())
+        if not by_id and not self.fine:
+            self.notes[_COARSE] = None
+            return frame
         key = ["same"] if by_id else ["user", "time", "kind", "same"]
         # Of events with one id, whichever came first, the earliest is kept.
         once = frame.filter(again).sort(pl.all())
         once = once.unique(key, keep="first", maintain_order=True)
         n = int(again.sum()) - once.height
         if n:
-            _add(self.read, {"events that are there twice": n})
+            _add(self.read, _again(n))
             self.open = [pl.concat([frame.filter(~again), once])]
         return self.open[0] if n else frame
 
@@ -255,7 +296,7 @@ class State:
 
     def page_views(self) -> pl.DataFrame:
         """Return the page views of all users that have a time, with it."""
-        frame = with_sessions(self._phased(self._distinct()), self.rules)
+        frame = self._with_sessions(self._phased(self._distinct()))
         return page_views(frame, self.rules).filter(pl.col("dwell").is_not_null())
 
     def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
@@ -265,11 +306,12 @@ class State:
             raise DataError(msg)
         names, left_out = chosen(metrics, self.has, self.kinds, self.rules)
         frame = self._phased(self._distinct().drop("variant", "segment", "exposes"))
-        frame = with_sessions(frame.drop("same"), self.rules)
+        frame = self._with_sessions(frame.drop("same"))
         parts = [*self.closed, tallied(frame, self.rules, daily=self.daily)]
         counts = added(*parts) if self.closed else parts[-1]
         excluded, notes = dict(self.read), [*self.notes]
         notes += [f"{count(n, 'event')} {what}" for what, n in self.told.items() if n]
+        notes += notes_on(self.words, self.rules)
         users, counts = self._users(counts, excluded, notes)
         after = counts.filter(pl.col("phase") == AFTER).drop("phase")
         before = counts.filter(pl.col("phase") == BEFORE).drop("phase", "day")
@@ -360,6 +402,10 @@ class State:
         words = "without a variant" if self.rules.exposure is None else "never exposed"
         _leave(excluded, words, users.join(seen, on="user", how="anti"), counts)
         return users.join(seen, on="user", how="semi")
+
+
+def _again(n: int) -> dict[str, int]:
+    return {"duplicate events": n} if n else {}
 
 
 def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:

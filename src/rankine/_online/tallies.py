@@ -21,7 +21,7 @@ COUNTS = (
     "untimed", "converted",
 )  # fmt: skip
 _MONEY = ("revenue", "cost")
-_DAY = 24 * 60 * 60 * SECOND
+DAY = 24 * 60 * 60 * SECOND
 
 
 def _is(kind: str) -> pl.Expr:
@@ -32,23 +32,25 @@ _ACTION = pl.col("kind") >= len(PASSIVE)
 _SAME_NEXT = pl.col("number") == pl.col("number").shift(-1)
 
 
-def with_sessions(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def with_sessions(
+    frame: pl.DataFrame, rules: Rules, *, in_order: bool = False
+) -> pl.DataFrame:
     """Sort events by user, session and time, and number the sessions.
 
     A session has an id, or ends with silence; a first exposure cuts it in two, since
-    only what comes after that counts.
+    only what comes after that counts. With `in_order`, a long silence ends even a
+    session with an id, since nobody can wait for ever.
     """
     ordered = _ordered(frame)
     gap = pl.when(pl.col("session").is_null()).then(rules.gap)
+    longest = pl.lit(rules.gap_of_ids if in_order else None, pl.Int64)
     new = (
         (pl.col("user") != pl.col("user").shift())
         | pl.col("session").ne_missing(pl.col("session").shift())
         | (pl.col("phase") != pl.col("phase").shift())
-        | (pl.col("time").diff() > gap.otherwise(rules.gap_of_ids)).fill_null(
-            value=False
-        )
+        | (pl.col("time").diff() > gap.otherwise(longest)).fill_null(value=False)
     )
-    day = (pl.col("time") // _DAY).cast(pl.Int32)
+    day = (pl.col("time") // DAY).cast(pl.Int32)
     number = new.fill_null(value=True).cum_sum().set_sorted()
     return ordered.with_columns(number.alias("number"), day.alias("day"))
 

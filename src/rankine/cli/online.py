@@ -27,7 +27,7 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--kind", "kinds", multiple=True, callback=pairs, metavar="WORD=KIND",
         help="What an event of the log is: exposure, impression, pageview, heartbeat, "
-        "click, action, refund or conversion; repeatable.",
+        "automatic, click, action, refund or conversion; repeatable.",
     ),
     click.option(
         "--session-gap", type=float, default=30, show_default=True, metavar="MINUTES",

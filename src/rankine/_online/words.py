@@ -1,0 +1,93 @@
+"""Words of events: which kinds they are, and which of them are not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from rankine._io.values import kind_of
+from rankine.errors import ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from rankine._online.rules import Rules
+
+_WORDS = {
+    "exposure": ("exposure", "exposed", "assignment", "experiment_viewed"),
+    "impression": ("impression", "impressions", "shown", "view_item_list"),
+    "pageview": ("pageview", "page_view", "screen_view", "page", "$pageview"),
+    "heartbeat": ("heartbeat", "ping"),
+    "automatic": (
+        "automatic", "session_start", "session_end", "first_visit", "first_open",
+        "user_engagement", "page_leave", "pageleave", "$pageleave", "page_load",
+        "page_unload", "view_item", "view_cart", "view_promotion",
+        "view_search_results", "video_progress", "video_complete", "app_update",
+        "app_remove", "os_update", "app_exception", "exception", "error",
+        "notification_receive", "identify", "$identify", "web_vitals", "performance",
+    ),
+    "click": ("click", "clicks", "clicked", "item_click", "select_item"),
+    "action": (
+        "action", "scroll", "share", "search", "add_to_cart", "remove_from_cart",
+        "add_to_wishlist", "begin_checkout", "login", "sign_up", "signup", "subscribe",
+        "follow", "like", "dislike", "comment", "rate", "rating", "review", "save",
+        "bookmark", "download", "file_download", "form_start", "form_submit", "submit",
+        "play", "watch", "video_start", "select_content", "select_promotion",
+        "add_payment_info", "add_shipping_info", "generate_lead", "hover", "zoom",
+        "$autocapture",
+    ),
+    "refund": ("refund", "refunded", "return"),
+    "conversion": ("conversion", "converted", "purchase", "order", "buy", "checkout"),
+}  # fmt: skip
+_KNOWN = {word: kind for kind, words in _WORDS.items() for word in words}
+_SHOWN = 10
+"""Words that a note names."""
+
+
+def as_words(column: pl.Series) -> pl.Series:
+    """Return events in lower case, with an underscore for what is between words."""
+    text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    return text.str.replace_all(r"[\s-]+", "_")
+
+
+def as_word(word: object) -> str:
+    """Return an event as `as_words` does.
+
+    >>> as_word(" Page-View ")
+    'page_view'
+    """
+    if not isinstance(word, str):
+        msg = f"an event is a word, got {kind_of(word)}"
+        raise ParameterError(msg)
+    return str(as_words(pl.Series([word]))[0])
+
+
+def known_words(rules: Rules) -> dict[str, str]:
+    """Return word -> kind, with those that the rules add."""
+    return {**_KNOWN, **{as_word(word): kind for word, kind in rules.kinds.items()}}
+
+
+def engaging_words(rules: Rules) -> frozenset[str] | None:
+    """Return the events that make a session engaged, None if rules name none."""
+    if rules.engaged is None or isinstance(rules.engaged, (int, float)):
+        return None
+    return frozenset(map(as_word, rules.engaged))
+
+
+def notes_on(words: AbstractSet[str], rules: Rules) -> list[str]:
+    """Say which words of a log are not known, and which are named but not there."""
+    known, engaging = known_words(rules), engaging_words(rules) or frozenset()
+    named = engaging | ({as_word(rules.exposure)} if rules.exposure else set())
+    notes = []
+    strange = sorted(words - set(known) - named)
+    if strange:
+        more = len(strange) - _SHOWN
+        rest = f" and {more:,} more" if more > 0 else ""
+        notes.append(f"taken as actions: {', '.join(strange[:_SHOWN])}{rest}")
+    there = words | {known.get(word, "action") for word in words}
+    notes += [
+        f"engaged names {word!r}, which no event of the log is{nearest(word, words)}"
+        for word in sorted(engaging - there)
+    ]
+    return notes
