@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, FormatError, ParameterError
 from tests.online.logs import log
 
 
@@ -244,3 +244,51 @@ def test_a_late_retry_of_an_event_counts_once() -> None:
     assert whole.table["n"].to_list()[0] == 3
     assert parts.result().table.equals(whole.table)
     assert parts.result().excluded == whole.excluded
+
+
+# Arguments
+
+LOG = log("u A 0 impression\nu A 1 click\nv B 0 impression")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sesion_gap": 3}, "no option 'sesion_gap'; .* mean 'session_gap'"),
+        ({"metrics": 5}, "metrics must be names such as .*, got 5"),
+        ({"segment": "variant"}, "segment cannot be 'variant', since the table has"),
+        ({"segment": "n"}, "segment cannot be 'n', since the table has a column"),
+        ({"by": "users"}, "by cannot be 'users', since"),
+        ({"by": "metric"}, "by cannot be 'metric', since"),
+        ({"segment": "day", "daily": True}, "segment cannot be 'day', since"),
+    ],
+)
+def test_arguments_that_cannot_be(options: dict[str, Any], words: str) -> None:
+    names = ("n", "users", "metric", "day")
+    frame = LOG.with_columns(pl.lit("x").alias(name) for name in names)
+
+    with pytest.raises(ParameterError, match=words):
+        rk.online.summarize(frame, **options)
+
+
+def test_a_day_may_be_a_segment_without_days() -> None:
+    frame = LOG.with_columns(day=pl.lit("monday"))
+
+    assert (
+        rk.online.summarize(frame, ["ctr"], segment="day").table["day"][0] == "monday"
+    )
+
+
+def test_only_accumulators_that_are_alike_merge() -> None:
+    with pytest.raises(ParameterError, match="merge takes an Accumulator, got"):
+        rk.online.Accumulator().merge(3)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"cannot be merged: metrics is \['ctr'\] and"):
+        rk.online.Accumulator(["ctr"]).merge(rk.online.Accumulator())
+    with pytest.raises(DataError, match=r"merged: confidence is 0\.95 and 0\.9"):
+        rk.online.Accumulator().merge(rk.online.Accumulator(confidence=0.9))
+
+
+def test_bare_seconds_are_capped() -> None:
+    assert rk.online.time_on_page(seconds=[1, 2, 3, 50], cap=10).value == 4
+    with pytest.raises(ParameterError, match="session_gap says how a log is read"):
+        rk.online.time_on_page(seconds=[1, 2], session_gap=3)

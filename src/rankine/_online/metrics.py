@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import polars as pl
 
 from rankine._online.rules import MONEY, PASSIVE
 from rankine._online.times import SECOND
-from rankine.errors import DataError, UnknownMetricError, nearest
+from rankine.errors import DataError, ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,6 +188,14 @@ METRICS: dict[str, OnlineMetric] = {
 """Name -> what is so of it."""
 
 
+def check_metrics(asked: object) -> None:
+    """Accept None, a name, and several of them."""
+    if isinstance(asked, Iterable) or asked is None:
+        return
+    msg = f"metrics must be names such as ['ctr', 'roi'], got {asked!r}"
+    raise ParameterError(msg)
+
+
 def chosen(
     asked: Sequence[str] | None,
     has: frozenset[str],
@@ -198,6 +207,7 @@ def chosen(
     Returns:
         Their names, and why others are left out.
     """
+    check_metrics(asked)
     asked = [asked] if isinstance(asked, str) else asked
     usual = [name for name, metric in METRICS.items() if metric.usual]
     wanted = tuple(dict.fromkeys(usual if asked is None else asked))

@@ -21,6 +21,7 @@ from rankine._online.spreads import (
     quantile_of,
     summed,
     wilson,
+    without_spread,
 )
 from rankine._online.sums import State
 from rankine._online.times import SECOND
@@ -29,6 +30,7 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankine._base.arrays import Floats
     from rankine._stats.intervals import Interval
 
 _REPEAT = "Wilson's interval from counts: too narrow if users repeat"
@@ -98,7 +100,7 @@ def _of_log(
     name: str, events: Any, confidence: float, options: Mapping[str, Any]
 ) -> Rate:
     """Return a metric of all users of a log."""
-    rules = Rules(**options)
+    rules = Rules.of(options)
     state = State(rules, by=None)
     state.update(events)
     found = state.sums([name])
@@ -348,6 +350,22 @@ def roi(
     return Rate("roi", value, NONE, None, confidence, tuple(notes))
 
 
+def _bare(seconds: Any, rules: Mapping[str, Any]) -> Floats:
+    """Return times that are given as such, capped if that is asked for."""
+    times: Floats = np.asarray(seconds, dtype=np.float64)
+    if times.ndim != 1 or not np.isfinite(times).all() or (times < 0).any():
+        msg = "seconds must be finite numbers of at least 0"
+        raise ParameterError(msg)
+    others = [name for name in rules if name != "cap"]
+    if others:
+        msg = f"{others[0]} says how a log is read; seconds are times already"
+        raise ParameterError(msg)
+    longest = Rules.of(rules).longest
+    if longest is not None:
+        times = np.minimum(times, longest / SECOND)
+    return times
+
+
 def time_on_page(
     events: Any = None,
     *,
@@ -364,7 +382,7 @@ def time_on_page(
     Args:
         events: a log, as `summarize` takes it; ``cap=`` bounds each time, and
             ``last_page="heartbeat"`` closes the last page of a session; or
-        seconds: the times themselves.
+        seconds: the times themselves; ``cap=`` bounds these, too.
         quantile: 0.5 for the median instead of the mean, or any other.
         confidence: of the interval.
         **rules: how a log is read, as in `summarize`.
@@ -393,13 +411,10 @@ def time_on_page(
         return _of_log("time_on_page", events, confidence, rules)
     notes: tuple[str, ...] = ("too narrow an interval if users repeat",)
     if events is None:
-        times = np.asarray(seconds, dtype=np.float64)
-        if times.ndim != 1 or not np.isfinite(times).all() or (times < 0).any():
-            msg = "seconds must be finite numbers of at least 0"
-            raise ParameterError(msg)
+        times = _bare(seconds, rules)
         users = np.arange(len(times))
     else:
-        state = State(Rules(**rules), by=None)  # type: ignore[arg-type]
+        state = State(Rules.of(rules), by=None)
         state.update(events)
         notes = state.sums(["time_on_page"]).notes
         views = state.page_views()
@@ -412,4 +427,7 @@ def time_on_page(
         value, bounds = clustered(times, np.ones(len(times)), confidence, (0, math.inf))
     else:
         value, bounds = quantile_of(times, users, quantile, confidence)
+    if math.isnan(bounds.low):
+        why = without_spread(len(np.unique(users)))
+        notes = (*notes, f"time_on_page has no interval: {why}")
     return Rate("time_on_page", value, bounds, len(times), confidence, notes)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rankine._base.checks import check_choice, check_flag
 from rankine._io.columns import check_parts
 from rankine._online.times import SECOND, span
-from rankine.errors import ParameterError
+from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -85,6 +85,19 @@ class Rules:
     window: float | timedelta | None = None
     duplicates: Literal["drop", "keep"] = "drop"
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Take what is said; refuse options that there are not."""
+        known = [each.name for each in fields(cls)]
+        for name in options:
+            if name not in known:
+                msg = (
+                    f"there is no option {name!r}; there are {', '.join(known)}"
+                    f"{nearest(name, known)}"
+                )
+                raise ParameterError(msg)
+        return cls(**options)
+
     def __post_init__(self) -> None:
         for name in ("columns", "kinds"):
             given = getattr(self, name)
@@ -137,6 +150,21 @@ class Rules:
         return (
             None if self.window is None else span("window", self.window, _DAY, "days")
         )
+
+
+def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
+    """Refuse groups whose column would have the name of another in the table."""
+    taken = ["metric", "value", "low", "high", "n", "users", *(["day"] * daily)]
+    for name, column in (("by", by), ("segment", segment)):
+        if column is None:
+            continue
+        if column in taken:
+            msg = (
+                f"{name} cannot be {column!r}, since the table has a column of that "
+                "name; rename the one of the log"
+            )
+            raise ParameterError(msg)
+        taken.append(column)
 
 
 def check_groups(by: object, segment: object, daily: object) -> None:

@@ -10,11 +10,13 @@ import polars as pl
 
 from rankine._base.checks import check_flag, check_number
 from rankine._evaluate.summary import finite
-from rankine._online.metrics import METRICS
+from rankine._io.values import kind_of
+from rankine._online.metrics import METRICS, check_metrics
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
-from rankine._online.rules import Rules
+from rankine._online.rules import Rules, check_titles
 from rankine._online.spreads import summed
 from rankine._online.sums import State
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,14 +145,17 @@ class Accumulator:
     ) -> None:
         check_number("confidence", confidence, above=0, below=1)
         check_flag("in_order", in_order)
-        self.metrics, self.confidence = metrics, confidence
+        check_metrics(metrics)
+        names = metrics if metrics is None or isinstance(metrics, str) else [*metrics]
+        self.metrics, self.confidence = names, confidence
         self._state = State(
-            Rules(**rules),  # type: ignore[arg-type]
+            Rules.of(rules),
             by,
             segment,
             daily=daily,
             in_order=in_order,
         )
+        check_titles(by, segment, daily=daily)
 
     def update(self, events: Any) -> Self:
         """Add events, in any form that `summarize` takes."""
@@ -159,6 +164,18 @@ class Accumulator:
 
     def merge(self, other: Accumulator) -> Self:
         """Add what another one has read; it must have been made alike."""
+        given: object = other
+        if not isinstance(given, Accumulator):
+            msg = f"merge takes an Accumulator, got {kind_of(other)}"
+            raise ParameterError(msg)
+        for name in ("metrics", "confidence"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                msg = (
+                    f"these were made with other arguments, and cannot be merged: "
+                    f"{name} is {mine!r} and {theirs!r}"
+                )
+                raise DataError(msg)
         self._state.merge(other._state)
         return self
 

@@ -90,7 +90,7 @@ def user_sums(
         daily: whether days are told apart.
         **rules: see `Rules`.
     """
-    state = State(Rules(**rules), by, segment, daily=daily)
+    state = State(Rules.of(rules), by, segment, daily=daily)
     state.update(events)
     return state.sums(metrics)
 

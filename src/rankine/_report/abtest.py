@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.text import Text
 
 from rankine._base.text import p_text
+from rankine._online.people import counted
 from rankine._report.tables import html_table, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -34,7 +35,7 @@ def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
     head, rows, sides = _cells(test)
     said = [how(test), _ratio(test), *_health(test)]
     said += [f"! {text}" for text in test.warnings]
-    said += [f"- {n:,} {reason} left out" for reason, n in test.excluded.items()]
+    said += [f"- {counted(n, reason)} left out" for reason, n in test.excluded.items()]
     said += [f"- {text}" for text in test.notes]
     below = Group(*(Text(shown(line)) for line in said))
     drawn = plain_text(table_with(head, rows, sides), ENDLESS)
