@@ -172,8 +172,8 @@ def _typed(
         clock = _clock(moments, found["time"], origin)
         columns["time"] = moments
         notes += said
-    words = as_words(raw[found["event"]])
-    columns |= _kinds(words, rules)
+    kinds, words = _kinds(raw[found["event"]], rules)
+    columns |= kinds
     for part in ("value", "cost"):
         if part in found:
             amount = _amounts(raw[found[part]], found[part], origin)
@@ -196,8 +196,7 @@ def _typed(
         "value", "cost", "same",
     )  # fmt: skip
     made = made.with_columns(_same(raw, made, found, rules).alias("same"), *lacking)
-    seen = frozenset(words.drop_nulls().unique().to_list())
-    return made.select(order), clock, seen, notes
+    return made.select(order), clock, words, notes
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
@@ -218,27 +217,35 @@ def _labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
     return label if part in {"user", "session"} else label.cast(pl.String)
 
 
-def _kinds(words: pl.Series, rules: Rules) -> dict[str, pl.Series]:
-    """Return the code of each event, and whether it engages and exposes."""
+def _kinds(
+    column: pl.Series, rules: Rules
+) -> tuple[dict[str, pl.Series], frozenset[str]]:
+    """Return the code of each event, whether it engages and exposes; and all words."""
     known, engaging = known_words(rules), engaging_words(rules)
     exposing = None if rules.exposure is None else as_word(rules.exposure)
-    distinct = words.drop_nulls().unique().to_list()
-    facts = {"kind": {}, "engages": {}, "exposes": {}}  # type: dict[str, dict[str, Any]]
-    for word in distinct:
+    written = column.cast(pl.String)
+    distinct = written.drop_nulls().unique()
+    words = as_words(distinct).to_list()
+    facts = []
+    for word in words:
         kind = known.get(word, "action")
-        facts["kind"][word] = CODES[kind]
-        active = kind not in PASSIVE
-        facts["engages"][word] = (
-            active if engaging is None else bool({word, kind} & engaging)
+        engages = kind not in PASSIVE
+        if engaging is not None:
+            engages = bool({word, kind} & engaging)
+        exposes = exposing is None or exposing in {word, kind}
+        facts.append(4 * CODES[kind] + 2 * engages + exposes)
+    packed = pl.Series([None] * len(written), dtype=pl.UInt8)
+    if words:
+        new = pl.Series(facts, dtype=pl.UInt8)
+        packed = written.replace_strict(
+            distinct, new, default=None, return_dtype=pl.UInt8
         )
-        facts["exposes"][word] = exposing is None or exposing in {word, kind}
-    types = {"kind": pl.UInt8, "engages": pl.Boolean, "exposes": pl.Boolean}
-    return {
-        name: words.replace_strict(facts[name], default=None, return_dtype=dtype)
-        if distinct
-        else pl.Series(name, [None] * len(words), dtype)
-        for name, dtype in types.items()
+    columns = {
+        "kind": packed // 4,
+        "engages": packed // 2 % 2 == 1,
+        "exposes": packed % 2 == 1,
     }
+    return columns, frozenset(words)
 
 
 def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:

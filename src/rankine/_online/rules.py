@@ -158,13 +158,15 @@ def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
     for name, column in (("by", by), ("segment", segment)):
         if column is None:
             continue
+        if name == "segment" and column == by:
+            msg = f"by and segment are the same column, {column!r}"
+            raise ParameterError(msg)
         if column in taken:
             msg = (
                 f"{name} cannot be {column!r}, since the table has a column of that "
                 "name; rename the one of the log"
             )
             raise ParameterError(msg)
-        taken.append(column)
 
 
 def check_groups(by: object, segment: object, daily: object) -> None:

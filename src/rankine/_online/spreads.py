@@ -103,7 +103,8 @@ def summed(
         bounds = wilson(above, below, confidence)
     else:
         value, bounds = clustered(y, x, confidence, metric.bounds)
-    return value, bounds, n, _reason(name, rules, value, bounds, below, len(y))
+    active = int(np.count_nonzero((x != 0) | (y != 0)))
+    return value, bounds, n, _reason(name, rules, value, bounds, below, active)
 
 
 def _reason(

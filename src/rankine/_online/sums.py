@@ -146,7 +146,7 @@ class State:
             self._refuse_late(fresh)
         _add(self.read, _again(frame.height - fresh.height))
         self.words |= own.words
-        self.fine |= bool((frame["time"] % DAY != 0).any())
+        self.fine = self.fine or bool((frame["time"] % DAY != 0).any())
         self.has = own.has
         self.kinds |= own.kinds
         self.n_read += own.n_read
