@@ -59,14 +59,16 @@ def to_markdown(test: ABTest) -> str:
 
 def how(test: ABTest) -> str:
     """Say how the numbers were made."""
-    own = test.settings
-    method = "Fieller's method" if own.lift == "fieller" else "the delta method"
-    corrected = _CORRECTED.get(own.correction, f"corrected by {own.correction}")
+    settings = test.settings
+    method = "Fieller's method" if settings.lift == "fieller" else "the delta method"
+    corrected = _CORRECTED.get(
+        settings.correction, f"corrected by {settings.correction}"
+    )
     return (
-        f"{100 * own.confidence:g} % intervals; differences by Welch's t over "
+        f"{100 * settings.confidence:g} % intervals; differences by Welch's t over "
         f"users{_cuped(test)}, lifts by {method}; p {corrected}; what is "
         "'always' holds however often one looks, and is tightest with "
-        f"{own.expected_n:,} users"
+        f"{settings.expected_n:,} users"
     )
 
 
@@ -132,11 +134,11 @@ def _bounded(text: str, low: float, high: float, form: str) -> str:
 
 
 def _ratio(test: ABTest) -> str:
-    own = test.srm
-    users = ", ".join(f"{name} {n:,}" for name, n in own.counts.items())
+    srm = test.srm
+    users = ", ".join(f"{name} {n:,}" for name, n in srm.counts.items())
     return (
-        f"users: {users}; sample ratio p {p_text(own.p)}, at every look "
-        f"{p_text(own.p_anytime)}"
+        f"users: {users}; sample ratio p {p_text(srm.p)}, at every look "
+        f"{p_text(srm.p_anytime)}"
     )
 
 

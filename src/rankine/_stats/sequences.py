@@ -99,7 +99,7 @@ def anytime_ratio_p(counts: Floats, shares: Floats, prior: float = _PRIOR) -> fl
     """
     from scipy.special import gammaln  # noqa: PLC0415 - scipy is slow to import
 
-    own = prior * shares
-    parts = gammaln(own + counts) - gammaln(own) - counts * np.log(shares)
+    weights = prior * shares
+    parts = gammaln(weights + counts) - gammaln(weights) - counts * np.log(shares)
     log = gammaln(prior) - gammaln(prior + counts.sum()) + parts.sum()
     return math.exp(min(0.0, -float(log)))

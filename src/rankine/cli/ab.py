@@ -119,37 +119,37 @@ def command(
     unit, variant = rules.pop("unit"), None
     caps: Any = rules.pop("cap")
     if users is not None:
-        asked = {name: _parts(told) for name, told in _named(metrics).items()}
+        asked = {name: _parts(column) for name, column in _named(metrics).items()}
         unit, variant = users, rules["columns"].get("variant", "variant")
         rules = {}
     if most:
         caps = _numbers("most", most)
-    found = ab_test(
+    test = ab_test(
         events_of(events, sql), control=control, metrics=asked, unit=unit,
         variant=variant, segment=segment, cuped=cuped, cap=caps,
-        covariates={name: _parts(told) for name, told in covariates.items()} or None,
+        covariates={name: _parts(text) for name, text in covariates.items()} or None,
         better=better or None,  # type: ignore[arg-type]
         margin=margin or None, ratio=_numbers("ratio", ratio) or None,
         correction=correction, lift=lift,  # type: ignore[arg-type]
         confidence=confidence, expected_n=expected_n, **rules,
     )  # fmt: skip
     if as_json:
-        print_json(found.to_dict())
+        print_json(test.to_dict())
     elif as_csv:
-        click.echo(found.table.write_csv(), nl=False)
+        click.echo(test.table.write_csv(), nl=False)
     elif as_markdown:
-        click.echo(found.to_markdown())
+        click.echo(test.to_markdown())
     else:
-        click.echo(to_text(found, width()))
+        click.echo(to_text(test, width()))
 
 
 def _named(metrics: tuple[str, ...]) -> dict[str, str]:
     """Read NAME=COLUMN, of which the name may be left out."""
-    found = {}
+    columns = {}
     for text in metrics:
-        name, _, told = text.rpartition("=")
-        found[name or told] = told
-    return found
+        name, _, column = text.rpartition("=")
+        columns[name or column] = column
+    return columns
 
 
 def _parts(text: str) -> Any:
@@ -169,11 +169,11 @@ def _parts(text: str) -> Any:
 
 
 def _numbers(option: str, given: dict[str, str]) -> dict[str, float]:
-    found = {}
+    numbers = {}
     for name, text in given.items():
         try:
-            found[name] = float(text)
+            numbers[name] = float(text)
         except ValueError:
             msg = f"--{option} {name}={text}: {text!r} is not a number"
             raise click.UsageError(msg) from None
-    return found
+    return numbers

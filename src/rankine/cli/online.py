@@ -149,7 +149,7 @@ def command(
     if sum((as_json, as_csv, as_markdown)) > 1:
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
-    found = summarize(
+    summary = summarize(
         events_of(events, sql),
         metrics or None,
         by=None if by == "-" else by,
@@ -159,10 +159,10 @@ def command(
         **rules_of(**given),
     )
     if as_json:
-        print_json(found.to_dict())
+        print_json(summary.to_dict())
     elif as_csv:
-        click.echo(found.table.write_csv(), nl=False)
+        click.echo(summary.table.write_csv(), nl=False)
     elif as_markdown:
-        click.echo(found.to_markdown())
+        click.echo(summary.to_markdown())
     else:
-        click.echo(to_text(found, width()))
+        click.echo(to_text(summary, width()))
