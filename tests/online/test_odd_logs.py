@@ -61,16 +61,16 @@ def test_no_group_has_a_rate_above_one() -> None:
         + "\n".join(f"v B {n} impression" for n in range(4))
     )
     for options in ({}, {"by": None, "segment": "variant"}):
-        found = rk.online.summarize(frame, ["ctr"], **options)  # type: ignore[arg-type]
-        first, second = found.table["value"].to_list()
+        summary = rk.online.summarize(frame, ["ctr"], **options)  # type: ignore[arg-type]
+        first, second = summary.table["value"].to_list()
 
         assert math.isnan(first)
         assert second == 0
-        assert found.table["n"].to_list() == [1, 4]
+        assert summary.table["n"].to_list() == [1, 4]
         assert (
             "ctr is undefined: there are more clicks than impressions: 2 and 1, a rate "
             "above 1 (A)"
-        ) in found.notes
+        ) in summary.notes
 
 
 # Money
@@ -79,10 +79,10 @@ def test_no_group_has_a_rate_above_one() -> None:
 @pytest.mark.parametrize("refund", [40.0, -40.0])
 def test_a_refund_is_taken_off_whatever_its_sign(refund: float) -> None:
     frame = shop(["purchase", "refund"], [100.0, refund], [20.0, 0.0], [1, 1])
-    found = rk.online.summarize(frame, ["roi"])
+    summary = rk.online.summarize(frame, ["roi"])
 
-    assert found.table["value"].to_list() == [(100 - 40 - 20) / 20]
-    assert "minus that of refunds, whatever the sign" in found.definitions["roi"]
+    assert summary.table["value"].to_list() == [(100 - 40 - 20) / 20]
+    assert "minus that of refunds, whatever the sign" in summary.definitions["roi"]
 
 
 def test_a_cost_below_zero_has_no_roi() -> None:
@@ -170,9 +170,9 @@ def test_what_trackers_send_is_no_action() -> None:
 
 def test_words_that_are_not_known_are_named() -> None:
     frame = log("u A 0 impression\nu A 1 clik\nu A 2 foo\nu A 3 share\nu A 4 bar")
-    found = rk.online.summarize(frame, kinds={"bar": "click"})
+    summary = rk.online.summarize(frame, kinds={"bar": "click"})
 
-    assert "taken as actions: clik, foo" in found.notes
+    assert "taken as actions: clik, foo" in summary.notes
 
 
 def test_engaged_events_that_the_log_does_not_have_are_named() -> None:
@@ -208,10 +208,10 @@ def test_without_a_time_of_day_equal_rows_are_events(times: Any) -> None:
     frame = pl.DataFrame({"user_id": [1] * 3, "event": ["impression"] * 3})
     if times:
         frame = frame.with_columns(date=pl.Series(times))
-    found = rk.online.summarize(frame, ["ctr"])
+    summary = rk.online.summarize(frame, ["ctr"])
 
-    assert found.table["n"].to_list() == [3]
-    assert any("rows that are the same count each" in note for note in found.notes)
+    assert summary.table["n"].to_list() == [3]
+    assert any("rows that are the same count each" in note for note in summary.notes)
 
 
 def test_rows_with_other_lists_are_not_the_same() -> None:
@@ -223,10 +223,10 @@ def test_rows_with_other_lists_are_not_the_same() -> None:
             "items": [[1, 2], [1, 3], [1, 2]],
         }
     )
-    found = rk.online.summarize(frame, ["ctr"])
+    summary = rk.online.summarize(frame, ["ctr"])
 
-    assert found.table["n"].to_list() == [2]
-    assert found.excluded == {"duplicate events": 1}
+    assert summary.table["n"].to_list() == [2]
+    assert summary.excluded == {"duplicate events": 1}
 
 
 def test_a_late_retry_of_an_event_counts_once() -> None:

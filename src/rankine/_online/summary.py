@@ -116,8 +116,9 @@ class Accumulator:
         segment: as in `summarize`.
         daily: as in `summarize`.
         confidence: as in `summarize`.
-        in_order: whether parts come in the order of time. Then only the sums of users
-            and the sessions that may go on are kept.
+        in_order: whether parts come in the order of time. Then only the sums of users,
+            the sessions that may go on and the ids of events are kept, and a session
+            id that returns after a day of silence is another session.
         **rules: as in `summarize`.
 
     Examples:
