@@ -212,18 +212,18 @@ def _refuse_rules(rules: Mapping[str, Any]) -> None:
         raise ParameterError(msg)
 
 
-def check_settings(own: Settings) -> None:
+def check_settings(settings: Settings) -> None:
     """Check what does not depend on data."""
-    check_choice("correction", own.correction, [*CORRECTIONS, "none"])
-    if own.always_correction in CORRECTIONS.keys() - {*_ALWAYS}:
+    check_choice("correction", settings.correction, [*CORRECTIONS, "none"])
+    if settings.always_correction in CORRECTIONS.keys() - {*_ALWAYS}:
         msg = (
             f"always_correction must be one of {', '.join(_ALWAYS)}, got "
-            f"{own.always_correction!r}: false discoveries add up when one looks again "
-            "and again"
+            f"{settings.always_correction!r}: false discoveries add up when one looks "
+            "again and again"
         )
         raise ParameterError(msg)
-    check_choice("always_correction", own.always_correction, _ALWAYS)
-    check_choice("lift", own.lift, _LIFTS)
-    check_number("confidence", own.confidence, above=0, below=1)
-    check_count("expected_n", own.expected_n, least=1)
-    check_count("seed", own.seed, least=0)
+    check_choice("always_correction", settings.always_correction, _ALWAYS)
+    check_choice("lift", settings.lift, _LIFTS)
+    check_number("confidence", settings.confidence, above=0, below=1)
+    check_count("expected_n", settings.expected_n, least=1)
+    check_count("seed", settings.seed, least=0)

@@ -126,8 +126,8 @@ def calibrate(
     >>> import rankine as rk
     >>> spent = np.random.default_rng(0).gamma(1, 10, 500)
     >>> users = pl.DataFrame({"id": range(500), "spent": spent})
-    >>> found = rk.online.calibrate(users, {"spent": "spent"}, unit="id")
-    >>> row = found.table.row(0, named=True)
+    >>> calibration = rk.online.calibrate(users, {"spent": "spent"}, unit="id")
+    >>> row = calibration.table.row(0, named=True)
     >>> row["low"] < 0.05 < row["high"]
     True
     """
@@ -150,14 +150,14 @@ def calibrate(
         msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"
         raise DataError(msg)
     rows, alpha = [], 1 - confidence
-    for own in cohort.measures:
-        if own.quantile is not None:
-            msg = f"{own.name} is a quantile, which cannot be calibrated"
+    for measure in cohort.measures:
+        if measure.quantile is not None:
+            msg = f"{measure.name} is a quantile, which cannot be calibrated"
             raise ParameterError(msg)
-        p = np.concatenate([*p_values(own, cohort.frame, n, seed)])
+        p = np.concatenate([*p_values(measure, cohort.frame, n, seed)])
         known = p[~np.isnan(p)]
         low, share, high = wilson(int((known <= alpha).sum()), len(known))
-        rows.append((own.name, share, low, high, len(known)))
+        rows.append((measure.name, share, low, high, len(known)))
     names = ["metric", "false_alarms", "low", "high", "n"]
     table = pl.DataFrame(rows, names, orient="row")
     return Calibration(table, alpha, users, cohort.notes)

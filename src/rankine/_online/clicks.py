@@ -292,11 +292,11 @@ def _estimated(
         raise DataError(msg)
     looked = np.ones(len(ranks))
     for _ in range(_ROUNDS):
-        own = np.bincount(item, clicks) / np.bincount(item, shown * looked[place])
-        found = by_rank / np.bincount(place, shown * own[item], len(ranks))
-        found /= found[0]
-        moved = float(np.abs(found - looked).max())
-        looked = found
+        rates = np.bincount(item, clicks) / np.bincount(item, shown * looked[place])
+        fitted = by_rank / np.bincount(place, shown * rates[item], len(ranks))
+        fitted /= fitted[0]
+        moved = float(np.abs(fitted - looked).max())
+        looked = fitted
         if moved < _CLOSE:
             break
     n = count(pairs.height, "item")

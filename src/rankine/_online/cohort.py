@@ -69,16 +69,19 @@ class Measure:
         before: list[Floats | None] = [None, None]
         if self.before is not None:
             before = [_plain(users, name) for name in self.before]
-            told = _known(*before)
-            if told is not None:
+            known_before = _known(*before)
+            if known_before is not None:
                 ones = np.ones(len(y)) if before[1] is None else before[1]
-                before = [np.where(told, own, 0) for own in (before[0], ones)]  # type: ignore[arg-type]
+                before = [
+                    np.where(known_before, column, 0)  # type: ignore[arg-type]
+                    for column in (before[0], ones)
+                ]
         if self.cap is not None:
             y = np.minimum(y, self.cap)
         columns, known = [y, x, *before], _known(y, x)
         if known is None:
             return columns, len(y)
-        columns = [None if own is None else own[known] for own in columns]
+        columns = [None if column is None else column[known] for column in columns]
         return columns, int(np.count_nonzero(known))
 
     def moments(self, users: pl.DataFrame) -> Moments:
@@ -88,7 +91,9 @@ class Measure:
 
 def _known(*columns: Floats | None) -> Bools | None:
     """Say which users have a number in all columns; None if all of them do."""
-    gaps = [own for own in columns if own is not None and np.isnan(own.sum())]
+    gaps = [
+        column for column in columns if column is not None and np.isnan(column.sum())
+    ]
     return ~np.isnan(sum(gaps)) if gaps else None
 
 
@@ -135,7 +140,7 @@ class Cohort:
         cap: Mapping[str, float],
     ) -> Cohort:
         """Set directions and caps, by the names of the metrics."""
-        names = [own.name for own in self.measures]
+        names = [measure.name for measure in self.measures]
         check_names("better", better, names)
         check_names("cap", cap, names)
         for name, way in better.items():
@@ -144,13 +149,13 @@ class Cohort:
             check_number(f"cap of {name}", most)
         measures = tuple(
             replace(
-                own,
-                cap=cap.get(own.name),
-                higher=better[own.name] == "higher"
-                if own.name in better
-                else own.higher,
+                measure,
+                cap=cap.get(measure.name),
+                higher=better[measure.name] == "higher"
+                if measure.name in better
+                else measure.higher,
             )
-            for own in self.measures
+            for measure in self.measures
         )
         return replace(self, measures=measures)
 
@@ -200,7 +205,9 @@ def from_events(
         for name in sums.metrics
     )
     if not measures:
-        why = "; ".join(f"{name}: {own}" for name, own in (sums.left_out or {}).items())
+        why = "; ".join(
+            f"{name}: {reason}" for name, reason in (sums.left_out or {}).items()
+        )
         msg = f"no metric can be computed from these events: {why}"
         raise DataError(msg)
     frame = sums.frame if segment is not None else sums.frame.drop("segment")
@@ -219,8 +226,8 @@ def _moved_shares(frame: pl.DataFrame) -> list[str]:
         pl.col("first").dt.date().alias("date"), "variant"
     )
     table = days.group_by("date").agg(
-        (pl.col("variant") == own).sum().alias(own)
-        for own in sorted(frame["variant"].unique())
+        (pl.col("variant") == variant).sum().alias(variant)
+        for variant in sorted(frame["variant"].unique())
     )
     counts = table.drop("date").to_numpy().astype(np.float64)
     if len(counts) < _PAIR or counts.shape[1] < _PAIR:
@@ -244,8 +251,8 @@ ODD_RATIO = 0.001
 def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     """Count the users of whom nothing is known before the test."""
     notes = []
-    for own in measures:
-        first, second = own.before or (None, None)
+    for measure in measures:
+        first, second = measure.before or (None, None)
         if first is None:
             continue
         known = pl.lit(value=True)
@@ -259,8 +266,8 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
             notes.append(
-                f"{own.name}: {count(n, 'user')} of {frame.height:,} without a value "
-                "before the test, who count with the mean"
+                f"{measure.name}: {count(n, 'user')} of {frame.height:,} without a "
+                "value before the test, who count with the mean"
             )
     return notes
 
@@ -278,33 +285,33 @@ def from_users(
     measures = _asked(metrics, covariates)
     table = open_table(users, "users")
     roles = {"unit": unit, "variant": variant, "segment": segment}
-    found = {
-        role: str(told_column(table.names, told, table.name))
-        for role, told in roles.items()
-        if told is not None
+    column_of = {
+        role: str(told_column(table.names, name, table.name))
+        for role, name in roles.items()
+        if name is not None
     }
-    wanted = dict.fromkeys(name for own in measures for name in own.columns)
+    wanted = dict.fromkeys(name for measure in measures for name in measure.columns)
     for name in wanted:
         told_column(table.names, name, table.name)
-    labels = dict.fromkeys([*found.values(), *wanted])
+    labels = dict.fromkeys([*column_of.values(), *wanted])
     loaded = table.load([*labels], [*wanted])
-    frame = together([own for own, _ in loaded], [own for _, own in loaded])
+    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
-    if "unit" in found:
-        _refuse_twice(ids(frame[found["unit"]], "user", origin, hint="")[0], origin)
+    if "unit" in column_of:
+        _refuse_twice(ids(frame[column_of["unit"]], "user", origin, hint="")[0], origin)
     columns = [
         _labels(frame[name], role, origin)
-        for role, name in found.items()
+        for role, name in column_of.items()
         if role != "unit"
     ]
     columns += [_numbers(frame[name], name, origin) for name in wanted]
-    made = pl.DataFrame(columns)
-    notes = [*table.notes, *_left_out(made, measures)]
-    notes += _without_before(made, measures)
-    return Cohort(made, measures, tuple(notes))
+    typed = pl.DataFrame(columns)
+    notes = [*table.notes, *_left_out(typed, measures)]
+    notes += _without_before(typed, measures)
+    return Cohort(typed, measures, tuple(notes))
 
 
 def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:
@@ -332,16 +339,18 @@ def _has_gaps(column: pl.Series) -> bool:
 
 def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     notes = []
-    for own in measures:
-        gaps = [name for name in (own.y, own.x) if name and _has_gaps(frame[name])]
+    for measure in measures:
+        gaps = [
+            name for name in (measure.y, measure.x) if name and _has_gaps(frame[name])
+        ]
         if not gaps:
             continue
         known = pl.all_horizontal(pl.col(name).is_not_nan() for name in gaps)
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
             notes.append(
-                f"{own.name}: {count(n, 'user')} without a value left out; if one arm "
-                "has more of them, the arms can no longer be compared"
+                f"{measure.name}: {count(n, 'user')} without a value left out; if one "
+                "arm has more of them, the arms can no longer be compared"
             )
     return notes
 
@@ -371,9 +380,9 @@ def _asked(
         )
         raise ParameterError(msg)
     check_names("covariates", covariates, [*metrics])
-    made = []
-    for name, told in metrics.items():
-        y, x, quantile = _pair(name, told)
+    measures = []
+    for name, given in metrics.items():
+        y, x, quantile = _pair(name, given)
         before = None
         if name in covariates:
             if quantile is not None:
@@ -388,15 +397,15 @@ def _asked(
                 )
                 raise ParameterError(msg)
             before = first, second
-        made.append(Measure(str(name), y, x, before, quantile))
-    return tuple(made)
+        measures.append(Measure(str(name), y, x, before, quantile))
+    return tuple(measures)
 
 
-def _pair(name: str, told: Any) -> tuple[str, str | None, float | None]:
-    if isinstance(told, str):
-        return told, None, None
-    if isinstance(told, (tuple, list)) and len(told) == _PAIR:
-        first, second = told
+def _pair(name: str, given: Any) -> tuple[str, str | None, float | None]:
+    if isinstance(given, str):
+        return given, None, None
+    if isinstance(given, (tuple, list)) and len(given) == _PAIR:
+        first, second = given
         if isinstance(first, str) and isinstance(second, str):
             return first, second, None
         if isinstance(first, str):
@@ -404,6 +413,6 @@ def _pair(name: str, told: Any) -> tuple[str, str | None, float | None]:
             return first, None, float(second)
     msg = (
         f"{name} must be a column for a mean, two for a ratio, or a column and a share "
-        f"for a quantile, got {told!r}"
+        f"for a quantile, got {given!r}"
     )
     raise ParameterError(msg)

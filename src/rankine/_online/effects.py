@@ -166,7 +166,7 @@ def effect_of(
         controlled experiments by utilizing pre-experiment data. WSDM 2013.
     """
     arms = (a, b)
-    plain = [_arm(own, *own.ratio()) for own in arms]
+    plain = [_arm(arm, *arm.ratio()) for arm in arms]
     known = np.minimum(a.n, b.n) >= LEAST_USERS
     enough = known & (np.minimum(a.active, b.active) >= LEAST_ACTIVE)
     zero, nothing = np.zeros(a.n.shape), np.full(a.n.shape, np.nan)
@@ -178,32 +178,32 @@ def effect_of(
         pooled = np.zeros(both.mean.shape)
         pooled[..., 2], pooled[..., 3] = 1, -middle
         before = [
-            (middle + np.einsum("...i,...i", own.mean, pooled), pooled) for own in arms
+            (middle + np.einsum("...i,...i", arm.mean, pooled), pooled) for arm in arms
         ]
     else:
-        before = [own.ratio(before=1) for own in arms]
+        before = [arm.ratio(before=1) for arm in arms]
     now = both.ratio()[1]
     spread = both.variance(pooled)
     with np.errstate(invalid="ignore", divide="ignore"):
         theta = np.where(spread > 0, both.product(now, pooled) / spread, 0)
-    made = []
-    for own, (then, weights) in zip(arms, before, strict=True):
-        ratio, influence = own.ratio()
+    adjusted = []
+    for arm, (then, weights) in zip(arms, before, strict=True):
+        ratio, influence = arm.ratio()
         # Where nothing is known of the time before, nothing is taken off.
         off = np.where(theta == 0, 0, theta * (then - middle))
         left = np.where((theta == 0)[..., None], 0, theta[..., None] * weights)
-        made.append(_arm(own, ratio - off, influence - left))
-    earlier = [_arm(own, *then) for own, then in zip(arms, before, strict=True)]
+        adjusted.append(_arm(arm, ratio - off, influence - left))
+    earlier = [_arm(arm, *then) for arm, then in zip(arms, before, strict=True)]
     gap = earlier[1].value - earlier[0].value
-    effect = Effect(made[0], made[1], enough, theta, gap, nothing, nothing)
+    effect = Effect(adjusted[0], adjusted[1], enough, theta, gap, nothing, nothing)
     with np.errstate(invalid="ignore", divide="ignore"):
         removed = 1 - effect.error**2 / (plain[0].error2 + plain[1].error2)
     p = 2 * _tail(gap, earlier[0].error2, earlier[1].error2, effect)
-    return Effect(made[0], made[1], enough, theta, gap, removed, p)
+    return Effect(adjusted[0], adjusted[1], enough, theta, gap, removed, p)
 
 
-def _arm(own: Moments, value: Floats, weights: Floats) -> Arm:
-    return Arm(value, own.variance(weights), own.n)
+def _arm(moments: Moments, value: Floats, weights: Floats) -> Arm:
+    return Arm(value, moments.variance(weights), moments.n)
 
 
 def _df(first: Floats, second: Floats, effect: Effect) -> Floats:

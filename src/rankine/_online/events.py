@@ -51,7 +51,7 @@ class Events:
         words: the words of its events.
         clock: how its times were written.
         n_read: how many rows were read.
-        told: what is so of some events, and of how many.
+        remarks: what is so of some events, and of how many.
         excluded: rows that were left out while reading, by reason.
         notes: what was assumed.
     """
@@ -62,7 +62,7 @@ class Events:
     words: frozenset[str]
     clock: str
     n_read: int
-    told: Mapping[str, int]
+    remarks: Mapping[str, int]
     excluded: Mapping[str, int]
     notes: tuple[str, ...]
 
@@ -76,14 +76,14 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
         by: the column that tells groups of users apart: variant, or any other.
         segment: a second such column.
     """
-    told = dict(rules.columns)
-    table = open_table(data, "events", Reading(columns=told or None))
+    given = dict(rules.columns)
+    table = open_table(data, "events", Reading(columns=given or None))
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
-    found = _resolved(table, told, by, segment)
-    numeric = [found[part] for part in ("value", "cost") if part in found]
-    wanted = list(dict.fromkeys(found.values()))
-    if rules.duplicates == "drop" and "id" not in found:
+    column_of = _resolved(table, given, by, segment)
+    numeric = [column_of[part] for part in ("value", "cost") if part in column_of]
+    wanted = list(dict.fromkeys(column_of.values()))
+    if rules.duplicates == "drop" and "id" not in column_of:
         wanted = list(table.names)  # rows are the same if all of their columns are
     loaded = table.load(wanted, numeric)
     raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
@@ -91,13 +91,13 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
         msg = f"{table.name} has no events"
         raise DataError(msg)
     origin = origin_of(table.name, loaded)
-    notes = [*table.notes, *_taken(found, told, table.name)]
-    frame, clock, words, more = _typed(raw, found, origin, rules)
-    return _kept(frame, frozenset(found), clock, words, [*notes, *more])
+    notes = [*table.notes, *_taken(column_of, given, table.name)]
+    frame, clock, words, more = _typed(raw, column_of, origin, rules)
+    return _kept(frame, frozenset(column_of), clock, words, [*notes, *more])
 
 
 def _resolved(
-    table: Table, told: Mapping[str, Any], by: str | None, segment: str | None
+    table: Table, given: Mapping[str, Any], by: str | None, segment: str | None
 ) -> dict[str, str]:
     """Say which column is what; `by` may be a part or the name of a column."""
     names = table.names
@@ -105,11 +105,11 @@ def _resolved(
     def by_name(part: str) -> str | None:
         return next(iter(known_columns(names, part, COLUMNS)), None)
 
-    found = choose(names, [*COLUMNS], told, table.name, by_name)
-    if "user" not in found and "session" in found:
-        found["user"] = found["session"]
+    column_of = choose(names, [*COLUMNS], given, table.name, by_name)
+    if "user" not in column_of and "session" in column_of:
+        column_of["user"] = column_of["session"]
     for part in ("user", "event"):
-        if part not in found:
+        if part not in column_of:
             known = ", ".join(COLUMNS[part][:3])
             msg = (
                 f"{table.name} has no column for the {part}; it has "
@@ -119,21 +119,21 @@ def _resolved(
             raise ColumnNotFoundError(msg)
     for role, name in (("variant", by), ("segment", segment)):
         if name is not None:
-            found |= _group(table, found, role, name)
+            column_of |= _group(table, column_of, role, name)
     if by is None:
-        found.pop("variant", None)
-    return found
+        column_of.pop("variant", None)
+    return column_of
 
 
 def _group(
-    table: Table, found: Mapping[str, str], role: str, name: str
+    table: Table, column_of: Mapping[str, str], role: str, name: str
 ) -> dict[str, str]:
     """Return the column of a group: by its name, or the one that has this part."""
     names = table.names
     if role == name:
         return {}  # found already; without variants, all users are one group
-    if name in names or name in found:
-        return {role: name if name in names else found[name]}
+    if name in names or name in column_of:
+        return {role: name if name in names else column_of[name]}
     msg = (
         f"{table.name} has no column {name!r}; it has {', '.join(names)}"
         f"{nearest(name, names)}"
@@ -142,41 +142,41 @@ def _group(
 
 
 def _taken(
-    found: Mapping[str, str], told: Mapping[str, Any], name: str
+    column_of: Mapping[str, str], given: Mapping[str, Any], name: str
 ) -> tuple[str, ...]:
     notes = []
     taken = [
         f"{part} = {column}"
-        for part, column in found.items()
-        if part not in told and column not in COLUMNS.get(part, (column,))[:1]
+        for part, column in column_of.items()
+        if part not in given and column not in COLUMNS.get(part, (column,))[:1]
     ]
     if taken:
         notes.append(f"{name}: {', '.join(taken)}")
-    if found["user"] == found.get("session"):
+    if column_of["user"] == column_of.get("session"):
         notes.append(f"{name} has no users: every session counts as one")
     return tuple(notes)
 
 
 def _typed(
-    raw: pl.DataFrame, found: Mapping[str, str], origin: Rows | Places, rules: Rules
+    raw: pl.DataFrame, column_of: Mapping[str, str], origin: Rows | Places, rules: Rules
 ) -> tuple[pl.DataFrame, str, frozenset[str], list[str]]:
     """Return the columns of metrics, how times were written, all words, and notes."""
     notes: list[str] = []
     clock = ""
     columns: dict[str, pl.Series] = {}
     for part in ("user", "session", "variant", "segment"):
-        if part in found:
-            columns[part] = _labels(raw[found[part]], part, origin)
-    if "time" in found:
-        moments, said = times(raw[found["time"]], found["time"], origin)
-        clock = _clock(moments, found["time"], origin)
+        if part in column_of:
+            columns[part] = _labels(raw[column_of[part]], part, origin)
+    if "time" in column_of:
+        moments, said = times(raw[column_of["time"]], column_of["time"], origin)
+        clock = _clock(moments, column_of["time"], origin)
         columns["time"] = moments
         notes += said
-    kinds, words = _kinds(raw[found["event"]], rules)
+    kinds, words = _kinds(raw[column_of["event"]], rules)
     columns |= kinds
     for part in ("value", "cost"):
-        if part in found:
-            amount = _amounts(raw[found[part]], found[part], origin)
+        if part in column_of:
+            amount = _amounts(raw[column_of[part]], column_of[part], origin)
             if part == "value":
                 back = columns["kind"] == CODES["refund"]
                 amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
@@ -185,7 +185,7 @@ def _typed(
         "session": pl.String, "variant": pl.String, "segment": pl.String,
         "time": pl.Int64, "value": pl.Int128, "cost": pl.Int128,
     }  # fmt: skip
-    made = pl.DataFrame([columns[part].alias(part) for part in sorted(columns)])
+    typed = pl.DataFrame([columns[part].alias(part) for part in sorted(columns)])
     lacking = [
         pl.lit(None, dtype).alias(part)
         for part, dtype in empty.items()
@@ -195,8 +195,10 @@ def _typed(
         "user", "time", "session", "variant", "segment", "kind", "engages", "exposes",
         "value", "cost", "same",
     )  # fmt: skip
-    made = made.with_columns(_same(raw, made, found, rules).alias("same"), *lacking)
-    return made.select(order), clock, words, notes
+    typed = typed.with_columns(
+        _same(raw, typed, column_of, rules).alias("same"), *lacking
+    )
+    return typed.select(order), clock, words, notes
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
@@ -282,7 +284,7 @@ def _money(amount: pl.Series) -> pl.Series:
 
 
 def _same(
-    raw: pl.DataFrame, made: pl.DataFrame, found: Mapping[str, str], rules: Rules
+    raw: pl.DataFrame, typed: pl.DataFrame, column_of: Mapping[str, str], rules: Rules
 ) -> pl.Series:
     """Return a key that rows which are the same have in common; null if kept apart.
 
@@ -291,10 +293,10 @@ def _same(
     """
     if rules.duplicates == "keep":
         return pl.Series("same", [None], pl.UInt64).new_from_index(0, raw.height)
-    if "id" in found:
-        own = raw.select(pl.col(found["id"]).cast(pl.String))
-        return own.hash_rows().set(own.to_series().is_null(), None)
-    known = {column for part, column in found.items() if part in made.columns}
+    if "id" in column_of:
+        event_ids = raw.select(pl.col(column_of["id"]).cast(pl.String))
+        return event_ids.hash_rows().set(event_ids.to_series().is_null(), None)
+    known = {column for part, column in column_of.items() if part in typed.columns}
     others = sorted(set(raw.columns) - known)
     plain = raw.select(
         (
@@ -304,7 +306,7 @@ def _same(
         ).alias(f"raw {name}")
         for name in others
     )
-    return pl.concat([made, plain], how="horizontal").hash_rows()
+    return pl.concat([typed, plain], how="horizontal").hash_rows()
 
 
 def _kept(
@@ -330,14 +332,16 @@ def _kept(
         raise DataError(msg)
     paid = [CODES[kind] for kind in ("conversion", "refund")]
     unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
-    told = {
+    remarks = {
         _UNPAID: int(frame.select(unpaid.sum()).item()),
         _CREDIT: int((frame["cost"] < 0).sum()),
     }
     if "time" in has and not frame["time"].is_sorted():
-        told[_LATE] = _late(frame)
+        remarks[_LATE] = _late(frame)
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
-    return Events(frame, has, kinds, words, clock, n_read, told, excluded, tuple(notes))
+    return Events(
+        frame, has, kinds, words, clock, n_read, remarks, excluded, tuple(notes)
+    )
 
 
 def _late(frame: pl.DataFrame) -> int:

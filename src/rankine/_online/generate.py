@@ -118,12 +118,14 @@ def generate(
     rng = np.random.default_rng(seed)
     logs, truth = [], []
     for place, (name, given) in enumerate((variants or _USUAL).items()):
-        own = _behaviour(given)
+        behaviour = _behaviour(given)
         ids = np.arange(users) + place * users
-        logs.append(_Draw(rng, own, ids, visits, sigma, days).log(name, before=before))
+        logs.append(
+            _Draw(rng, behaviour, ids, visits, sigma, days).log(name, before=before)
+        )
         truth += [
             (metric, name, value)
-            for metric, value in _truth(own, visits, sigma).items()
+            for metric, value in _truth(behaviour, visits, sigma).items()
         ]
     events = pl.concat(logs).sort("timestamp", "user_id", maintain_order=True)
     order = ("metric", "variant", "value")
@@ -131,7 +133,7 @@ def generate(
 
 
 def _behaviour(given: Mapping[str, float]) -> Behaviour:
-    known = [one.name for one in fields(Behaviour)]
+    known = [field.name for field in fields(Behaviour)]
     for name in given:
         if name not in known:
             msg = (
@@ -142,21 +144,21 @@ def _behaviour(given: Mapping[str, float]) -> Behaviour:
     return Behaviour(**given)
 
 
-def _truth(own: Behaviour, visits: float, sigma: float) -> dict[str, float]:
+def _truth(behaviour: Behaviour, visits: float, sigma: float) -> dict[str, float]:
     """Return the ratio of expectations of each metric."""
     tours = 1 + visits  # and the visit of who buys
-    sessions = tours + own.conversion
-    impressions = tours * (1 - own.bounce) * (1 + float(np.exp(sigma**2 / 2)))
-    acted = 1 - (1 - own.share) * _no_click(own.ctr, sigma)
-    engaged = tours * (1 - own.bounce) * acted + own.conversion
-    spent = impressions * own.cost
+    sessions = tours + behaviour.conversion
+    impressions = tours * (1 - behaviour.bounce) * (1 + float(np.exp(sigma**2 / 2)))
+    acted = 1 - (1 - behaviour.share) * _no_click(behaviour.ctr, sigma)
+    engaged = tours * (1 - behaviour.bounce) * acted + behaviour.conversion
+    spent = impressions * behaviour.cost
     return {
-        "ctr": own.ctr,
-        "conversion_rate": own.conversion,
-        "bounce_rate": tours * own.bounce / sessions,
+        "ctr": behaviour.ctr,
+        "conversion_rate": behaviour.conversion,
+        "bounce_rate": tours * behaviour.bounce / sessions,
         "engagement_rate": engaged / sessions,
-        "time_on_page": own.dwell,
-        "roi": (own.conversion * own.value - spent) / spent,
+        "time_on_page": behaviour.dwell,
+        "roi": (behaviour.conversion * behaviour.value - spent) / spent,
     }
 
 
@@ -167,8 +169,8 @@ def _no_click(ctr: float, sigma: float) -> float:
     k times the integral of t^k E[t^J], and E[t^J] = E[exp(-m (1 - t))].
     """
     k = 1 / ctr - 1
-    at, weights = np.polynomial.legendre.leggauss(_NODES)
-    t, dt = (at + 1) / 2, weights / 2
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    t, dt = (nodes + 1) / 2, weights / 2
     z, dz = np.polynomial.hermite_e.hermegauss(_NODES)
     means = np.exp(sigma * z)
     inside = np.exp(-np.outer(1 - t, means)) @ (dz / np.sqrt(2 * np.pi))
@@ -180,7 +182,7 @@ class _Draw:
     """The events of a variant, drawn kind by kind."""
 
     rng: np.random.Generator
-    own: Behaviour
+    behaviour: Behaviour
     ids: Ints
     visits: float
     sigma: float
@@ -188,7 +190,7 @@ class _Draw:
 
     def log(self, variant: str, *, before: bool) -> pl.DataFrame:
         n = len(self.ids)
-        rates = self.rng.beta(1, 1 / self.own.ctr - 1, n)
+        rates = self.rng.beta(1, 1 / self.behaviour.ctr - 1, n)
         means = np.exp(self.sigma * self.rng.standard_normal(n))
         begin = _BEGIN + self.rng.random(n) * self.days * 24 * _HOUR
         parts = self._tours(rates, means, begin, variant)
@@ -203,7 +205,7 @@ class _Draw:
     def _tours(
         self, rates: Floats, means: Floats, begin: Floats, variant: str | None
     ) -> list[pl.DataFrame]:
-        rng, own = self.rng, self.own
+        rng, behaviour = self.rng, self.behaviour
         n_visits = 1 + rng.poisson(self.visits, len(rates))
         user = np.repeat(np.arange(len(rates)), n_visits)
         number = np.arange(len(user)) - np.repeat(
@@ -211,16 +213,16 @@ class _Draw:
         )
         # Six hours apart: visits never run into each other.
         start = begin[user] + number * 6 * _HOUR + rng.random(len(user)) * _HOUR
-        bounces = rng.random(len(user)) < own.bounce
+        bounces = rng.random(len(user)) < behaviour.bounce
         parts = [self._events(user[bounces], start[bounces], "pageview", variant)]
         user, start = user[~bounces], start[~bounces]
         parts += self._pages(user, start, variant)
-        shares = rng.random(len(user)) < own.share
+        shares = rng.random(len(user)) < behaviour.share
         parts.append(self._events(user[shares], start[shares] + 0.5, "share", variant))
         n_shown = 1 + rng.poisson(means[user])
         viewer, seen = np.repeat(user, n_shown), np.repeat(start, n_shown)
         seen = seen + rng.random(len(seen)) * 20
-        cost = np.full(len(seen), own.cost)
+        cost = np.full(len(seen), behaviour.cost)
         parts.append(self._events(viewer, seen, "impression", variant, cost=cost))
         clicked = rng.random(len(seen)) < rates[viewer]
         late = seen[clicked] + 1
@@ -232,7 +234,7 @@ class _Draw:
         """Return two or more page views for each visit."""
         n_more = 1 + self.rng.poisson(1, len(user))
         visit = np.repeat(np.arange(len(user)), n_more)
-        dwell = self.rng.gamma(2, self.own.dwell / 2, len(visit))
+        dwell = self.rng.gamma(2, self.behaviour.dwell / 2, len(visit))
         total = np.cumsum(dwell)
         ends = np.cumsum(n_more) - 1
         before = np.concatenate(([0.0], total[ends[:-1]]))[visit] if len(user) else 0.0
@@ -243,11 +245,11 @@ class _Draw:
         ]
 
     def _buying(self, begin: Floats, variant: str) -> list[pl.DataFrame]:
-        rng, own = self.rng, self.own
-        user = np.flatnonzero(rng.random(len(begin)) < own.conversion)
+        rng, behaviour = self.rng, self.behaviour
+        user = np.flatnonzero(rng.random(len(begin)) < behaviour.conversion)
         # Three hours after the first visit, in the middle of a gap.
         start = begin[user] + 3 * _HOUR
-        value = rng.gamma(2, own.value / 2, len(user)).round(2)
+        value = rng.gamma(2, behaviour.value / 2, len(user)).round(2)
         bought = self._events(user, start + 1, "conversion", variant, value=value)
         return [*self._pages(user, start, variant), bought]
 

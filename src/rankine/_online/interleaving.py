@@ -70,12 +70,12 @@ class Preference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; what is undefined is None."""
-        made = asdict(self)
+        record = asdict(self)
         for name in ("interval", "always"):
-            made[name] = [finite(bound) for bound in getattr(self, name)]
+            record[name] = [finite(bound) for bound in getattr(self, name)]
         return {
             name: finite(value) if isinstance(value, float) else value
-            for name, value in {**made, "notes": list(self.notes)}.items()
+            for name, value in {**record, "notes": list(self.notes)}.items()
         }
 
     def __str__(self) -> str:
@@ -181,9 +181,12 @@ def interleaving_test(
         needs = dict.fromkeys(("rank_a", "rank_b"), "says where a ranking had an item")
         ranked = {**_NEEDS, "position": "says what was seen"}
         frame, _ = read_shown(log, ranked, columns, tuple(needs))
-        for own in needs:
-            if own not in frame.columns:
-                msg = f"balanced interleaving needs a column {own}, which {needs[own]}"
+        for column in needs:
+            if column not in frame.columns:
+                msg = (
+                    f"balanced interleaving needs a column {column}, which "
+                    f"{needs[column]}"
+                )
                 raise DataError(msg)
         credit = _balanced(frame)
         notes.append(
@@ -223,20 +226,20 @@ def _refuse_shared(credit: pl.DataFrame) -> None:
 def _teams(
     team: pl.Series, teams: tuple[str, str] | None, name: str
 ) -> tuple[str, str]:
-    found = sorted(map(str, team.unique()))
+    labels = sorted(map(str, team.unique()))
     if teams is not None:
-        wrong = [own for own in found if own not in map(str, teams)]
+        wrong = [label for label in labels if label not in map(str, teams)]
         if len(teams) != len(TEAMS) or wrong:
-            msg = f"teams are {teams!r}, but {name} has {', '.join(found)}"
+            msg = f"teams are {teams!r}, but {name} has {', '.join(labels)}"
             raise DataError(msg)
         return str(teams[0]), str(teams[1])
-    if len(found) != len(TEAMS):
+    if len(labels) != len(TEAMS):
         msg = (
-            f"{name} has {count(len(found), 'team')} ({', '.join(found[:5])}); "
+            f"{name} has {count(len(labels), 'team')} ({', '.join(labels[:5])}); "
             "interleaving compares two"
         )
         raise DataError(msg)
-    return found[0], found[1]
+    return labels[0], labels[1]
 
 
 def _balanced(frame: pl.DataFrame) -> pl.DataFrame:

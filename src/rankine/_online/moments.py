@@ -43,11 +43,11 @@ class Moments:
             if column is not None and n:
                 mean[place] = column.mean()
                 apart[place] = column - mean[place]
-        for first, own in apart.items():
+        for first, centred in apart.items():
             for second, other in apart.items():
                 if first <= second:
                     # Not by BLAS, whose threads wait for each other on busy machines.
-                    product = np.einsum("i,i", own, other)
+                    product = np.einsum("i,i", centred, other)
                     scatter[first, second] = scatter[second, first] = product
         y = columns[0]
         active = 0 if y is None else np.count_nonzero(y)

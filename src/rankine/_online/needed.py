@@ -102,17 +102,17 @@ def users_needed(
     if isinstance(effect, Mapping):
         check_names("effect", effect, [metric for metric, *_ in rows])
         rows = [row for row in rows if row[0] in effect]
-    found = []
+    records = []
     for metric, variant, value, deviation, part in rows:
-        told = effect[metric] if isinstance(effect, Mapping) else effect
-        size = Margin.read(metric, told, "effect")
+        smallest = effect[metric] if isinstance(effect, Mapping) else effect
+        size = Margin.read(metric, smallest, "effect")
         far = abs(size.size * value) if size.relative else size.size
         users, note = None, _reason(value, deviation, far)
         if not note:
             users = needed_for_groups(deviation, far, power, alpha, part)
             note = "" if users else "more than 2^40 users are needed"
-        found.append(UsersNeeded(metric, variant, value, far, users, note))
-    return found
+        records.append(UsersNeeded(metric, variant, value, far, users, note))
+    return records
 
 
 def _reason(value: float, deviation: float, effect: float) -> str:
@@ -151,14 +151,14 @@ def _of_data(
         rules = rules if unit is None else {**rules, "unit": unit}
         cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
     rows: list[_Row] = []
-    for own in cohort.measures:
-        if own.quantile is None:
-            moments = own.moments(cohort.frame)
+    for measure in cohort.measures:
+        if measure.quantile is None:
+            moments = measure.moments(cohort.frame)
             value, weights = moments.ratio()
             variance = moments.variance(weights)
         else:
-            (y, *_), _ = own.values(cohort.frame)
-            value, variance, _ = quantile_of(np.asarray(y), own.quantile)
+            (y, *_), _ = measure.values(cohort.frame)
+            value, variance, _ = quantile_of(np.asarray(y), measure.quantile)
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
-        rows.append((own.name, None, float(value), deviation, share))
+        rows.append((measure.name, None, float(value), deviation, share))
     return rows

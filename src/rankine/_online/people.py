@@ -59,11 +59,11 @@ def firsts(frame: pl.DataFrame, label: str) -> pl.DataFrame:
     )
 
 
-def earliest(found: list[pl.DataFrame], label: str) -> pl.DataFrame:
-    if len(found) == 1:
-        return found[0]
+def earliest(parts: list[pl.DataFrame], label: str) -> pl.DataFrame:
+    if len(parts) == 1:
+        return parts[0]
     return (
-        pl.concat(alike(found))
+        pl.concat(alike(parts))
         .group_by("user", label)
         .agg(pl.col("seen", "exposed").min())
     )

@@ -39,8 +39,8 @@ def quantile_of(
         return nothing, nothing, np.array(float(n))
     far = float(ndtri((1 + confidence) / 2))
     reach = far * math.sqrt(share * (1 - share) / n)
-    at = np.clip([share - reach, share, share + reach], 0, 1)
-    low, middle, high = np.quantile(values, at)
+    shares = np.clip([share - reach, share, share + reach], 0, 1)
+    low, middle, high = np.quantile(values, shares)
     error = (high - low) / (2 * far)
     if high - low <= _CLOSE * max(abs(low), abs(high)):
         error = 0.0

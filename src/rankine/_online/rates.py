@@ -103,11 +103,11 @@ def _of_log(
     rules = Rules.of(options)
     state = State(rules, by=None)
     state.update(events)
-    found = state.sums([name])
-    y, x = (found.frame[f"{name}.{side}"].to_numpy() for side in "yx")
+    sums = state.sums([name])
+    y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
     value, bounds, n, why = summed(name, rules, y, x, confidence)
-    left = [f"left out: {counted(n, what)}" for what, n in found.excluded.items()]
-    notes = (*found.notes, *left, *((why,) if why else ()))
+    left = [f"left out: {counted(n, what)}" for what, n in sums.excluded.items()]
+    notes = (*sums.notes, *left, *((why,) if why else ()))
     return Rate(name, value, bounds, n, confidence, notes)
 
 

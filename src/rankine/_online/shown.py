@@ -47,17 +47,17 @@ def read_shown(
     Returns:
         The rows, and what to call the log.
     """
-    told = columns or {}
-    check_parts(told, COLUMNS)
+    given = columns or {}
+    check_parts(given, COLUMNS)
     table = open_table(log, "log")
-    found = {}
+    column_of = {}
     for part in (*needs, *optional):
-        name = told_column(table.names, told.get(part), table.name)
+        name = told_column(table.names, given.get(part), table.name)
         known = known_columns(table.names, part, COLUMNS)
         if name is None and known:
             name = known[0]
         if name is not None:
-            found[part] = name
+            column_of[part] = name
         elif part in needs:
             msg = (
                 f"{table.name} has no column for the {part}, which {needs[part]}; it "
@@ -66,23 +66,23 @@ def read_shown(
                 f"with columns={{{part!r}: ...}}"
             )
             raise ColumnNotFoundError(msg)
-    numeric = [name for part, name in found.items() if part in _NUMBERS]
-    loaded = table.load(list(dict.fromkeys(found.values())), numeric)
-    frame = together([own for own, _ in loaded], [own for _, own in loaded])
+    numeric = [name for part, name in column_of.items() if part in _NUMBERS]
+    loaded = table.load(list(dict.fromkeys(column_of.values())), numeric)
+    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
-    made = []
-    for part, name in found.items():
+    series = []
+    for part, name in column_of.items():
         column = frame[name]
         if part not in _NUMBERS:
             column = ids(column, part, origin, hint="")[0]
         else:
             column = numbers(column, name, origin, lenient=part not in needs)
             _check(part, column, name, origin)
-        made.append(column.alias(part))
-    return pl.DataFrame(made), table.name
+        series.append(column.alias(part))
+    return pl.DataFrame(series), table.name
 
 
 def _check(part: str, column: pl.Series, name: str, origin: Any) -> None:

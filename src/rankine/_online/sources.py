@@ -265,7 +265,7 @@ def _secret(url: str) -> str:
     given = [
         value
         for name, _, value in (
-            own.partition("=") for own in urlsplit(url).query.split("&")
+            pair.partition("=") for pair in urlsplit(url).query.split("&")
         )
         if name == "password"
     ]
@@ -295,16 +295,18 @@ def _cursor(connection: Any) -> Any:
 def _frame(rows: list[Any], names: list[str], title: str) -> pl.DataFrame:
     columns: dict[str, Any] = {}
     for name, values in zip(names, zip(*rows, strict=True), strict=True):
-        plain = [str(own) if isinstance(own, UUID) else own for own in values]
-        if {type(own) for own in plain} - {type(None)} == {int, float}:
-            plain = [None if own is None else float(own) for own in plain]
+        plain = [str(value) if isinstance(value, UUID) else value for value in values]
+        if {type(value) for value in plain} - {type(None)} == {int, float}:
+            plain = [None if value is None else float(value) for value in plain]
         if name in columns:
             msg = f"{title}: the query has two columns {name!r}; give them names"
             raise DataError(msg)
         try:
             columns[name] = pl.Series(name, plain, strict=True)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            kinds = sorted({type(own).__name__ for own in plain if own is not None})
+            kinds = sorted(
+                {type(value).__name__ for value in plain if value is not None}
+            )
             msg = f"{title}: column {name!r} mixes {', '.join(kinds)}; give it one type"
             raise DataError(msg) from None
     return pl.DataFrame(columns)

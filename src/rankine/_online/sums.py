@@ -122,7 +122,7 @@ class State:
         self.notes: dict[str, None] = {}
         self.read: dict[str, int] = {}
         self.n_read = 0
-        self.told: dict[str, int] = {}
+        self.remarks: dict[str, int] = {}
         self.open: list[pl.DataFrame] = []
         self.closed: list[pl.DataFrame] = []
         self.labels: dict[str, list[pl.DataFrame]] = {"variant": [], "segment": []}
@@ -138,25 +138,25 @@ class State:
         for part in events if isinstance(events, Query) else (events,):
             self._take(read_events(part, self.rules, self.by, self.segment))
 
-    def _take(self, own: Events) -> None:
-        self._same_columns(own.has, own.clock)
-        frame = own.frame
+    def _take(self, events: Events) -> None:
+        self._same_columns(events.has, events.clock)
+        frame = events.frame
         fresh = self._without_gone(frame)
         if self.in_order:
             self._refuse_late(fresh)
         _add(self.read, _again(frame.height - fresh.height))
-        self.words |= own.words
+        self.words |= events.words
         self.fine = self.fine or bool((frame["time"] % DAY != 0).any())
-        self.has = own.has
-        self.kinds |= own.kinds
-        self.n_read += own.n_read
-        _add(self.read, own.excluded)
-        self.notes |= dict.fromkeys(own.notes)
-        _add(self.told, own.told)
-        for label, found in self.labels.items():
-            if label in own.has:
-                found.append(firsts(frame, label))
-                self.labels[label] = [earliest(found, label)]
+        self.has = events.has
+        self.kinds |= events.kinds
+        self.n_read += events.n_read
+        _add(self.read, events.excluded)
+        self.notes |= dict.fromkeys(events.notes)
+        _add(self.remarks, events.remarks)
+        for label, parts in self.labels.items():
+            if label in events.has:
+                parts.append(firsts(frame, label))
+                self.labels[label] = [earliest(parts, label)]
         self.open.append(fresh)
         if self.in_order and (fresh.height or len(self.open) > 1):
             self._close()
@@ -179,7 +179,7 @@ class State:
         self.has, self.kinds = other.has, self.kinds | other.kinds
         self.words, self.fine = self.words | other.words, self.fine or other.fine
         self.n_read += other.n_read
-        _add(self.told, other.told)
+        _add(self.remarks, other.remarks)
         _add(self.read, other.read)
         self.notes |= other.notes
         for label in self.labels:
@@ -310,7 +310,9 @@ class State:
         parts = [*self.closed, tallied(frame, self.rules, daily=self.daily)]
         counts = added(*parts) if self.closed else parts[-1]
         excluded, notes = dict(self.read), [*self.notes]
-        notes += [f"{count(n, 'event')} {what}" for what, n in self.told.items() if n]
+        notes += [
+            f"{count(n, 'event')} {what}" for what, n in self.remarks.items() if n
+        ]
         notes += notes_on(self.words, self.rules)
         users, counts = self._users(counts, excluded, notes)
         after = counts.filter(pl.col("phase") == AFTER).drop("phase")
@@ -318,7 +320,7 @@ class State:
         before = before.group_by("user").agg(pl.all().sum())
         notes += oddities(after, self.has)
         rules = self.rules
-        found = users.join(
+        rows = users.join(
             after.select(
                 "user",
                 "day",
@@ -331,14 +333,14 @@ class State:
             "user", *(METRICS[name].sides(name, rules, "0") for name in names)
         ).unnest(*names)
         fresh = [f"{name}.{side}0" for name in names for side in "yx"]
-        found = found.join(earlier, on="user", how="left")
-        found = found.with_columns(
+        rows = rows.join(earlier, on="user", how="left")
+        rows = rows.with_columns(
             pl.col(fresh).fill_null(0.0), pl.col("day").cast(pl.Date)
         )
-        found = found.sort("user", "day")
-        names = _possible(names, found, left_out, asked=metrics is not None)
+        rows = rows.sort("user", "day")
+        names = _possible(names, rows, left_out, asked=metrics is not None)
         directions = {name: METRICS[name].higher_is_better for name in names}
-        return UserSums(found, tuple(notes), excluded, directions, names, left_out)
+        return UserSums(rows, tuple(notes), excluded, directions, names, left_out)
 
     def _users(
         self, counts: pl.DataFrame, excluded: dict[str, int], notes: list[str]
@@ -347,11 +349,11 @@ class State:
         users = counts.select("user").unique()
         if self.by_arm and self.labels["variant"]:
             users = self._in_one_arm(users, counts, excluded, notes)
-        for label, found in self.labels.items():
-            if not found:
+        for label, parts in self.labels.items():
+            if not parts:
                 users = users.with_columns(pl.lit(None, pl.String).alias(label))
                 continue
-            seen = earliest(found, label).join(users, on="user", how="semi")
+            seen = earliest(parts, label).join(users, on="user", how="semi")
             n = seen.height - seen["user"].n_unique()
             if n:
                 said = count(n, "user")

@@ -80,7 +80,7 @@ def tallied(frame: pl.DataFrame, rules: Rules, *, daily: bool) -> pl.DataFrame:
     money = _is("conversion") | _is("refund")
     # A session has one user and one phase, and the days that it lasts.
     grain = ["number", "day"] if daily else ["number"]
-    own = frame.group_by(grain).agg(
+    counts = frame.group_by(grain).agg(
         pl.col([key for key in KEYS if key not in grain]).first(),
         pl.len().alias("events"),
         _is("impression").sum().alias("impressions"),
@@ -90,7 +90,7 @@ def tallied(frame: pl.DataFrame, rules: Rules, *, daily: bool) -> pl.DataFrame:
         pl.col("value").filter(money).sum().alias("revenue"),
         pl.col("cost").sum(),
     )
-    parts = (own, _sessions(frame, rules), _pages(frame, rules), _converted(frame))
+    parts = (counts, _sessions(frame, rules), _pages(frame, rules), _converted(frame))
     return added(*parts)
 
 

@@ -93,9 +93,9 @@ def _from_text(
         )
         raise DataError(msg)
     bare = zone.is_null() & column.is_not_null()
-    found = parsed.to_physical()
+    moments = parsed.to_physical()
     if not bare.any():
-        return (found - _offsets(zone)).alias("times"), ()
+        return (moments - _offsets(zone)).alias("times"), ()
     if zone.null_count() < len(zone):
         row = int(bare.arg_true()[0])
         msg = (
@@ -104,7 +104,7 @@ def _from_text(
         )
         raise DataError(msg)
     said = (f"{origin.name}: times without a zone are taken as UTC",)
-    return found.alias("times without a zone"), said
+    return moments.alias("times without a zone"), said
 
 
 def _offsets(zone: pl.Series) -> pl.Series:

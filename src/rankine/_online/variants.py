@@ -61,13 +61,13 @@ class Margin:
     relative: bool = False
 
     @classmethod
-    def read(cls, name: str, told: Any, option: str = "margin") -> Margin:
+    def read(cls, name: str, given: Any, option: str = "margin") -> Margin:
         """Read 0.01 as absolute and "2%" as relative."""
-        relative = isinstance(told, str) and told.strip().endswith("%")
+        relative = isinstance(given, str) and given.strip().endswith("%")
         try:
-            size = float(told.strip().rstrip("%")) if isinstance(told, str) else told
+            size = float(given.strip().rstrip("%")) if isinstance(given, str) else given
         except ValueError:
-            size = told
+            size = given
         check_number(f"the {option} of {name}", size, above=0)
         return cls(float(size) / 100 if relative else float(size), relative)
 
@@ -79,15 +79,15 @@ class Margin:
 def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
     """Read margins by metric, each of which must have a direction."""
     given = margin or {}
-    check_names("margin", given, [own.name for own in cohort.measures])
-    for own in cohort.measures:
-        if own.name in given and own.higher is None:
+    check_names("margin", given, [measure.name for measure in cohort.measures])
+    for measure in cohort.measures:
+        if measure.name in given and measure.higher is None:
             msg = (
-                f"{own.name} is neither better nor worse when it is larger; say which "
-                f"with better={{{own.name!r}: 'higher'}}"
+                f"{measure.name} is neither better nor worse when it is larger; say "
+                f"which with better={{{measure.name!r}: 'higher'}}"
             )
             raise ParameterError(msg)
-    return {name: Margin.read(name, told) for name, told in given.items()}
+    return {name: Margin.read(name, size) for name, size in given.items()}
 
 
 def compared(
@@ -150,23 +150,23 @@ def _by_arm(
 
     Of a quantile, its values; and how many users each variant has.
     """
-    found: dict[tuple[Measure, str, str | None], Any] = {}
+    by_place: dict[tuple[Measure, str, str | None], Any] = {}
     sizes: dict[str, int] = {}
     for (variant, *segment), users in cohort.arms():
         sizes[variant] = sizes.get(variant, 0) + users.height
         for measure in cohort.measures:
             columns, n = measure.values(users)
-            own = columns[0] if measure.quantile else Moments.of(columns, n)
+            new = columns[0] if measure.quantile else Moments.of(columns, n)
             for part in {None, *segment}:
                 place = measure, variant, part
-                old = found.get(place)
-                if old is None or own is None:
-                    found[place] = own
-                elif isinstance(own, Moments):
-                    found[place] = old.plus(own)
+                old = by_place.get(place)
+                if old is None or new is None:
+                    by_place[place] = new
+                elif isinstance(new, Moments):
+                    by_place[place] = old.plus(new)
                 else:
-                    found[place] = np.concatenate([old, own])
-    return found, sizes
+                    by_place[place] = np.concatenate([old, new])
+    return by_place, sizes
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
@@ -178,7 +178,8 @@ def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
         imputes = measure.before is not None and measure.before[1] is None
         return effect_of(a, b, cuped=measure.before is not None, imputes=imputes)
     first, second = (
-        Arm(*quantile_of(own, measure.quantile, settings.confidence)) for own in (a, b)
+        Arm(*quantile_of(values, measure.quantile, settings.confidence))
+        for values in (a, b)
     )
     return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
 
@@ -264,14 +265,14 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
         if not isinstance(ratio, Mapping):
             msg = f"ratio must be {{variant: share}}, got {ratio!r}"
             raise ParameterError(msg)
-        told = {word(name): share for name, share in ratio.items()}
+        weights = {word(name): share for name, share in ratio.items()}
         for name in variants:
-            if name not in told:
+            if name not in weights:
                 msg = f"ratio has no share for the variant {name!r}"
                 raise ParameterError(msg)
-        for name, share in told.items():
+        for name, share in weights.items():
             check_number(f"the share of {name}", share, above=0)
-        shares = {name: told[name] / sum(told.values()) for name in told}
+        shares = {name: weights[name] / sum(weights.values()) for name in weights}
     counts = np.array([float(sizes.get(name, 0)) for name in shares])
     expected = np.array([*shares.values()])
     return SampleRatio(
@@ -323,14 +324,14 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
     labels = cohort.frame["variant"].cast(pl.String)
     frame = cohort.frame.filter(labels.is_in([control, *uneven]))
     said = []
-    for own in cohort.measures:
-        y = frame[own.y].cast(pl.Float64).fill_nan(None)
-        y = y if own.cap is None else y.clip(upper_bound=own.cap)
+    for measure in cohort.measures:
+        y = frame[measure.y].cast(pl.Float64).fill_nan(None)
+        y = y if measure.cap is None else y.clip(upper_bound=measure.cap)
         apart = (y - y.mean()).pow(2)
         most, total = (float(size or 0) for size in (apart.max(), apart.sum()))  # type: ignore[arg-type]
         if most > max(_HEAVY, _FEW / max(frame.height, 1)) * total:
             said.append(
-                f"{own.name}: one user makes up {most / total:.1%} of the "
+                f"{measure.name}: one user makes up {most / total:.1%} of the "
                 "variance, and the arms are of unequal size; intervals cover too "
                 "little, and a cap that is fixed in advance helps"
             )
@@ -339,15 +340,15 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
 
 def _shifted(health: Sequence[Mapping[str, Any]]) -> list[str]:
     said = []
-    for own in health:
-        name = own["metric"]
-        if own["p_before"] < ODD_RATIO:
+    for row in health:
+        name = row["metric"]
+        if row["p_before"] < ODD_RATIO:
             said.append(
-                f"{name}: {own['variant']} differed from the control before the test "
-                f"({p_equals(own['p_before'])}); users may not have been drawn at "
+                f"{name}: {row['variant']} differed from the control before the test "
+                f"({p_equals(row['p_before'])}); users may not have been drawn at "
                 "random"
             )
-        if own["theta"] < 0:
+        if row["theta"] < 0:
             said.append(
                 f"{name}: the more a user had before the test, the less now; check "
                 "that the covariate is the right one"
