@@ -277,10 +277,10 @@ def _money(amount: pl.Series) -> pl.Series:
     millionths = (amount * 1e6).round()
     # Polars would multiply by 1e-6, which is not the same.
     near = pl.Series(millionths.to_numpy() / 1e6)
-    parts = {"millionths": millionths, "rest": ((amount - near) * MONEY).round()}
-    millionth = pl.col("millionths").cast(pl.Int128) * (MONEY // 10**6)
-    whole = millionth + pl.col("rest").cast(pl.Int128)
-    return pl.DataFrame(parts).select(whole).to_series()
+    rest = ((amount - near) * MONEY).round().cast(pl.Int128)
+    # Not as expressions, in which polars 1 cannot add two such columns.
+    parts = pl.Series([MONEY // 10**6], dtype=pl.Int128)
+    return millionths.cast(pl.Int128) * parts + rest
 
 
 def _same(

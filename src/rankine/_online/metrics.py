@@ -89,15 +89,19 @@ def _session(rules: Rules) -> str:
     return f"a session is given by its id, or ends with {minutes:g} minutes of silence"
 
 
-def _amount(money: pl.Expr) -> pl.Expr:
-    """Return money as it was written.
+def _amount(money: str, minus: str | None = None) -> pl.Expr:
+    """Return money as it was written, or the difference of two amounts.
 
-    Not by polars, which multiplies with the inverse where it divides by a number.
+    Not by polars, which multiplies with the inverse where it divides by a number, and
+    up to version 1 cannot subtract such columns in an expression.
     """
-    return money.cast(pl.Float64).map_batches(
-        lambda column: pl.Series(column.to_numpy() / float(MONEY)),
-        return_dtype=pl.Float64,
-    )
+
+    def amount(columns: Sequence[pl.Series]) -> pl.Series:
+        whole = columns[0] if minus is None else columns[0] - columns[1]
+        return pl.Series(whole.cast(pl.Float64).to_numpy() / float(MONEY))
+
+    names = [money] if minus is None else [money, minus]
+    return pl.map_batches(names, amount, return_dtype=pl.Float64)
 
 
 def _dwell(rules: Rules) -> str:
@@ -172,8 +176,8 @@ METRICS: dict[str, OnlineMetric] = {
     ),
     "roi": OnlineMetric(
         lambda _: (
-            _amount(pl.col("revenue") - pl.col("cost")),
-            _amount(pl.col("cost")),
+            _amount("revenue", minus="cost"),
+            _amount("cost"),
         ),
         lambda _: (
             "(revenue - cost) / cost; revenue is the value of conversions minus that "
