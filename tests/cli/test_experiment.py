@@ -61,7 +61,7 @@ def test_a_dry_run_computes_nothing(rankine: Command, tmp_path: Path) -> None:
     printed = rankine("experiment", "experiment.yaml", "--dry-run")
 
     assert printed.out == (
-        "6 cells (2 runs x 1 conventions x 3 metrics), 6 to be computed\n"
+        "6 cells (2 runs x 1 convention x 3 metrics), 6 to be computed\n"
         "qrels: qrels.txt\n"
         "keyword: 3 of 3 cells; keyword.run\n"
         "  rankine: nDCG@5, nDCG@10, AP\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.checks import check_choice
 from rankine._base.paths import told_apart
 from rankine._base.strict_yaml import Document, read_yaml
+from rankine._base.text import count
 from rankine._conventions.presets import chosen
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.compare import check_baseline, check_metric, margins_of
@@ -33,6 +34,8 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sized
+
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
     from rankine._experiment.grid import Placed
@@ -82,6 +85,11 @@ class Planned:
         """How many numbers there will be."""
         return len(self.runs) * len(self.conventions) * len(self.metrics)
 
+    @property
+    def size(self) -> str:
+        """How many there are of what, in words."""
+        return _size(self.runs, self.conventions, self.metrics)
+
     def near(self, path: str) -> str:
         """Return a path of the file as one from here."""
         return near(self.path.parent, path)
@@ -93,6 +101,11 @@ class Planned:
     def job(self, convention: str, metrics: tuple[Metric, ...]) -> Job:
         """Return what is to be computed of a run."""
         return prepare(metrics, self.options(convention))
+
+
+def _size(runs: Sized, conventions: Sized, metrics: Sized) -> str:
+    named = ((runs, "run"), (conventions, "convention"), (metrics, "metric"))
+    return " x ".join(count(len(parts), name) for parts, name in named)
 
 
 def near(folder: Path, path: str) -> str:
@@ -131,8 +144,8 @@ def read_experiment(
     cells = len(runs) * len(conventions) * len(plain)
     if cells > max_cells:
         what = (
-            f"{len(runs)} runs x {len(conventions)} conventions x {len(plain)} metrics "
-            f"are {cells:,} cells; at most {max_cells:,} are computed (--max-cells)"
+            f"{_size(runs, conventions, plain)} are {cells:,} cells; at most "
+            f"{max_cells:,} are computed (--max-cells)"
         )
         problems.add(document, (), what)
     if said is None or problems.places:

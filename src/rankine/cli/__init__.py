@@ -15,7 +15,7 @@ from rankine import __version__
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
     "compare": "Say whether one run is better than another, and how sure that is.",
-    "experiment": "Run the metrics of a YAML file over many runs, resumably.",
+    "experiment": "Run what a YAML file describes: metrics over many runs.",
     "gate": "Fail where a run fell below its baseline, unless within a margin.",
     "check": "Check judgements and a run before computing any metric.",
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",

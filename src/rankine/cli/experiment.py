@@ -151,12 +151,12 @@ def _show_cells(cells: list[Cell], planned: Any, *, as_json: bool) -> None:
             }
         )
         return
+    from rankine._base.text import count  # noqa: PLC0415
     from rankine._report.tables import shown  # noqa: PLC0415
 
     missing = sum(not cell.done for cell in cells)
     click.echo(
-        f"{len(cells):,} cells ({len(planned.runs)} runs x {len(planned.conventions)} "
-        f"conventions x {len(planned.metrics)} metrics), {missing:,} to be computed"
+        f"{count(len(cells), 'cell')} ({planned.size}), {missing:,} to be computed"
     )
     said = planned.said
     roles = ("qrels", "train", "items", "reference", "weights")
