@@ -6,10 +6,8 @@ many, and go through both. The exit status is 1 if a number differs.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +16,12 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from oracle.differences import run
 from rankine import stats
 from rankine._stats.paired import Differences, one_sided_p
 from rankine._stats.power import needed_for_difference
 from rankine._stats.tukey import TwoWay
 
-_SHOWN = 5
 _ENOUGH = 1e-9
 _PERMUTED = 4000
 _FAR = 5
@@ -170,24 +168,5 @@ def compare(name: str, n_cases: int, seed: int) -> tuple[Counter[str], list[str]
     return compared, wrong
 
 
-def main() -> int:
-    """Compare the packages that are named."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tools", nargs="+", choices=list(TOOLS))
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
-    warnings.simplefilter("ignore")
-    found = False
-    for name in told.tools:
-        compared, wrong = compare(name, told.cases, told.seed)
-        print("\n".join(wrong[:_SHOWN]), end="\n" if wrong else "")
-        total = sum(compared.values())
-        told_of = f"{total} numbers of {len(compared)} kinds"
-        print(f"{name}, values: {told_of}, {len(wrong)} differ")
-        found = found or bool(wrong) or not total
-    return int(found)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, TOOLS, compare, "values", "kinds"))

@@ -7,11 +7,9 @@ logs as well. The exit status is 1 if a number differs.
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import tempfile
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,8 +21,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import rankine as rk
+from oracle.differences import run
 
-_SHOWN = 5
 _CHANCE = 0.3
 _LEFT_OUT = 3  # ranks of a list with gaps that have no item
 _ENOUGH = 1e-9
@@ -526,24 +524,5 @@ def compare(name: str, n_cases: int, seed: int) -> tuple[Counter[str], list[str]
     return compared, wrong
 
 
-def main() -> int:
-    """Compare the tools that are named."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tools", nargs="+", choices=list(TOOLS))
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
-    warnings.simplefilter("ignore")
-    found = False
-    for name in told.tools:
-        compared, wrong = compare(name, told.cases, told.seed)
-        print("\n".join(wrong[:_SHOWN]), end="\n" if wrong else "")
-        total = sum(compared.values())
-        told_of = f"{total} numbers of {len(compared)} metrics"
-        print(f"{name}, lists: {told_of}, {len(wrong)} differ")
-        found = found or bool(wrong) or not total
-    return int(found)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, TOOLS, compare, "lists", "metrics"))
