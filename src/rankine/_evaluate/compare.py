@@ -18,6 +18,7 @@ from rankine._evaluate.compared import Compared
 from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import options_of
+from rankine._evaluate.result import draw_intervals
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.wholes import check_whole, whole_notes, whole_of
 from rankine._evaluate.worst import table_of
@@ -169,6 +170,7 @@ def compare_evaluations(
     shape = len(labels), len(evaluations), len(order)
     values = np.full(shape, np.nan)
     means, lows, highs = np.full((3, *shape[:2]), np.nan)
+    draw_intervals([*evaluations.values()], settings.confidence)
     weights: Floats | None = None
     for metric, label in enumerate(labels):
         for system, evaluation in enumerate(evaluations.values()):

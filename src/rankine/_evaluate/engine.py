@@ -65,7 +65,8 @@ def evaluate_source(
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
-    source = _kept(source, plan, keep)
+    heads = _heads(source, plan, keep)
+    source = _kept(source, plan, None if heads else keep)
     if truth is not None:
         refuse_unpaired(truth.source, source, ("qrels", "run"))
         _refuse_fractions(plan, truth)
@@ -75,7 +76,9 @@ def evaluate_source(
     tables: list[Any] = []
     whole = keep is not None or _is_quick(source)
     joined = iter(
-        () if truth is None else _joins(plan, truth, source, joins, whole=whole)
+        ()
+        if truth is None
+        else _joins(plan, truth, source, joins, whole=whole, heads=heads)
     )
     for group in plan.groups:
         if group.lists:
@@ -131,6 +134,21 @@ def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
     return source
 
 
+def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
+    """Return how many first rows of each list the join is to keep, None if none.
+
+    It reads a stream once. The rows do not do where an earlier row of an item is left
+    out, nor where the numbers of a rank column count.
+    """
+    if keep is None or not isinstance(source, Stream) or plan.catalog is not None:
+        return None
+    rules = [_ranked(group.rule, source) for group in plan.groups if not group.lists]
+    known = all(
+        rule.duplicates != "last" and rule.order not in BY_RANK for rule in rules
+    )
+    return keep if known and len(rules) == len(plan.groups) else None
+
+
 def _is_quick(source: Source) -> bool:
     """Say whether looking at all rows costs little next to reading them."""
     if isinstance(source, Rows):
@@ -147,7 +165,7 @@ def _with_first(
     if aligned.named is not None:
         aligned = replace(aligned, named=aligned.named.own())
     if rule.unjudged == "removed":
-        return replace(aligned, keep=keep)
+        return replace(aligned, keep=keep, heads=None)
     tie = Order.of(rule, plan.rule).tie
     floor = rule.score_floor if aligned.scored else None
     deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
@@ -158,8 +176,8 @@ def _with_first(
             query: entry for query, entry in source.data.items() if str(query) in joined
         }
         source = replace(source, data=data)
-    first = first_of(source, rule.replace(tie=tie), deepest, floor)
-    return replace(aligned, keep=keep, kept=first)
+    first = first_of(aligned.heads or source, rule.replace(tie=tie), deepest, floor)
+    return replace(aligned, keep=keep, kept=first, heads=None)
 
 
 def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
@@ -293,6 +311,7 @@ def _joins(
     joins: dict[Any, Any] | None,
     *,
     whole: bool,
+    heads: int | None = None,
 ) -> list[Aligned]:
     """Join the data once for all groups of a plan, and return the table of each.
 
@@ -313,7 +332,7 @@ def _joins(
             missing[order] = missing.get(order, False) or group.keep_scores
     if missing:
         depth = None if whole else max(depths)
-        by_order |= match(truth, source, missing, depth=depth)
+        by_order |= match(truth, source, missing, depth=depth, keep=heads)
     return [by_order[order] for order in orders]
 
 

@@ -60,7 +60,7 @@ class Evaluation:
         self.name = name
         self._unsorted = unsorted
         self._doubts = doubts
-        self._intervals: dict[tuple[Any, ...], dict[str, Interval]] = {}
+        self.drawn: dict[tuple[Any, ...], dict[str, Interval]] = {}
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -204,20 +204,9 @@ class Evaluation:
         label = self._label(metric)
         check_interval(confidence, method, n_resamples, seed)
         options = (confidence, method, n_resamples, seed)
-        if options not in self._intervals:
-            # Of all metrics, so that queries are drawn once.
-            bounds = intervals(
-                [summary.sample for summary in self.summaries.values()],
-                confidence=confidence,
-                method=method,
-                n_resamples=n_resamples,
-                seed=seed,
-            )
-            each = zip(self.summaries.items(), bounds, strict=True)
-            self._intervals[options] = {
-                name: summary.inside(pair) for (name, summary), pair in each
-            }
-        return self._intervals[options][label]
+        if options not in self.drawn:
+            draw_intervals([self], *options)
+        return self.drawn[options][label]
 
     def curve(self, metric: str | Metric, ks: Iterable[int]) -> pl.DataFrame:
         """Return a metric at many cutoffs, with what was evaluated, and intervals.
@@ -436,6 +425,36 @@ class Evaluation:
         from rankine._report.export import to_html  # noqa: PLC0415
 
         return to_html(self)
+
+
+def draw_intervals(
+    evaluations: Sequence[Evaluation],
+    confidence: float = 0.95,
+    method: str = "bootstrap",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> None:
+    """Take the intervals of all metrics of some evaluations.
+
+    Queries are drawn once for all metrics that have a value for as many of them; no
+    interval depends on which others are taken with it.
+    """
+    options = (confidence, method, n_resamples, seed)
+    places = [
+        (evaluation, label)
+        for evaluation in evaluations
+        for label in evaluation.summaries
+    ]
+    bounds = intervals(
+        [evaluation.summaries[label].sample for evaluation, label in places],
+        confidence=confidence,
+        method=method,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
+    for (evaluation, label), pair in zip(places, bounds, strict=True):
+        known = evaluation.drawn.setdefault(options, {})
+        known[label] = evaluation.summaries[label].inside(pair)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

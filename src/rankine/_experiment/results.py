@@ -16,6 +16,7 @@ from rankine import __version__
 from rankine._base.cached import cached_property
 from rankine._base.paths import write_whole
 from rankine._evaluate.compare import compare_evaluations
+from rankine._evaluate.result import draw_intervals
 from rankine._evaluate.summary import finite
 from rankine._evaluate.worst import table_of as joined_of
 from rankine._experiment.inputs import FILES
@@ -111,6 +112,13 @@ class ExperimentResult:
     @cached_property
     def table(self) -> pl.DataFrame:
         """A row per convention, run and metric: mean, low, high and n."""
+        draw_intervals(
+            [
+                evaluation
+                for evaluations in self.evaluations.values()
+                for evaluation in evaluations.values()
+            ]
+        )
         rows = [
             (convention, run, cell.metric, cell.value, cell.low, cell.high, cell.n)
             for convention, evaluations in self.evaluations.items()

@@ -24,9 +24,11 @@ import polars as pl
 
 from rankine import __version__
 from rankine._base.paths import remove_halves, write_whole
+from rankine._join.lists import First
 from rankine._report.loaded import restored
 from rankine._report.saved import FORMAT as MAKER
 from rankine._report.saved import document_of
+from rankine._tables.segments import starts_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ IS_UNIT = re.compile(r"[0-9a-f]{32}\.(json|parquet)")
 """The names of the files of a unit."""
 _COLUMNS = ("values", "weights", "without")
 _PARTS = "parts"
+_TOPS = "tops"
 
 
 def digest(value: Any) -> str:
@@ -145,6 +148,11 @@ def save_unit(
             for side, part in enumerate(metric[_PARTS]):
                 columns[f"{number} {_PARTS} {side}"] = pl.Series(part)
             metric[_PARTS] = True
+    for number, group in enumerate(document["saved"]["groups"]):
+        items = group["items"]
+        if items is not None and isinstance(items["tops"], First):
+            columns |= _columns_of(items["tops"], number)
+            items["tops"] = True
     height = max(len(column) for column in columns.values())
     frame = pl.DataFrame(
         [
@@ -165,6 +173,40 @@ def save_unit(
     record = {"checksum": sha256(text.encode()).hexdigest()}
     write_whole(path, f"{json.dumps(record)}\n{text}\n", follow=False)
     return unit
+
+
+def _columns_of(tops: First, number: int) -> dict[str, pl.Series]:
+    """Return the first items of lists, and their ranks if these have gaps, by list."""
+    lengths = np.diff(tops.starts)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    parts = {"items": pl.Series(tops.items)}
+    if tops.ranks is not None:
+        parts["ranks"] = pl.Series(tops.ranks)
+    lists = (
+        pl.DataFrame({"list": owner, **parts})
+        .group_by("list", maintain_order=True)
+        .agg(pl.all())
+    )
+    place = np.cumsum(lengths > 0) - 1
+    rows = pl.Series(np.where(lengths > 0, place, len(lists)))
+    rows = rows.set(rows == len(lists), None)
+    return {f"{_TOPS} {number} {name}": lists[name].gather(rows) for name in parts}
+
+
+def _tops_of(frame: pl.DataFrame, number: int, length: int) -> First:
+    """Return the first items of lists, as they were saved."""
+
+    def column(name: str) -> pl.Series:
+        return frame[f"{_TOPS} {number} {name}"].head(length)
+
+    items = column("items")
+    ranks = f"{_TOPS} {number} ranks" in frame.columns
+    return First(
+        range(length),
+        starts_of(items.list.len().fill_null(0).to_numpy().astype(np.int64)),
+        items.drop_nulls().explode(),
+        column("ranks").drop_nulls().explode().to_numpy() if ranks else None,
+    )
 
 
 def parquet_of(frame: pl.DataFrame) -> bytes:
@@ -207,10 +249,15 @@ def _joined(units: Sequence[Unit], cells: Sequence[str]) -> dict[str, Any]:
     for unit, new in used:
         frame = pl.read_parquet(io.BytesIO(unit.values.read_bytes()))
         saved = unit.document["saved"]
-        for group in saved["groups"]:
+        for place_of_group, group in enumerate(saved["groups"]):
             members = [number for number in group["metrics"] if number in new]
             if members:
-                groups.append(group | {"metrics": [new[number] for number in members]})
+                items = group["items"]
+                if items is not None and items[_TOPS] is True:
+                    tops = _tops_of(frame, place_of_group, len(group["ids"]))
+                    items = items | {_TOPS: tops}
+                members_now = [new[number] for number in members]
+                groups.append(group | {"metrics": members_now, "items": items})
             for number in members:
                 arrays = _arrays(frame, number, len(group["ids"]))
                 metrics[new[number]] = saved["metrics"][number] | arrays

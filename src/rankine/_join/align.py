@@ -39,6 +39,7 @@ def match(
     orders: Mapping[Order, bool],
     *,
     depth: int | None = None,
+    keep: int | None = None,
 ) -> dict[Order, Aligned]:
     """Join judgements and a run, once for all orders of its items.
 
@@ -49,6 +50,8 @@ def match(
         run: the retrieved items.
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the deepest rank that any metric looks at, if there is one.
+        keep: how many first items of each list will be asked for afterwards, if they
+            will, of a run that is read in parts.
     """
     if isinstance(run, Dense):
         aligned = {
@@ -61,7 +64,7 @@ def match(
             aligned = dense.match_ranked(truth, run, orders, depth)
         others = {order: keep for order, keep in orders.items() if order not in aligned}
         if others:
-            aligned |= _from_rows(truth, run, others, depth)
+            aligned |= _from_rows(truth, run, others, depth, keep)
     notes = truth.source.notes
     if not notes:
         return aligned
@@ -132,7 +135,11 @@ def _is_without_repeats(entry: list[Any]) -> bool:
 
 
 def _from_rows(
-    truth: Truth, run: Source, orders: Mapping[Order, bool], depth: int | None
+    truth: Truth,
+    run: Source,
+    orders: Mapping[Order, bool],
+    depth: int | None,
+    keep: int | None,
 ) -> dict[Order, Aligned]:
     shapes = [getattr(source, "shape", None) for source in (truth.source, run)]
     if None not in shapes and shapes[0] != shapes[1]:
@@ -146,12 +153,15 @@ def _from_rows(
         # A file has text; whether that is the text of ints is to be seen of all rows.
         frame = as_rows(frame, role="run")
     notes = frame.notes
+    heads = None if keep is None or isinstance(frame, Stream) else frame
     if isinstance(frame, Rows):
         frame, said = _same_types(judged, frame)
         notes += said
     # From ranks or places, and no scores of the user's.
     unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
-    matched = rows.match(judged, frame, orders, depth=depth)
+    matched = rows.match(judged, frame, orders, depth=depth, keep=keep)
+    if keep is not None and heads is None:
+        heads = matched.first_rows(frame.name, ranked=frame.ranked)
     extra, steps = list(matched.extra), (matched.rises, matched.falls)
     aligned = {}
     for order, ranked in matched.by_order.items():
@@ -170,6 +180,7 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
+            heads=heads,
             steps=no_steps if frame.ranked else partial(tuple, steps),
         )
     return aligned

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._conventions.convention import Convention
+    from rankine._io.sources import Rows
     from rankine._join.judgements import Named
     from rankine._join.lists import First
     from rankine._tables.judged import Judged
@@ -58,6 +59,7 @@ class Aligned:
             the lists were looked through.
         keep: how many first items of each list were to be kept.
         kept: these items; None where only judged ones can be among them.
+        heads: the rows that these items are taken from, where a run was read in parts.
         steps: tells how often a score is above the one before it in its list, and
             whether one is below.
     """
@@ -78,6 +80,7 @@ class Aligned:
     deepest: int | None = None
     keep: int = 0
     kept: First | None = None
+    heads: Rows | None = None
     steps: Callable[[], tuple[int, bool]] = no_steps
 
 
@@ -263,8 +266,8 @@ class Trail:
         ranks: the rank of each, 0 for one that was not found.
         looked: per query, the rank down to which judged items were looked for; 0 where
             that is the whole list.
-        tops: per query, ranks and ids of the first items of its list; None if they
-            were not kept, or only judged ones can be among them.
+        tops: the first items of the list of each query; None if they were not kept,
+            or only judged ones can be among them.
         keep: how many first items of each list were to be kept, 0 if none.
     """
 
@@ -273,7 +276,7 @@ class Trail:
     grades: Floats
     ranks: Ints
     looked: Ints
-    tops: list[list[tuple[int, Any]]] | None
+    tops: First | None
     keep: int
 
     def of(self, queries: Ints) -> Trail:
@@ -286,7 +289,7 @@ class Trail:
             self.grades[rows],
             self.ranks[rows],
             self.looked[queries],
-            None if tops is None else [tops[query] for query in queries.tolist()],
+            None if tops is None else tops.take(queries, queries.tolist()),
             self.keep,
         )
 
@@ -304,6 +307,10 @@ class Stored:
     ids: Sequence[Any] | pl.Series
     trail: Trail | None = None
     table: None = None
+
+
+def _chosen_ids(ids: Sequence[Any] | pl.Series, queries: Ints) -> Sequence[Any]:
+    return [ids[query] for query in queries.tolist()]
 
 
 def trail_of(
@@ -346,8 +353,6 @@ def trail_of(
         named.pool.grade[numbers],
         ranks[numbers],
         looked,
-        None
-        if kept is None
-        else [kept.of(aligned.ids[int(query)]) for query in queries],
+        None if kept is None else kept.some(_chosen_ids(aligned.ids, queries)),
         aligned.keep,
     )

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankine._base.limits import limits
 from rankine._io.sources import Rows, Stream
@@ -31,12 +32,10 @@ from rankine._join.pieces import (
 from rankine._join.ranks import check_ranks, compare, refuse_nan, refuse_same_ranks
 from rankine._tables.judged import Judged
 from rankine._tables.keys import may_repeat, width_of, with_query
-from rankine._tables.segments import NO_STEPS, expand, position
+from rankine._tables.segments import NO_STEPS, expand, position, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from rankine._base.arrays import Floats, Ints
     from rankine._join.judgements import Judgements
@@ -127,6 +126,7 @@ def match(
     orders: Mapping[Order, bool],
     *,
     depth: int | None,
+    keep: int | None = None,
 ) -> Matches:
     """Find the judged rows of a run, and their ranks in each of several orders.
 
@@ -135,16 +135,19 @@ def match(
         run: the retrieved items, which are read once.
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the rank down to which judged rows are looked for, at least.
+        keep: how many first rows of each list to keep, of a run that is read in parts.
     """
     matches = Matches(truth, orders, depth)
     if isinstance(run, Rows):
         matches.add_whole(run)
         return matches
+    matches.keep = keep
     try:
         with closing(run.open()) as parts:
             matches.add_parts(parts)
     except _ScatteredError:
         matches = Matches(truth, orders, depth)
+        matches.keep = keep
         with closing(run.open()) as parts:
             matches.add_scattered(parts)
     return matches
@@ -159,6 +162,7 @@ class Matches:
             which follow those of the judged ones.
         rises: how often a score is above the one before it in its list.
         falls: whether one is below.
+        keep: how many first rows of each list to keep; None if none.
     """
 
     def __init__(
@@ -171,6 +175,8 @@ class Matches:
         self.extra: dict[object, int] = {}
         self.rises, self.falls = 0, False
         self.seen = np.zeros(len(truth.queries), dtype=np.bool_)
+        self.keep: int | None = None
+        self._kept: list[pl.DataFrame] = []
 
     def add_whole(self, run: Rows) -> None:
         """Join a run that is in memory."""
@@ -190,7 +196,9 @@ class Matches:
                 lists = self._lists(rows, starts, present, order)
                 pieces.append((replace(lists, rows=without_query(rows)), order))
             kept.append(without_query(part))
-        self._match(put_together(concat(kept), pieces), self.orders)
+        lists = put_together(concat(kept), pieces)
+        self._keep_first(lists)
+        self._match(lists, self.orders)
 
     def add_parts(self, parts: Iterator[Rows]) -> None:
         """Join a run part by part; a query may straddle two parts."""
@@ -216,7 +224,9 @@ class Matches:
             if self.seen.any():
                 raise _ScatteredError
             return False
-        self._match(self._lists(rows, starts, number), self.orders)
+        lists = self._lists(rows, starts, number)
+        self._keep_first(lists)
+        self._match(lists, self.orders)
         return True
 
     def _number(self, ids: pl.Series) -> Ints:
@@ -236,6 +246,40 @@ class Matches:
             if more > 0:
                 self.seen = np.concatenate((self.seen, np.zeros(more, np.bool_)))
         return number
+
+    def _keep_first(self, lists: RunLists) -> None:
+        """Keep the rows that can be among the first of each list.
+
+        These are the first rows of a list whose scores fall, and all rows of a list
+        whose scores rise somewhere, or are equal in float32 where it would be cut.
+        """
+        if self.keep is None:
+            return
+        starts, scores, depth = lists.starts, lists.scores, self.keep
+        begins, lengths = starts[:-1], np.diff(starts)
+        long = np.flatnonzero(lengths > depth)
+        if scores is not None and len(long):
+            after = begins[long] + depth
+            long = long[rounded(scores[after], 32) < rounded(scores[after - 1], 32)]
+            long = long[~np.isin(long, _rising(scores, starts))]
+        shown = lengths.copy()
+        shown[long] = depth
+        rows, of_row = expand(begins, shown)
+        if lists.order is not None:
+            rows = lists.order[rows]
+        ids = pl.concat(
+            [
+                self.truth.queries.alias("query"),
+                pl.Series("query", [*self.extra], dtype=self.truth.queries.dtype),
+            ]
+        )
+        frame = lists.rows.frame.select(pl.exclude("query"))[rows]
+        query = ids.gather(lists.number[of_row])
+        self._kept.append(frame.insert_column(0, query))
+
+    def first_rows(self, name: str, *, ranked: bool) -> Rows:
+        """Return the rows that were kept, those of each list together."""
+        return Rows(pl.concat(self._kept), name, ranked=ranked)
 
     def _id(self, number: int) -> object:
         """Return the id of a query by its number."""
@@ -377,6 +421,12 @@ def _n_unsorted(lists: RunLists) -> int:
         return 0
     values = frame["value"].to_numpy()
     values = values if lists.order is None else values[lists.order]
-    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-    rises = rises[~np.isin(rises, lists.starts)]
-    return len(np.unique(np.searchsorted(lists.starts, rises, side="right")))
+    return len(_rising(values, lists.starts))
+
+
+def _rising(scores: Floats, starts: Ints) -> Ints:
+    """Return the numbers of the lists in which a score rises."""
+    rises = np.flatnonzero(scores[1:] > scores[:-1]) + 1
+    rises = rises[~np.isin(rises, starts)]
+    lists: Ints = np.unique(np.searchsorted(starts, rises, side="right")) - 1
+    return lists

@@ -278,12 +278,32 @@ class First:
         """The items as a list, of which a part is taken faster than of a column."""
         return list(self.items)
 
-    def of(self, query: Any) -> list[tuple[int, Any]]:
-        """Return the first items of a query with their ranks; none without a list."""
-        row = self._row.get(query, self._row.get(str(query)))
-        if row is None:
-            return []
-        part = slice(int(self.starts[row]), int(self.starts[row + 1]))
+    def some(self, queries: Sequence[Any] | pl.Series) -> First:
+        """Return the first items of some queries; those without a list have none."""
+        number, text = self._row, str
+        rows = np.array(
+            [number.get(query, number.get(text(query), -1)) for query in queries],
+            dtype=np.int64,
+        )
+        return self.take(rows, queries)
+
+    def take(self, rows: Ints, queries: Sequence[Any] | pl.Series) -> First:
+        """Return lists by their numbers, -1 for none, and what to call them."""
+        lengths = np.where(rows < 0, 0, np.diff(self.starts)[rows])
+        places, _ = expand(self.starts[rows], lengths)
+        items = self.items
+        return First(
+            queries,
+            starts_of(lengths),
+            items.gather(places)
+            if isinstance(items, pl.Series)
+            else [items[place] for place in places.tolist()],
+            None if self.ranks is None else self.ranks[places],
+        )
+
+    def __getitem__(self, number: int) -> list[tuple[int, Any]]:
+        """Return the first items of a list with their ranks."""
+        part = slice(int(self.starts[number]), int(self.starts[number + 1]))
         items = self._listed[part]
         if self.ranks is None:
             return list(enumerate(items, 1))

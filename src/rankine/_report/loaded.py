@@ -21,6 +21,7 @@ from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
 from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Stored, Trail
+from rankine._join.lists import First
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure
@@ -416,10 +417,16 @@ def _trail(node: Node, n_queries: int) -> Trail:
     grades = node["grades"].numbers(n)
     if not np.isfinite(grades).all():
         node["grades"].refuse("has a grade that is not a number")
-    tops = None
-    if node["tops"].value is not None:
-        parts = node["tops"].parts(n_queries)
-        tops = [[_placed(item) for item in part.parts()] for part in parts]
+    tops = node["tops"].value
+    if tops is not None and not isinstance(tops, First):
+        parts = [part.parts() for part in node["tops"].parts(n_queries)]
+        placed = [_placed(item) for part in parts for item in part]
+        tops = First(
+            range(n_queries),
+            starts_of(np.array([len(part) for part in parts], dtype=np.int64)),
+            [item for _, item in placed],
+            np.array([rank for rank, _ in placed], dtype=np.int64),
+        )
     return Trail(
         starts,
         [_id(part) for part in node["items"].parts(n)],

@@ -115,7 +115,7 @@ def document_of(
         items: whether the items that `worst` shows are in it.
         by_id: whether queries are in the order of their ids, so that it does not matter
             in which order they came.
-        arrays: whether values are left as arrays, which are not JSON.
+        arrays: whether values and first items are left as arrays, which are not JSON.
     """
     return {
         "run": evaluation.name,
@@ -171,7 +171,7 @@ def _rest(
         if by_id:
             texts = list(map(str, table.ids))
             order = np.array(sorted(order, key=texts.__getitem__), dtype=np.int64)
-        groups.append(_group(group, table, order, items=items))
+        groups.append(_group(group, table, order, items=items, arrays=arrays))
         for number, _, _ in group.members:
             bound = _metric(plan.bound[number])["params"]
             metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
@@ -247,7 +247,9 @@ def _summary(summary: Summary, order: Ints, *, arrays: bool) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, table: Any, order: Ints, *, items: bool) -> dict[str, Any]:
+def _group(
+    group: Group, table: Any, order: Ints, *, items: bool, arrays: bool
+) -> dict[str, Any]:
     """Return the queries of a table, and what `worst` needs of their items."""
     ids = table.ids
     series = isinstance(ids, pl.Series)
@@ -257,7 +259,7 @@ def _group(group: Group, table: Any, order: Ints, *, items: bool) -> dict[str, A
         "lists": group.lists,
         "id_type": str(ids.dtype) if series else None,
         "ids": [every[row] for row in order.tolist()],
-        "items": _items(_trail(group, table, order)) if items else None,
+        "items": _items(_trail(group, table, order), arrays=arrays) if items else None,
     }
 
 
@@ -278,19 +280,26 @@ def _trail(group: Group, table: Any, order: Ints) -> Trail | None:
     return trail_of(table, order, (least, table.keep or SHOWN))
 
 
-def _items(trail: Trail | None) -> dict[str, Any] | None:
+def _items(trail: Trail | None, *, arrays: bool) -> dict[str, Any] | None:
     if trail is None:
         return None
-    tops = trail.tops
+    tops: Any = trail.tops
+    if tops is not None and not (arrays and _is_column(tops.items)):
+        tops = [_top(tops[number]) for number in range(len(tops.starts) - 1)]
     return {
         "counts": np.diff(trail.starts).tolist(),
         "items": [_id(item) for item in trail.items],
         "grades": trail.grades.tolist(),
         "ranks": trail.ranks.tolist(),
         "looked": trail.looked.tolist(),
-        "tops": None if tops is None else [_top(top) for top in tops],
+        "tops": tops,
         "keep": trail.keep,
     }
+
+
+def _is_column(items: Any) -> bool:
+    """Whether items are ids that a file of columns gives back as they are."""
+    return isinstance(items, pl.Series) and items.dtype in (pl.String, pl.Int64)
 
 
 def _top(top: list[tuple[int, Any]]) -> list[list[Any]]:
