@@ -20,6 +20,7 @@ from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import options_of
 from rankine._evaluate.result import draw_intervals
 from rankine._evaluate.summary import has_no_weights
+from rankine._evaluate.together import evaluate_each
 from rankine._evaluate.wholes import check_whole, whole_notes, whole_of
 from rankine._evaluate.worst import table_of
 from rankine._io.frames import is_frame
@@ -137,9 +138,7 @@ def compare_runs(
     job.check(judged=qrels is not None)
     margins = margins_of(margin, job.plan.labels)
     truth = job.truth(qrels)
-    evaluations = {
-        name: job.evaluate(truth, job.source(run), name) for name, run in runs.items()
-    }
+    evaluations = evaluate_each(job, truth, runs)
     return compare_evaluations(evaluations, settings, baseline, margins, by)
 
 
@@ -161,12 +160,17 @@ def compare_evaluations(
         if bound[label].fact.without is not None
     }
     each = [label for number, label in enumerate(labels) if number not in wholes]
-    texts: dict[str, Any] = {}
-    for label in each or labels:
-        for evaluation in evaluations.values():
-            _, table = table_of(evaluation, label)
-            texts |= {str(query): query for query in table.ids}
+    queries = {  # tables of several metrics and runs share their ids
+        id(table.ids): table.ids
+        for label in each or labels
+        for _, table in (table_of(run, label) for run in evaluations.values())
+    }
+    texts = {str(query): query for ids in queries.values() for query in ids}
     order = {text: place for place, text in enumerate(sorted(texts))}
+    placed = {
+        key: np.array([order[str(query)] for query in ids], dtype=np.int64)
+        for key, ids in queries.items()
+    }
     shape = len(labels), len(evaluations), len(order)
     values = np.full(shape, np.nan)
     means, lows, highs = np.full((3, *shape[:2]), np.nan)
@@ -183,7 +187,7 @@ def compare_evaluations(
             if summary.parts is not None:  # pooled by the convention
                 raise _no_mean(label)
             _, table = table_of(evaluation, label)
-            places = [order[str(query)] for query in table.ids]
+            places = placed[id(table.ids)]
             values[metric, system, places] = summary.values
             if summary.weights is not None:
                 weights = np.zeros(len(order)) if weights is None else weights

@@ -17,6 +17,7 @@ import warnings
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from rankine._base.limits import limits
@@ -39,6 +40,8 @@ _BUFFER = 1 << 12
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
 _BOM = codecs.BOM_UTF8
+_quiet = Lock()
+"""Held where warnings are turned off, which is not for one thread alone."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",
@@ -288,7 +291,7 @@ class Opened:
         self, decode: codecs.IncrementalDecoder, block: bytes, n: int
     ) -> bytes:
         try:
-            with warnings.catch_warnings():
+            with _quiet, warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of Python, on odd escapes
                 return decode.decode(block, final=not block).encode()
         except UnicodeError as error:

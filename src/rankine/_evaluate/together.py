@@ -1,0 +1,60 @@
+"""Evaluating several runs against the same judgements, two files at a time."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.forks import has_threads
+from rankine._io.sources import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.result import Evaluation
+    from rankine._join.judgements import Truth
+
+_AHEAD = 2
+"""Files that are read at once: ten of 7 million rows took 4.5 s so on two cores, and
+5.2 s one by one; each of them waits for its own parser now and then."""
+
+
+def evaluate_each(
+    job: Job, truth: Truth | None, runs: Mapping[str, Any]
+) -> dict[str, Evaluation]:
+    """Evaluate runs, by their names, in their order.
+
+    Runs that are read in parts are evaluated in threads. What goes wrong with an
+    earlier run is raised before what goes wrong with a later one.
+    """
+    apart = has_threads() and all(
+        metric.fact.origin is None for metric in job.plan.asked
+    )
+    evaluations: dict[str, Evaluation | Future[Evaluation]] = {}
+    _ = job.known, job.weights  # which are read once, and not by threads
+    pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="rankine-run")
+    try:
+        for name, run in runs.items():
+            waiting = [
+                future for future in evaluations.values() if isinstance(future, Future)
+            ]
+            for future in waiting[: 1 - _AHEAD]:
+                future.result()
+            try:
+                source = job.source(run)
+                if apart and truth is not None and isinstance(source, Stream):
+                    _ = truth.judgements
+                    evaluations[name] = pool.submit(job.evaluate, truth, source, name)
+                else:
+                    evaluations[name] = job.evaluate(truth, source, name)
+            except Exception:
+                for future in waiting:
+                    future.result()
+                raise
+        return {
+            name: result.result() if isinstance(result, Future) else result
+            for name, result in evaluations.items()
+        }
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
