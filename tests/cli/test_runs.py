@@ -131,6 +131,18 @@ def test_lists_without_judgements_can_be_named(rankine: Command) -> None:
     assert [record["run"] for record in json.loads(done.out)] == ["one", "two"]
 
 
+def test_lists_are_compared_without_judgements(rankine: Command) -> None:
+    done = rankine(
+        "compare", "--no-qrels", "one=a.run", "two=b.run", "-m", "Entropy@1", "--json",
+    )  # fmt: skip
+    assert done.code == 0
+    assert json.loads(done.out)["systems"] == ["one", "two"]
+
+    done = rankine("compare", "--no-qrels", "a.run", "b.run", "-m", "AP")
+    assert done.code == 2
+    assert "AP needs judgements" in done.err
+
+
 def test_similarity_takes_names(rankine: Command) -> None:
     done = rankine("similarity", "one=a.run", "two=b.run", "-m", "AO@2")
     assert done.out.splitlines()[0].strip() == "one and two"

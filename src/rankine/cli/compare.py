@@ -17,7 +17,7 @@ from rankine.cli.options import (
     teller,
 )
 from rankine.cli.output import echo_json, json_option, width
-from rankine.cli.runs import run_files
+from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
     from rankine._evaluate.comparison import Comparison
@@ -33,6 +33,7 @@ _DRAWS = 100_000
     "runs", type=click.Path(path_type=Path), nargs=-1, required=True,
     metavar="RUN RUN [RUN ...]",
 )  # fmt: skip
+@no_qrels_option
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="A metric: nDCG@10, AP, 'P(rel=2)@5', Coverage, ...; repeatable.",
@@ -90,6 +91,7 @@ _DRAWS = 100_000
 def command(
     qrels: Path,
     runs: tuple[Path, ...],
+    no_qrels: bool,  # noqa: FBT001 - a flag
     metrics: tuple[str, ...],
     baseline: str | None,
     test: str,
@@ -102,7 +104,7 @@ def command(
     draws: int,
     seed: int,
     convention: str,
-    verbose: bool,  # noqa: FBT001 - a flag
+    verbose: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_latex: bool,  # noqa: FBT001
@@ -117,15 +119,16 @@ def command(
     \b
     rankine compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
     rankine compare qrels.txt old=a.run new=b.run --baseline old --margin nDCG@10=0.01
+    rankine compare --no-qrels popular.csv personal.csv -m Coverage@10 --catalog 9999
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.compare import compare_runs  # noqa: PLC0415
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
     from rankine._stats.pairwise import Settings  # noqa: PLC0415
 
-    named = run_files(runs)
+    judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
     others = (given[role] for role in OTHERS)
-    refuse_stdin_twice(qrels, *others, *(run.path for run in named))
+    refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, as_latex, as_markdown)) > 1:
         msg = "--json, --csv, --latex and --markdown cannot be combined"
         raise click.UsageError(msg)
@@ -145,7 +148,7 @@ def command(
     job.tell = teller(verbose=verbose)
     comparison = compare_runs(
         job,
-        qrels,
+        judged,
         {run.name or "standard input": run.path for run in named},
         Settings(test, correction, family, confidence, draws, seed),
         baseline,

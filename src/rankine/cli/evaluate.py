@@ -21,7 +21,7 @@ from rankine.cli.options import (
     say_how,
 )
 from rankine.cli.output import json_option, print_json, print_tables, record_of, say
-from rankine.cli.runs import RunFile, run_files
+from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
@@ -39,10 +39,7 @@ _KEEP = 10
     nargs=-1,
     metavar="RUN [RUN ...]",
 )
-@click.option(
-    "--no-qrels", is_flag=True,
-    help="There are no judgements: QRELS is a run too. Only for metrics of lists.",
-)  # fmt: skip
+@no_qrels_option
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="A metric: nDCG@10, nDCG@1,5,10, 'P(rel=2)@5', ndcg_cut.10, all_trec, ...; "
@@ -99,7 +96,7 @@ def command(
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
-    judged, named = _sorted_out(qrels, runs, no_qrels=no_qrels)
+    judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
     others = (given[role] for role in OTHERS)
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
@@ -164,18 +161,6 @@ def command(
         elif style is None:
             print_tables(results, per_query=per_query, worst=worst)
     return _below(results, limits)
-
-
-def _sorted_out(
-    qrels: Path, runs: tuple[Path, ...], *, no_qrels: bool
-) -> tuple[Path | None, list[RunFile]]:
-    """Say which of the files hold judgements, if one does, and which hold runs."""
-    if not runs and not no_qrels:
-        msg = "Missing argument 'RUN [RUN ...]'."
-        raise click.UsageError(msg)
-    judged = None if no_qrels else qrels
-    named = run_files((qrels, *runs) if no_qrels else runs)
-    return judged, named
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

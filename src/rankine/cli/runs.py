@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _STDIN = "-"
 _SIGN = "="
 
+no_qrels_option = click.option(
+    "--no-qrels", is_flag=True,
+    help="There are no judgements: QRELS is a run too. Only for metrics of lists.",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class RunFile:
@@ -29,6 +34,18 @@ class RunFile:
 
     path: Path
     name: str | None
+
+
+def judged_and_runs(
+    qrels: Path, runs: tuple[Path, ...], *, no_qrels: bool
+) -> tuple[Path | None, list[RunFile]]:
+    """Say which of the files hold judgements, if one does, and which hold runs."""
+    if not runs and not no_qrels:
+        msg = "Missing argument 'RUN [RUN ...]'."
+        raise click.UsageError(msg)
+    if no_qrels:
+        return None, run_files((qrels, *runs))
+    return qrels, run_files(runs)
 
 
 def run_files(arguments: Sequence[Path]) -> list[RunFile]:
