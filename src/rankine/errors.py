@@ -11,7 +11,8 @@
     │   ├── FormatError                    a file or object that cannot be read
     │   ├── ColumnNotFoundError            a column that is needed and not there
     │   ├── NoRowsError                    a file or an object with nothing in it
-    │   └── DuplicateItemError             an item twice for one query
+    │   ├── DuplicateItemError             an item twice for one query
+    │   └── NoSpaceError                   a file that the disk has no room for: 4
     └── MissingExtraError (ImportError)    an optional package is not installed
 
 Each message says what is wrong with the value, what is allowed or nearest, and, for
@@ -106,6 +107,12 @@ class NoRowsError(DataError):
 
 class DuplicateItemError(DataError):
     """An item appears twice for one query."""
+
+
+class NoSpaceError(DataError):
+    """The disk has no room for what is to be written."""
+
+    exit_code: ClassVar[int] = 4
 
 
 class MissingExtraError(RankineError, ImportError):

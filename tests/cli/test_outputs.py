@@ -316,7 +316,7 @@ def test_a_baseline_that_cannot_be_written_is_one_sentence(
     monkeypatch.setattr(os, "fsync", full)
     done = rankine("gate", "qrels.txt", "a.run", *GATE, "--update")
 
-    assert (done.code, done.out) == (3, "")
+    assert (done.code, done.out) == (4, "")
     assert done.err == (
         "rankine: gate.json: cannot be written (No space left on device)\n"
     )

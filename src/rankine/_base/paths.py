@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from rankine.errors import DataError
+from rankine.errors import DataError, NoSpaceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def told_apart(
@@ -67,8 +70,13 @@ def write_whole(
             if place is not target:
                 place.unlink(missing_ok=True)
     except OSError as error:
-        msg = f"{path}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: str | os.PathLike[str], error: OSError) -> DataError:
+    """Say why a file was not written."""
+    msg = f"{path}: cannot be written ({error.strerror or error})"
+    return NoSpaceError(msg) if error.errno in _NO_ROOM else DataError(msg)
 
 
 def remove_halves(folder: Path) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from rankine import __version__
-from rankine._base.paths import remove_halves, write_whole
+from rankine._base.paths import cannot_write, remove_halves, write_whole
 from rankine._join.lists import First
 from rankine._report.loaded import restored
 from rankine._report.saved import FORMAT as MAKER
@@ -317,8 +317,7 @@ def locked(folder: Path) -> Iterator[None]:
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
         file = _held(path)
     except OSError as error:
-        msg = f"{folder}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise cannot_write(folder, error) from None
     with file:
         try:
             for place in (folder, folder / CELLS):

@@ -56,19 +56,15 @@ def command(online: bool, save: Path | None) -> None:  # noqa: FBT001 - a flag
 
 
 def _online(save: Path | None) -> None:
-    from rankine._online.generate import generate  # noqa: PLC0415 - --help stays fast
+    from rankine._base.paths import write_whole  # noqa: PLC0415 - --help stays fast
+    from rankine._online.generate import generate  # noqa: PLC0415
     from rankine._online.summary import summarize  # noqa: PLC0415
     from rankine._report.online import to_text  # noqa: PLC0415
     from rankine.cli.output import width  # noqa: PLC0415
-    from rankine.errors import FormatError  # noqa: PLC0415
 
     world = generate()
     if save is not None:
-        try:
-            world.events.write_csv(save)
-        except OSError as error:
-            msg = f"{save}: cannot be written: {error.strerror or error}"
-            raise FormatError(msg) from None
+        write_whole(save, world.events.write_csv())
     click.echo("4,000 made-up visitors saw variant A or B of a shop.\n")
     click.echo(to_text(summarize(world.events), width()))
     click.echo("\nThe rates that the log was drawn from:")
