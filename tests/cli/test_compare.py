@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,6 +43,22 @@ def test_it_prints_what_compare_returns(rankine: Command) -> None:
         assert f"{row['difference']:+.4f}" in done.out
         assert row["verdict"] in done.out
     assert not any(line.endswith(" ") for line in done.out.splitlines())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes there")
+@pytest.mark.parametrize(
+    "form", [[], ["--json"], ["--csv"], ["--latex"], ["--markdown"]]
+)
+def test_file_names_that_are_not_text_are_shown_by_codes(
+    rankine: Command, form: list[str]
+) -> None:
+    strange = os.fsdecode(b"a\xff.run")
+    shutil.copy("vector.run", strange)
+
+    done = rankine("compare", "qrels.txt", strange, "hybrid.run", "-m", "AP", *form)
+
+    assert done.code == 0, done.err
+    assert "udcff" in done.out
 
 
 def test_csv_has_the_pairs(rankine: Command) -> None:

@@ -287,6 +287,7 @@ def test_margins_are_by_metric_and_its_other_names() -> None:
     [
         ({"runs": {"old": OLD}}, "needs at least two systems, got only old"),
         ({"runs": {}}, "needs at least two systems, got none"),
+        ({"runs": {"a\udcff": OLD, "b": NEW}}, r"'a\\udcff' of a system contains"),
         ({"runs": {1: OLD, "1": NEW}}, "two runs have the same name as text: 1, 1"),
         ({"runs": [OLD, NEW]}, "mapping from name to run, .* got list"),
         ({"baseline": "odl"}, "one of old, new, other, got 'odl'; did you mean 'old'"),

@@ -86,5 +86,9 @@ def remove_halves(folder: Path) -> None:
 
 
 def _tail(path: Path, length: int) -> str:
-    """Return the last parts of a path; of `.`, which has none, itself."""
-    return str(Path(*path.parts[-length:])) if path.parts else str(path)
+    """Return the last parts of a path; of `.`, which has none, itself.
+
+    Bytes that are not text are shown by their codes.
+    """
+    tail = str(Path(*path.parts[-length:])) if path.parts else str(path)
+    return tail.encode(errors="backslashreplace").decode()

@@ -326,6 +326,10 @@ def _check_systems(names: tuple[str, ...]) -> None:
         what = f"only {names[0]}" if names else "none"
         msg = f"a comparison needs at least two systems, got {what}"
         raise ParameterError(msg)
+    for name in names:
+        if not name.isascii() and name != name.encode(errors="replace").decode():
+            msg = f"the name {name!r} of a system contains an unpaired surrogate, which"
+            raise ParameterError(msg + " is not valid text; give it another name")
 
 
 def check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:

@@ -252,8 +252,7 @@ def _runs(document: Document, folder: Path, problems: Problems) -> dict[str, str
     if not paths and not problems.touch(document, ("runs",)):
         problems.add(document, ("runs",), "no runs are given")
     names = told_apart([Path(file) for file in paths])
-    texts = [name.encode("utf-8", "backslashreplace").decode() for name in names]
-    return dict(zip(texts, paths, strict=True))
+    return dict(zip(names, paths, strict=True))
 
 
 def _there(
