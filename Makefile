@@ -120,9 +120,10 @@ counts: $(VENV)/installed-dev
 	$(BIN)/python tools/count_code.py
 
 .PHONY: bench
-bench: $(PEERS)-search/installed $(PEERS)-recommend/installed
+bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 	$(PEERS)-search/bin/python benchmarks/online.py
+	$(ORACLE)-online/bin/python benchmarks/ab.py
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1

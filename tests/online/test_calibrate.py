@@ -45,7 +45,8 @@ def test_every_split_is_an_ab_test(metric: Any, covariate: Any) -> None:
     frame = frame_of(61)
     y, x = metric if isinstance(metric, tuple) else (metric, None)
     measure = Measure("m", y, x, None if covariate is None else (covariate, None))
-    found = np.concatenate([*home.p_values(measure, frame, 20, 3)])
+    columns = {name: frame[name].to_numpy() for name in measure.columns}
+    found = np.concatenate([*home.p_values(measure, columns, 20, 3)])
     for split, p in zip(halves(20, 61, 3), found, strict=True):
         arms = pl.Series("arm", np.where(split, "A", "B"))
         twin = rk.online.ab_test(

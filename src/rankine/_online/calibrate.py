@@ -154,7 +154,7 @@ def calibrate(
         if measure.quantile is not None:
             msg = f"{measure.name} is a quantile, which cannot be calibrated"
             raise ParameterError(msg)
-        p = np.concatenate([*p_values(measure, cohort.frame, n, seed)])
+        p = np.concatenate([*p_values(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
         low, share, high = wilson(int((known <= alpha).sum()), len(known))
         rows.append((measure.name, share, low, high, len(known)))
@@ -164,7 +164,7 @@ def calibrate(
 
 
 def p_values(
-    measure: Measure, users: pl.DataFrame, n: int, seed: int
+    measure: Measure, users: Mapping[str, Floats], n: int, seed: int
 ) -> Iterator[Floats]:
     """Yield the p-values of A/A tests, some at once.
 

@@ -23,14 +23,13 @@ from rankine._online.moments import Moments
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rankine._base.arrays import Bools, Floats
 
-_ARMS = ("variant", "segment")
 _PAIR = 2
-_BLOCK = 1 << 17
-"""Users that are looked at together."""
+_CLOSE = 8
+"""Times as many ints as there are users, among which their ids are close together."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,13 @@ class Measure:
         """The columns that it needs."""
         return [name for name in (self.y, self.x, *(self.before or ())) if name]
 
-    def values(self, users: pl.DataFrame) -> tuple[list[Floats | None], int]:
+    def values(self, users: Mapping[str, Floats]) -> tuple[list[Floats | None], int]:
         """Return its four columns, of the users who have a value; and how many do."""
-        y = users[self.y].to_numpy()
-        x = None if self.x is None else users[self.x].to_numpy()
+        y = users[self.y]
+        x = None if self.x is None else users[self.x]
         before: list[Floats | None] = [None, None]
         if self.before is not None:
-            before = [_plain(users, name) for name in self.before]
+            before = [None if name is None else users[name] for name in self.before]
             known_before = _known(*before)
             if known_before is not None:
                 ones = np.ones(len(y)) if before[1] is None else before[1]
@@ -84,9 +83,16 @@ class Measure:
         columns = [None if column is None else column[known] for column in columns]
         return columns, int(np.count_nonzero(known))
 
-    def moments(self, users: pl.DataFrame) -> Moments:
-        """Return what is known of its numerators and denominators."""
-        return Moments.of(*self.values(users))
+    def known_of(self, users: Mapping[str, Floats]) -> Any:
+        """Return the moments of its columns, or the values of a quantile."""
+        if self.quantile is None and self.cap is None:
+            names = (self.y, self.x, *(self.before or (None, None)))
+            plain = [None if name is None else users[name] for name in names]
+            moments = Moments.of(plain, len(users[self.y]))
+            if not np.isnan(moments.mean).any():
+                return moments  # all users have a value
+        columns, n = self.values(users)
+        return columns[0] if self.quantile else Moments.of(columns, n)
 
 
 def _known(*columns: Floats | None) -> Bools | None:
@@ -95,10 +101,6 @@ def _known(*columns: Floats | None) -> Bools | None:
         column for column in columns if column is not None and np.isnan(column.sum())
     ]
     return ~np.isnan(sum(gaps)) if gaps else None
-
-
-def _plain(users: pl.DataFrame, name: str | None) -> Floats | None:
-    return None if name is None else users[name].to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +126,10 @@ class Cohort:
         """Whether segments are told apart."""
         return "segment" in self.frame.columns
 
-    def arms(self) -> Iterator[tuple[tuple[str, ...], pl.DataFrame]]:
-        """Yield the users of each variant, in each segment, some at once.
-
-        As few as the processor can hold, so that columns come from memory once only.
-        """
-        by = [name for name in _ARMS if name in self.frame.columns]
-        for block in self.frame.iter_slices(_BLOCK):
-            for key, users in block.partition_by(by, as_dict=True).items():
-                yield tuple(map(str, key)), users
+    def columns(self) -> dict[str, Floats]:
+        """Return the columns of numbers that metrics are made of."""
+        names = {name for measure in self.measures for name in measure.columns}
+        return {name: self.frame[name].to_numpy() for name in sorted(names)}
 
     def with_options(
         self,
@@ -355,8 +352,22 @@ def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     return notes
 
 
+def _differ(users: pl.Series) -> bool:
+    """Say whether no user is there twice; fast where ids are ints close together."""
+    if users.dtype.is_integer() and len(users):
+        numbers = users.to_numpy()
+        if bool((numbers[1:] > numbers[:-1]).all()):
+            return True
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < _CLOSE * len(users):
+            seen = np.zeros(high - low + 1, np.bool_)
+            seen[numbers - low] = True
+            return int(np.count_nonzero(seen)) == len(users)
+    return users.n_unique() == len(users)
+
+
 def _refuse_twice(users: pl.Series, origin: Any) -> None:
-    if users.n_unique() == len(users):
+    if _differ(users):
         return
     frame = users.to_frame()
     first, second = first_repeat(frame) or (0, 0)

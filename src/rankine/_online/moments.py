@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine._base.arrays import Floats
 
 SIDES = 4
@@ -16,6 +18,7 @@ _CLOSE = 1e-12
 """Values that differ by less than this share of their size are the same."""
 _ROUNDED = 16 * float(np.finfo(np.float64).eps)
 """How far a sum of products may be off, for each root of the number of users."""
+_PIECE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +41,27 @@ class Moments:
     def of(cls, columns: list[Floats | None], n: int) -> Moments:
         """Take them of columns; one that is not there is 1 for every user."""
         mean, scatter = np.ones(SIDES), np.zeros((SIDES, SIDES))
-        apart = {}
-        for place, column in enumerate(columns):
-            if column is not None and n:
-                mean[place] = column.mean()
-                apart[place] = column - mean[place]
-        for first, centred in apart.items():
-            for second, other in apart.items():
-                if first <= second:
-                    # Not by BLAS, whose threads wait for each other on busy machines.
-                    product = np.einsum("i,i", centred, other)
-                    scatter[first, second] = scatter[second, first] = product
+        places = [place for place, column in enumerate(columns) if column is not None]
+        if n and places:
+            apart = np.array([columns[place] for place in places], np.float64)
+            mean[places] = apart.mean(axis=1)
+            apart -= mean[places, None]
+            scatter[np.ix_(places, places)] = _products(apart)
         y = columns[0]
         active = 0 if y is None else np.count_nonzero(y)
         return cls(np.array(float(n)), mean, scatter, np.array(float(active)))
+
+    @classmethod
+    def merged(cls, parts: Sequence[Moments]) -> Moments:
+        """Return those of the users of all parts, none of whom may be in two."""
+        n = np.array([part.n for part in parts])
+        means = np.array([part.mean for part in parts])
+        mean = n @ means / max(n.sum(), 1)
+        gap = means - mean
+        between = np.einsum("i,ij,ik", n, gap, gap)
+        scatter = np.sum([part.scatter for part in parts], axis=0) + between
+        active = np.sum([part.active for part in parts], axis=0)
+        return cls(np.array(n.sum()), mean, scatter, active)
 
     def plus(self, other: Moments) -> Moments:
         """Return those of the users of both, none of whom may be in both."""
@@ -98,6 +108,22 @@ class Moments:
             weights[..., 2 * before] = 1 / np.where(x == 0, np.nan, x)
             weights[..., 2 * before + 1] = -ratio / x
         return ratio, weights
+
+
+def _products(rows: Floats) -> Floats:
+    """Return the sums of products of all pairs of rows.
+
+    In pieces that BLAS does not share among threads, which wait for each other on busy
+    machines; and of rows with a copy, as it is far slower where both are the same.
+    """
+    copy, whole = rows.copy(), rows.shape[1] // _PIECE * _PIECE
+    left, right = (
+        side[:, :whole].reshape(len(rows), -1, _PIECE).transpose(1, 0, 2)
+        for side in (rows, copy)
+    )
+    pieces = (left @ right.transpose(0, 2, 1)).sum(axis=0)
+    products: Floats = pieces + rows[:, whole:] @ copy[:, whole:].T
+    return products
 
 
 def _outer(left: Floats, right: Floats) -> Floats:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rankine._base.checks import check_number
 from rankine._online.abresult import ABTest
 from rankine._online.asked import check_metrics, check_options
@@ -151,14 +149,14 @@ def _of_data(
         rules = rules if unit is None else {**rules, "unit": unit}
         cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
     rows: list[_Row] = []
+    columns = cohort.columns()
     for measure in cohort.measures:
+        known = measure.known_of(columns)
         if measure.quantile is None:
-            moments = measure.moments(cohort.frame)
-            value, weights = moments.ratio()
-            variance = moments.variance(weights)
+            value, weights = known.ratio()
+            variance = known.variance(weights)
         else:
-            (y, *_), _ = measure.values(cohort.frame)
-            value, variance, _ = quantile_of(np.asarray(y), measure.quantile)
+            value, variance, _ = quantile_of(known, measure.quantile)
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
     return rows

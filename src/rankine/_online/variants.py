@@ -13,6 +13,7 @@ import polars as pl
 from rankine._base.checks import check_number
 from rankine._base.text import p_equals
 from rankine._online.abresult import ABTest, SampleRatio, verdict_of
+from rankine._online.arms import by_arm
 from rankine._online.cohort import ODD_RATIO, check_names
 from rankine._online.effects import (
     LEAST_ACTIVE,
@@ -21,7 +22,6 @@ from rankine._online.effects import (
     Effect,
     effect_of,
 )
-from rankine._online.moments import Moments
 from rankine._online.quantiles import quantile_of
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.sequences import anytime_ratio_p, ratio_p
@@ -97,7 +97,7 @@ def compared(
     ratio: Mapping[Any, float] | None = None,
 ) -> ABTest:
     """Compare all variants with the control."""
-    by_arm, sizes = _by_arm(cohort)
+    known, sizes = by_arm(cohort)
     variants = sorted(sizes)
     control = settings.control
     if control not in variants:
@@ -111,12 +111,12 @@ def compared(
     srm = _sample_ratio(sizes, ratio)
     segments: list[str | None] = [None]
     if cohort.is_segmented:
-        segments += sorted({part for _, _, part in by_arm if part is not None})
+        segments += sorted({part for _, _, part in known if part is not None})
     rows, health, notes = [], [], [*cohort.notes]
     for measure in cohort.measures:
         for other in others:
             for part in segments:
-                pair = [by_arm.get((measure, name, part)) for name in (control, other)]
+                pair = [known.get((measure, name, part)) for name in (control, other)]
                 if pair[0] is None or pair[1] is None:
                     missing = control if pair[0] is None else other
                     notes.append(f"{part}: no user is in {missing!r}, left out")
@@ -141,32 +141,6 @@ def compared(
         excluded=dict(cohort.excluded),
         health=pl.DataFrame(health, infer_schema_length=None) if health else None,
     )
-
-
-def _by_arm(
-    cohort: Cohort,
-) -> tuple[dict[tuple[Measure, str, str | None], Any], dict[str, int]]:
-    """Return the moments of each metric and arm, over all and in each segment.
-
-    Of a quantile, its values; and how many users each variant has.
-    """
-    by_place: dict[tuple[Measure, str, str | None], Any] = {}
-    sizes: dict[str, int] = {}
-    for (variant, *segment), users in cohort.arms():
-        sizes[variant] = sizes.get(variant, 0) + users.height
-        for measure in cohort.measures:
-            columns, n = measure.values(users)
-            new = columns[0] if measure.quantile else Moments.of(columns, n)
-            for part in {None, *segment}:
-                place = measure, variant, part
-                old = by_place.get(place)
-                if old is None or new is None:
-                    by_place[place] = new
-                elif isinstance(new, Moments):
-                    by_place[place] = old.plus(new)
-                else:
-                    by_place[place] = np.concatenate([old, new])
-    return by_place, sizes
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:

@@ -1,0 +1,117 @@
+"""The arms of a test: what is known of every metric in each, from blocks of users."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._online.moments import Moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._online.cohort import Cohort, Measure
+
+_BLOCK = 1 << 17
+"""Users that are looked at together, few enough for the cache of a core."""
+_FEW = 8
+"""Names that are looked for one by one."""
+_THREADS = 8
+
+Place = tuple["Measure", str, str | None]
+"""A metric, a variant, and a segment or None."""
+
+
+def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
+    """Return the moments of each metric and arm, over all and in each segment.
+
+    Of a quantile, its values; and how many users each variant has. Blocks are merged in
+    their order, so that the number of threads does not matter.
+    """
+    variants, codes = _coded(cohort.frame["variant"])
+    segments: Sequence[str | None] = [None]
+    if cohort.is_segmented:
+        segments, inner = _coded(cohort.frame["segment"])
+        codes = codes.astype(np.int64) * len(segments) + inner
+    arms = [(variant, segment) for variant in variants for segment in segments]
+    columns = cohort.columns()
+    same = _same(cohort.measures)
+    measures = list(dict.fromkeys(same.values()))
+
+    def of_block(first: int) -> list[tuple[int, list[Any]]]:
+        rows = slice(first, first + _BLOCK)
+        order = codes[rows].argsort(kind="stable")
+        numbers = np.arange(len(arms) + 1, dtype=codes.dtype)
+        bounds = np.searchsorted(codes[rows], numbers, sorter=order).tolist()
+        users = {name: column[rows].take(order) for name, column in columns.items()}
+        parts = []
+        for begin, end in pairwise(bounds):
+            arm = {name: column[begin:end] for name, column in users.items()}
+            known = [measure.known_of(arm) for measure in measures]
+            parts.append((end - begin, known))
+        return parts
+
+    parts: dict[Place, list[Any]] = {}
+    sizes: dict[str, int] = dict.fromkeys(variants, 0)
+    for block in _in_order(of_block, range(0, len(codes), _BLOCK)):
+        for (variant, segment), (size, known) in zip(arms, block, strict=True):
+            sizes[variant] += size
+            for measure, values in zip(measures, known, strict=True):
+                for part in {None, segment} if size else ():
+                    parts.setdefault((measure, variant, part), []).append(values)
+    merged = {
+        place: np.concatenate(values) if place[0].quantile else Moments.merged(values)
+        for place, values in parts.items()
+    }
+    by_place = {
+        (measure, variant, part): known
+        for measure, computed in same.items()
+        for (whose, variant, part), known in merged.items()
+        if whose is computed
+    }
+    return by_place, sizes
+
+
+def _in_order(function: Any, begins: range) -> Any:
+    if len(begins) == 1:
+        return [function(begins[0])]
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        return [*pool.map(function, begins)]
+
+
+def _same(measures: Sequence[Measure]) -> dict[Measure, Measure]:
+    """Say of each metric which one to compute: one with CUPED knows it without, too."""
+    fuller = {
+        replace(measure, name="", before=None): measure
+        for measure in sorted(measures, key=lambda measure: measure.before is not None)
+    }
+    return {
+        measure: measure
+        if measure.before
+        else fuller[replace(measure, name="", before=None)]
+        for measure in measures
+    }
+
+
+def _coded(labels: pl.Series) -> tuple[list[str], Any]:
+    """Return the names of labels, and each label as the number of its name."""
+    names = labels.head(_BLOCK).unique().sort()
+    if len(names) <= _FEW:
+        values = labels.to_numpy() if labels.dtype.is_integer() else labels
+        codes, n = np.zeros(len(labels), np.uint8), 0
+        for number, name in enumerate(names):
+            same = np.asarray(values == name)
+            n += int(np.count_nonzero(same))
+            if number:
+                codes += np.uint8(number) * same
+        if n == len(labels):
+            return [*map(str, names)], codes
+    names = labels.unique().sort()
+    numbers = pl.Series(range(len(names)), dtype=pl.UInt32)
+    return [*map(str, names)], labels.replace_strict(names, numbers).to_numpy()
