@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import rankine as rk
+from rankine._online import sources
 from rankine._online.sources import _secret, _shown, _without
 from rankine.errors import DataError, FormatError, MissingExtraError, ParameterError
 
@@ -32,6 +34,7 @@ KINDS = "bigint, bigint, text, text, double precision, double precision, text"
 CREATE = ", ".join(
     f"{name} {kind}" for name, kind in zip(LOG.columns, KINDS.split(", "), strict=True)
 )
+ADBC = ("adbc_driver_postgresql", "adbc_driver_postgresql.dbapi")
 PASSWORD = "hush+hush"  # noqa: S105 - of a server that lives as long as a test
 
 
@@ -75,6 +78,35 @@ def test_duckdb_files(tmp_path: Path) -> None:
     same(rk.online.summarize(rk.online.from_sql(path, ALL, batch_rows=500)).table)
     with pytest.raises(DataError, match=r"shop\.duckdb: the query failed: .*nope"):
         list(rk.online.from_sql(path, "select nope from log"))
+    with pytest.raises(DataError, match="the query returned no rows"):
+        list(rk.online.from_sql(path, "select * from log where user_id < 0"))
+    with pytest.raises(DataError, match="two columns 'user_id'; give them names"):
+        list(rk.online.from_sql(path, "select user_id, user_id from log"))
+    with pytest.raises(DataError, match=r"column 'gap' is of type month_day_nano"):
+        list(rk.online.from_sql(path, "select interval 1 day as gap"))
+
+
+def test_duckdb_sends_arrow_and_does_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="the extra sql is not installed")
+    query = (
+        "select 7::hugeint as number, 1.5::decimal(9, 2) as price, "
+        "'00000000-0000-0000-0000-000000000007'::uuid as id, "
+        "'b'::enum('a', 'b') as kind from range(5000)"
+    )
+    with duckdb.connect() as connection:
+        events = rk.online.from_sql(connection, query, batch_rows=1500)
+        batches = list(events)
+        monkeypatch.setattr(sources, "find_spec", lambda _: None)
+        plain = pl.concat(list(events))
+
+    assert max(batch.height for batch in batches) == 1500
+    assert sum(batch.height for batch in batches) == plain.height == 5000
+    assert batches[0].schema["kind"] in (pl.Categorical, pl.Enum(["a", "b"]))
+    for frame in (batches[0], plain):
+        row = frame.head(1).cast({"kind": pl.String}).row(0)
+        assert row == (7, 1.5, "00000000-0000-0000-0000-000000000007", "b")
 
 
 def test_files_are_not_written_to(sqlite: Path) -> None:
@@ -162,7 +194,8 @@ def test_a_password_is_not_shown(url: str) -> None:
 
 
 def test_a_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    for name in ("psycopg", *ADBC):
+        monkeypatch.setitem(sys.modules, name, None)
 
     with pytest.raises(
         MissingExtraError, match=r"PostgreSQL needs psycopg; pip install"
@@ -220,13 +253,38 @@ def server() -> Iterator[str]:
             subprocess.run(stop, check=True, capture_output=True, cwd="/")
 
 
-def test_postgresql_by_url_in_batches(server: str) -> None:
+@pytest.fixture(params=["adbc", "psycopg"])
+def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read from servers by one of two drivers."""
+    if request.param == "adbc":
+        pytest.importorskip(ADBC[0], reason="ADBC's driver is not installed")
+    else:
+        for name in ADBC:
+            monkeypatch.setitem(sys.modules, name, None)
+    return str(request.param)
+
+
+def test_postgresql_by_url_in_batches(server: str, driver: str) -> None:
     events = rk.online.from_sql(server, ALL, batch_rows=300)
 
+    assert driver in type(events._connection).__module__  # noqa: SLF001
     assert max(batch.height for batch in events) == 300
     same(rk.online.summarize(events).table)
     assert PASSWORD not in repr(events)
     assert "hush" not in repr(events)
+
+
+@pytest.mark.usefixtures("driver")
+def test_postgresql_has_types_of_its_own(server: str) -> None:
+    query = (
+        "select 1.25::numeric as price, null::numeric as nothing, true as seen, "
+        "'00000000-0000-0000-0000-000000000007'::uuid as id"
+    )
+    (frame,) = rk.online.from_sql(server, query)
+
+    assert frame.cast({"price": pl.Float64}).rows() == [
+        (1.25, None, True, "00000000-0000-0000-0000-000000000007")
+    ]
 
 
 def test_postgresql_by_an_open_connection(server: str) -> None:
@@ -240,6 +298,7 @@ def test_postgresql_by_an_open_connection(server: str) -> None:
         same(rk.online.summarize(rk.online.from_sql(connection, query)).table)
 
 
+@pytest.mark.usefixtures("driver")
 def test_postgresql_says_what_is_wrong_in_one_sentence(server: str) -> None:
     with pytest.raises(DataError) as caught:
         list(rk.online.from_sql(server, "select nope from log"))
@@ -254,9 +313,14 @@ def test_postgresql_says_what_is_wrong_in_one_sentence(server: str) -> None:
         rk.online.from_sql("postgresql://me@/postgres?host=/nowhere", ALL)
 
 
+@pytest.mark.usefixtures("driver")
 def test_a_connection_that_is_lost_is_said(server: str) -> None:
     psycopg = pytest.importorskip("psycopg")
-    batches = iter(rk.online.from_sql(server, ALL, batch_rows=10))
+    # More than fits between the server and us.
+    query = (
+        "select i as user_id, repeat('x', 200) as event from generate_series(1, 3e5) i"
+    )
+    batches = iter(rk.online.from_sql(server, query, batch_rows=10))
     next(batches)
     with psycopg.connect(server) as other:
         other.execute(
@@ -268,3 +332,72 @@ def test_a_connection_that_is_lost_is_said(server: str) -> None:
         DataError, match=r"^postgresql:///postgres: reading was cut off: "
     ):
         list(batches)
+
+
+# Memory
+
+LONG = 600_000
+GROWTH = """
+import re, sys
+from pathlib import Path
+import rankine as rk
+
+def peak():
+    said = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", said)[1]) / 1024
+
+source, way = sys.argv[1:]
+if way == "psycopg":
+    sys.modules["adbc_driver_postgresql"] = None
+list(rk.online.from_sql(source, "select * from long limit 10"))
+begin, n = peak(), 0
+batches = rk.online.from_sql(source, "select * from long", batch_rows=5000)
+for batch in list(batches) if way == "whole" else batches:
+    n += batch.height
+print(n, peak() - begin)
+"""
+
+
+def growth(source: str | Path, way: str) -> float:
+    """Return by how many MB reading a long table makes a process grow."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("there is no /proc, which says how large a process was")
+    words = [sys.executable, "-c", GROWTH, str(source), way]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    n, grown = done.stdout.split()
+    assert int(n) == LONG
+    return float(grown)
+
+
+def test_files_are_never_in_memory_as_a_whole(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="the extra sql is not installed")
+    text = "i as user_id, printf('%0100d', i) as page"
+    lite, duck = tmp_path / "long.db", tmp_path / "long.duckdb"
+    with closing(sqlite3.connect(lite)) as connection:
+        connection.execute(
+            "create table long as with recursive t(i) as (select 1 union all "  # noqa: S608
+            f"select i + 1 from t where i < {LONG}) select {text} from t"
+        )
+        connection.commit()
+    with duckdb.connect(str(duck)) as connection:
+        connection.execute(
+            f"create table long as select {text} from range({LONG}) t(i)"  # noqa: S608
+        )
+
+    for path in (lite, duck):
+        assert growth(path, "whole") > 60  # 600,000 texts of 100 bytes, and ids
+        assert growth(path, "batches") < 45, path
+
+
+def test_tables_of_a_server_are_never_in_memory_as_a_whole(
+    server: str, driver: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server) as connection:
+        connection.execute("drop table if exists long")
+        connection.execute(
+            "create table long as select i as user_id, lpad(i::text, 100, '0') as page "  # noqa: S608
+            f"from generate_series(1, {LONG}) i"
+        )
+
+    assert growth(server, driver) < 45

@@ -9,9 +9,10 @@ import os
 import re
 import sqlite3
 import weakref
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -48,6 +49,10 @@ _SUPPORTED = (
 _SQLITE = b"SQLite format 3\0"
 _DUCKDB = b"DUCK"
 _HEAD = 16
+_BATCH_BYTES = "adbc.postgresql.batch_size_hint_bytes"
+_ROW_BYTES = 64
+"""What a row of events takes, more or less."""
+_PREFIX = re.compile(r"^[A-Z_]+: (\[\w+\] )?(Failed to \w+( query)?: )?(ERROR: +)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,28 +71,23 @@ class Query:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Go through the rows, a frame for each batch."""
-        empty = True
-        for rows, names in self._rows():
-            empty = False
-            yield _frame(rows, names, self.name)
-        if empty:
-            msg = f"{self.name}: the query returned no rows"
-            raise NoRowsError(msg)
-
-    def _rows(self) -> Iterator[tuple[list[Any], list[str]]]:
-        doing = "the query failed"
+        empty, doing = True, "the query failed"
         try:
             with closing(_cursor(self._connection)) as cursor:
-                cursor.execute(self._sql)
+                batches = _batches(cursor, self._sql, self._batch)
                 doing = "reading was cut off"
-                while cursor.description and (rows := cursor.fetchmany(self._batch)):
-                    yield rows, [column[0] for column in cursor.description]
+                for batch in batches:
+                    empty = False
+                    yield from _frame(batch, self.name).iter_slices(self._batch)
         except Exception as error:
             if not _of_driver(error):
                 raise
-            why = _without(reason(error), self._secret)
+            why = _without(_reason(error), self._secret)
             msg = f"{self.name}: {doing}: {why}"
             raise DataError(msg) from None
+        if empty:
+            msg = f"{self.name}: the query returned no rows"
+            raise NoRowsError(msg)
 
 
 def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
@@ -98,7 +98,9 @@ def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
             postgresql://user@host/database; or an open connection. Passwords are best
             left to the driver: in PGPASSWORD, or in the file .pgpass.
         query: in SQL; its columns are known by the names that `summarize` knows.
-        batch_rows: how many rows are read at a time.
+        batch_rows: the most rows of a batch. DuckDB, and PostgreSQL where ADBC's
+            driver is installed, send them as Arrow; PostgreSQL by psycopg through a
+            cursor of the server.
 
     Returns:
         What `summarize` and `Accumulator.update` take. DuckDB and PostgreSQL need the
@@ -209,11 +211,11 @@ def _of_url(url: str, query: str, batch_rows: int) -> Query:
         )
         raise FormatError(msg)
     name, secret = _shown(url), _secret(url)
-    driver = _driver("psycopg", "PostgreSQL")
+    driver = _driver_of_servers()
     try:
         connection = driver.connect(url)
     except driver.Error as error:
-        msg = f"{name}: cannot connect: {_without(reason(error), secret)}"
+        msg = f"{name}: cannot connect: {_without(_reason(error), secret)}"
         raise DataError(msg) from None
     return _owning(Query(name, connection, query, batch_rows, secret))
 
@@ -231,6 +233,15 @@ def _driver(module: str, title: str) -> Any:
     except ImportError:
         msg = f"{title} needs {module}; pip install 'rankine-eval[sql]'"
         raise MissingExtraError(msg) from None
+
+
+def _driver_of_servers() -> Any:
+    """Return ADBC's driver, which sends Arrow, or else psycopg."""
+    try:
+        import_module("pyarrow")
+        return import_module("adbc_driver_postgresql.dbapi")
+    except ImportError:
+        return _driver("psycopg", "PostgreSQL")
 
 
 def _shown(url: str) -> str:
@@ -285,28 +296,90 @@ def _of_driver(error: Exception) -> bool:
     ) or isinstance(error, OSError)
 
 
+def _reason(error: Exception) -> str:
+    """Return what an error says, without what ADBC puts before it."""
+    said = reason(error)
+    return _PREFIX.sub("", said) if _package(error).startswith("adbc") else said
+
+
+def _package(thing: Any) -> str:
+    return type(thing).__module__.partition(".")[0].strip("_")
+
+
 def _cursor(connection: Any) -> Any:
     """Return a cursor; that of a server sends rows as they are asked for."""
-    if type(connection).__module__.partition(".")[0] == "psycopg":
+    if _package(connection) == "psycopg":
         return connection.cursor(name="rankine")
     return connection.cursor()
 
 
-def _frame(rows: list[Any], names: list[str], title: str) -> pl.DataFrame:
-    columns: dict[str, Any] = {}
-    for name, values in zip(names, zip(*rows, strict=True), strict=True):
-        plain = [str(value) if isinstance(value, UUID) else value for value in values]
-        if {type(value) for value in plain} - {type(None)} == {int, float}:
-            plain = [None if value is None else float(value) for value in plain]
+def _batches(cursor: Any, sql: str, batch_rows: int) -> Iterator[Any]:
+    """Run a query; return its rows in batches of Arrow, or as lists with names."""
+    package = _package(cursor)
+    if package == "duckdb" and find_spec("pyarrow"):
+        relation = cursor.sql(sql)
+        if relation is None:
+            return iter(())
+        # Versions before 1.4 have the second alone.
+        names = ("to_arrow_reader", "fetch_arrow_reader")
+        read = next(
+            getattr(relation, name) for name in names if hasattr(relation, name)
+        )
+        return _filled(read(batch_rows))
+    if package.startswith("adbc"):
+        with suppress(import_module("adbc_driver_manager").Error):  # of other databases
+            size = min(max(_ROW_BYTES * batch_rows, 1 << 20), 1 << 24)
+            cursor.adbc_statement.set_options(**{_BATCH_BYTES: size})
+        cursor.execute(sql)
+        return _filled(cursor.fetch_record_batch())
+    cursor.execute(sql)
+    return _fetched(cursor, batch_rows)
+
+
+def _filled(reader: Any) -> Iterator[Any]:
+    return (batch for batch in reader if batch.num_rows)
+
+
+def _fetched(cursor: Any, batch_rows: int) -> Iterator[tuple[list[str], list[Any]]]:
+    while cursor.description and (rows := cursor.fetchmany(batch_rows)):
+        yield [column[0] for column in cursor.description], rows
+
+
+def _frame(batch: Any, title: str) -> pl.DataFrame:
+    """Return a batch as a frame, whose columns have names and types that are clear."""
+    of_rows = isinstance(batch, tuple)
+    names = batch[0] if of_rows else batch.schema.names
+    parts = zip(*batch[1], strict=True) if of_rows else batch.columns
+    make = _of_values if of_rows else _of_arrow
+    columns: dict[str, pl.Series] = {}
+    for name, values in zip(names, parts, strict=True):
         if name in columns:
             msg = f"{title}: the query has two columns {name!r}; give them names"
             raise DataError(msg)
         try:
-            columns[name] = pl.Series(name, plain, strict=True)
+            columns[name] = make(values).alias(name)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            kinds = sorted(
-                {type(value).__name__ for value in plain if value is not None}
-            )
-            msg = f"{title}: column {name!r} mixes {', '.join(kinds)}; give it one type"
+            why = f"is of type {getattr(values, 'type', None)}, which cannot be read"
+            if of_rows:
+                kinds = {type(value).__name__ for value in values if value is not None}
+                why = f"mixes {', '.join(sorted(kinds))}"
+            msg = f"{title}: column {name!r} {why}; give it one type"
             raise DataError(msg) from None
     return pl.DataFrame(columns)
+
+
+def _of_values(values: tuple[Any, ...]) -> pl.Series:
+    plain = [str(value) if isinstance(value, UUID) else value for value in values]
+    if {type(value) for value in plain} - {type(None)} == {int, float}:
+        plain = [None if value is None else float(value) for value in plain]
+    return pl.Series(plain, strict=True)
+
+
+def _of_arrow(column: Any) -> pl.Series:
+    """Return a column of Arrow; ids as text, and numbers of any length as floats."""
+    extension = getattr(column.type, "extension_name", "")
+    if extension == "arrow.uuid":
+        return _of_values(tuple(column.to_pylist()))
+    values = pl.Series(column.storage if extension else column)
+    is_number = getattr(column.type, "type_name", "") == "numeric"
+    return values.cast(pl.Float64) if is_number else values
