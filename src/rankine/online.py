@@ -32,12 +32,13 @@ from rankine._online.rates import (
 )
 from rankine._online.sources import Query, from_sql
 from rankine._online.summary import Accumulator, Summary, summarize
+from rankine._online.ubi import UbiLog, from_ubi
 
 __all__ = [
     "ABTest", "Accumulator", "Calibration", "ClickJudgements", "ClickMetrics",
     "Generated", "Interleaved", "Preference", "Query", "Rate", "SampleRatio",
-    "Summary", "UsersNeeded", "ab_test", "bounce_rate", "calibrate",
+    "Summary", "UbiLog", "UsersNeeded", "ab_test", "bounce_rate", "calibrate",
     "click_metrics", "click_through_rate", "conversion_rate", "engagement_rate",
-    "from_sql", "generate", "interleave", "interleaving_test",
+    "from_sql", "from_ubi", "generate", "interleave", "interleaving_test",
     "judgments_from_clicks", "roi", "summarize", "time_on_page", "users_needed",
 ]  # fmt: skip

@@ -27,7 +27,9 @@ _WORDS = {
         "app_remove", "os_update", "app_exception", "exception", "error",
         "notification_receive", "identify", "$identify", "web_vitals", "performance",
     ),
-    "click": ("click", "clicks", "clicked", "item_click", "select_item"),
+    "click": (
+        "click", "clicks", "clicked", "click_through", "item_click", "select_item",
+    ),
     "action": (
         "action", "scroll", "share", "search", "add_to_cart", "remove_from_cart",
         "add_to_wishlist", "begin_checkout", "login", "sign_up", "signup", "subscribe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -85,6 +86,7 @@ def command(
     most: dict[str, str],
     ratio: dict[str, str],
     sql: str | None,
+    queries: str | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
@@ -119,13 +121,17 @@ def command(
     unit, variant = rules.pop("unit"), None
     caps: Any = rules.pop("cap")
     if users is not None:
+        if queries is not None:
+            msg = "--users and --queries cannot be combined"
+            raise click.UsageError(msg)
         asked = {name: _parts(column) for name, column in _named(metrics).items()}
         unit, variant = users, rules["columns"].get("variant", "variant")
         rules = {}
     if most:
         caps = _numbers("most", most)
+    log, notes = events_of(events, sql, queries, given["kinds"])
     test = ab_test(
-        events_of(events, sql), control=control, metrics=asked, unit=unit,
+        log, control=control, metrics=asked, unit=unit,
         variant=variant, segment=segment, cuped=cuped, cap=caps,
         covariates={name: _parts(text) for name, text in covariates.items()} or None,
         better=better or None,  # type: ignore[arg-type]
@@ -133,6 +139,7 @@ def command(
         correction=correction, lift=lift,  # type: ignore[arg-type]
         confidence=confidence, expected_n=expected_n, **rules,
     )  # fmt: skip
+    test = replace(test, notes=(*notes, *test.notes))
     if as_json:
         print_json(test.to_dict())
     elif as_csv:

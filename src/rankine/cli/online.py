@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,11 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         "--sql", metavar="QUERY",
         help="The rows to read, where EVENTS is an SQLite or DuckDB file or the URL of "
         "a PostgreSQL server.",
+    ),
+    click.option(
+        "--queries", metavar="FILE",
+        help="The ubi_queries of User Behavior Insights, whose hits are impressions, "
+        "where EVENTS are its ubi_events.",
     ),
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
@@ -71,11 +77,21 @@ def reading_events(function: Any) -> Any:
     return function
 
 
-def events_of(events: str, sql: str | None) -> Any:
-    """Return the log that a command reads: a path, or the rows of a query."""
-    from rankine._online.sources import from_sql  # noqa: PLC0415 - --help stays fast
+def events_of(
+    events: str, sql: str | None, queries: str | None, kinds: Any
+) -> tuple[Any, tuple[str, ...]]:
+    """Return the log that a command reads, and what was assumed in reading it."""
+    if queries is None:
+        from rankine._online.sources import from_sql  # noqa: PLC0415 - --help stays fast
 
-    return events if sql is None else from_sql(events, sql)
+        return (events if sql is None else from_sql(events, sql)), ()
+    if sql is not None:
+        msg = "--sql and --queries cannot be combined"
+        raise click.UsageError(msg)
+    from rankine._online.ubi import from_ubi  # noqa: PLC0415
+
+    log = from_ubi(events, queries, kinds=kinds)
+    return log.events, log.notes
 
 
 def rules_of(
@@ -129,6 +145,7 @@ def command(
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
     sql: str | None,
+    queries: str | None,
     **given: Any,
 ) -> None:
     """Sum up what users did, from a log of EVENTS.
@@ -142,6 +159,7 @@ def command(
     rankine online events.parquet --segment country
     rankine online 'days/*.csv' --daily --csv
     rankine online shop.sqlite --sql 'select * from events'
+    rankine online ubi_events.ndjson --queries ubi_queries.ndjson
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.summary import summarize  # noqa: PLC0415 - --help stays fast
     from rankine._report.online import to_text  # noqa: PLC0415
@@ -149,8 +167,9 @@ def command(
     if sum((as_json, as_csv, as_markdown)) > 1:
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
+    log, notes = events_of(events, sql, queries, given["kinds"])
     summary = summarize(
-        events_of(events, sql),
+        log,
         metrics or None,
         by=None if by == "-" else by,
         segment=segment,
@@ -158,6 +177,7 @@ def command(
         confidence=confidence,
         **rules_of(**given),
     )
+    summary = replace(summary, notes=(*notes, *summary.notes))
     if as_json:
         print_json(summary.to_dict())
     elif as_csv:

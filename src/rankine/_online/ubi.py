@@ -1,0 +1,273 @@
+"""User Behavior Insights: queries with what they showed, and what users did then."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._base.text import count
+from rankine._io import open_table
+from rankine._io.json import not_a_table
+from rankine._io.tables import origin_of, together
+from rankine._online.rules import Rules
+from rankine._online.times import times
+from rankine._online.words import as_words, known_words
+from rankine.errors import ColumnNotFoundError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HITS = "query_response_hit_ids"
+_SHORT = {
+    "object_id": "item_id",
+    "ordinal": "position",
+    "index": "position",
+    "client_id": "user_id",
+    "action_name": "event",
+}
+"""What parts of UBI are called in a log."""
+_PAIR = ["query_id", "item_id"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UbiLog:
+    """What `from_ubi` makes of queries and events.
+
+    Attributes:
+        events: impressions and events, which `summarize` and `ab_test` take.
+        notes: what was assumed, and what was left out.
+    """
+
+    events: pl.DataFrame
+    notes: tuple[str, ...]
+    _shown: pl.DataFrame
+    _clicks: pl.DataFrame
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """A row per item that was shown, which `judgments_from_clicks` takes."""
+        if "item_id" not in self._clicks.columns:
+            msg = (
+                "the events have no object_id, which says what was clicked on; it is "
+                "in event_attributes.object, or a column of its own"
+            )
+            raise ColumnNotFoundError(msg)
+        clicks = self._clicks.group_by(_PAIR).agg(pl.len().alias("click"))
+        shown = self._shown.unique(_PAIR, keep="first", maintain_order=True)
+        shown = shown.join(clicks, on=_PAIR, how="left", maintain_order="left")
+        query = "user_query" if "user_query" in shown.columns else "query_id"
+        return shown.select(
+            pl.col("query_id").alias("impression_id"),
+            "user_id",
+            pl.col(query).alias("query"),
+            "item_id",
+            "position",
+            pl.col("click").fill_null(0),
+        )
+
+    def __repr__(self) -> str:
+        """Return how much there is, in one line."""
+        return f"UbiLog({count(self.events.height, 'event')})"
+
+
+def from_ubi(
+    events: Any, queries: Any, *, kinds: Mapping[str, str] | None = None
+) -> UbiLog:
+    """Read logs of User Behavior Insights, whose queries say what was shown.
+
+    Each hit of a query is an impression, at the position that it has in the response,
+    of the client and the time of the query. Where events have impressions of their
+    own, these count instead.
+
+    Args:
+        events: ubi_events, as a file or a frame: action_name, timestamp, query_id,
+            client_id, and event_attributes with the object_id.
+        queries: ubi_queries: query_id, query_response_hit_ids, timestamp, client_id
+            and user_query; what is in query_attributes, such as the variant of a test,
+            becomes a column.
+        kinds: own word of an action -> kind of event, as in `summarize`.
+
+    Returns:
+        A `UbiLog`: ``.events`` is for `summarize` and `ab_test`, ``.shown`` for
+        `judgments_from_clicks` and `click_metrics`. A user is a client_id; an item
+        that a response has twice is shown once, where it stands first.
+
+    Raises:
+        DataError: a column is missing, or cannot be read.
+
+    References:
+        User Behavior Insights, version 1.3.0.
+
+    Examples:
+        Three hits and one click: 1 / 3.
+
+        >>> import rankine as rk
+        >>> queries = [
+        ...     {
+        ...         "query_id": "q1",
+        ...         "client_id": "c1",
+        ...         "user_query": "toner",
+        ...         "timestamp": "2026-03-01T09:00:00Z",
+        ...         "query_response_hit_ids": ["a", "b", "c"],
+        ...     }
+        ... ]
+        >>> events = [
+        ...     {
+        ...         "action_name": "click",
+        ...         "client_id": "c1",
+        ...         "query_id": "q1",
+        ...         "timestamp": "2026-03-01T09:00:07Z",
+        ...         "event_attributes": {"object": {"object_id": "b"}},
+        ...     }
+        ... ]
+        >>> import polars as pl
+        >>> log = rk.online.from_ubi(pl.DataFrame(events), pl.DataFrame(queries))
+        >>> round(rk.online.click_through_rate(log.events).value, 3)
+        0.333
+        >>> log.shown.select("query", "item_id", "position", "click").rows()
+        [('toner', 'a', 1, 0), ('toner', 'b', 2, 1), ('toner', 'c', 3, 0)]
+    """
+    notes: list[str] = []
+    asked = _read(queries, "queries", ("query_id", _HITS), notes)
+    done = _read(events, "events", ("event", "query_id"), notes)
+    asked, done = _with_users(_once(asked, notes), done)
+    known = known_words(Rules(kinds=kinds or {}))
+    kind = as_words(done["event"]).replace_strict(
+        [*known], [*known.values()], default=None
+    )
+    clicks, shown = done.filter(kind == "click"), done.filter(kind == "impression")
+    if shown.height:
+        notes.append("the events have impressions, which count instead of hits")
+    else:
+        shown = _impressions(asked, notes)
+        done = pl.concat([shown, done], how="diagonal_relaxed")
+    if "item_id" in clicks.columns:
+        strays = clicks.join(shown, on=_PAIR, how="anti").height
+        if strays:
+            notes.append(f"{count(strays, 'click')} on what no query of theirs showed")
+    return UbiLog(done, tuple(notes), shown, clicks)
+
+
+def _read(
+    data: Any, role: str, needs: tuple[str, ...], notes: list[str]
+) -> pl.DataFrame:
+    """Read a table of UBI, with a column for each part and names as in a log."""
+    table = open_table(data, role)
+    if table.parts[0].entries is not None:
+        raise not_a_table(table.name)
+    loaded = table.load([*table.names], [])
+    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
+    frame = _flat(frame)
+    spelled = {short: name for name, short in _SHORT.items() if name != "index"}
+    for name in needs:
+        if name not in frame.columns:
+            msg = (
+                f"{table.name} has no column {spelled.get(name, name)}, which "
+                f"ubi_{role} of UBI have; it has {', '.join(table.names)}"
+            )
+            raise ColumnNotFoundError(msg)
+    notes += table.notes
+    if "timestamp" in frame.columns:
+        origin: Any = origin_of(table.name, loaded)
+        moments, said = times(frame["timestamp"], "timestamp", origin)
+        moment = moments.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+        frame = frame.with_columns(moment.alias("timestamp"))
+        notes += said
+    texts = [name for name in ("query_id", "item_id") if name in frame.columns]
+    return frame.with_columns(pl.col(texts).cast(pl.String))
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give each field of what is nested a column, called by its last name."""
+    while structs := [
+        name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)
+    ]:
+        fields = [
+            pl.col(name).struct.field(part.name).alias(f"{name}.{part.name}")
+            for name in structs
+            for part in frame.schema[name].fields  # type: ignore[attr-defined]
+        ]
+        frame = frame.with_columns(fields).drop(structs)
+    if "client_id" in frame.columns:
+        frame = frame.drop("user_id", strict=False)
+    taken = {name for name in frame.columns if "." not in name}
+    names: dict[str, str] = {}
+    for name in sorted(frame.columns, key=lambda name: name.count(".")):
+        last = name.rpartition(".")[2]
+        short = _SHORT.get(last, last)
+        if short not in taken - {name} and short not in names.values():
+            names[name] = short
+    return frame.rename(names)
+
+
+def _once(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Take each response once, and those with hits; hits as lists of texts."""
+    hits = asked[_HITS]
+    if hits.dtype == pl.String:
+        with suppress(pl.exceptions.PolarsError):
+            hits = hits.replace("", "[]").str.json_decode(pl.List(pl.String))
+    if not isinstance(hits.dtype, pl.List):
+        msg = f'{_HITS} must be lists of ids, such as ["a", "b"], got {hits[0]!r}'
+        raise DataError(msg)
+    asked = asked.with_columns(hits.cast(pl.List(pl.String)))
+    keys = [
+        name
+        for name in ("query_id", "query_response_id", "timestamp")
+        if name in asked.columns
+    ]
+    once = asked.unique(keys, keep="first", maintain_order=True)
+    if once.height < asked.height:
+        notes.append(f"{count(asked.height - once.height, 'query')} there twice")
+    full = once.filter(pl.col(_HITS).list.len() > 0)
+    if full.height < once.height:
+        notes.append(f"{count(once.height - full.height, 'query')} without hits")
+    return full
+
+
+def _with_users(
+    asked: pl.DataFrame, done: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Fill in users and sessions that only the other table has, by query."""
+    for name in ("user_id", "session_id"):
+        tables = [asked, done]
+        known = [
+            table.filter(pl.col(name).is_not_null() & pl.col("query_id").is_not_null())
+            .group_by("query_id", maintain_order=True)
+            .agg(pl.col(name).first().alias("other"))
+            for table in tables
+            if name in table.columns
+        ]
+        if not known:
+            continue
+        for place, other in ((0, known[-1]), (1, known[0])):
+            table = tables[place]
+            if name not in table.columns:
+                table = table.with_columns(
+                    pl.lit(None, other["other"].dtype).alias(name)
+                )
+            tables[place] = (
+                table.join(other, on="query_id", how="left", maintain_order="left")
+                .with_columns(pl.coalesce(name, "other").alias(name))
+                .drop("other")
+            )
+        asked, done = tables
+    for table, role in ((asked, "queries"), (done, "events")):
+        if "user_id" not in table.columns:
+            msg = f"ubi_{role} have no client_id, which says who the user is"
+            raise ColumnNotFoundError(msg)
+    return asked, done
+
+
+def _impressions(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Return a row per hit, with its position."""
+    places = pl.int_ranges(1, pl.col(_HITS).list.len() + 1).alias("position")
+    shown = asked.with_columns(places).explode(_HITS, "position")
+    notes.append(
+        f"{count(shown.height, 'hit')} of {count(asked.height, 'query')} taken as "
+        "impressions; whether users saw all of them is not known"
+    )
+    impression = pl.lit("impression").alias("event")
+    return shown.rename({_HITS: "item_id"}).with_columns(impression)

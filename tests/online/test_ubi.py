@@ -1,0 +1,201 @@
+"""Logs of User Behavior Insights: hits as impressions, clicks on them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankine as rk
+from rankine.errors import ColumnNotFoundError, DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def query(name: str, client: str, hits: list[str], **more: Any) -> dict[str, Any]:
+    return {
+        "query_id": name, "client_id": client, "user_query": f"text of {name}",
+        "timestamp": "2026-03-01T09:00:00Z", "query_response_id": f"r{name}",
+        "query_response_hit_ids": hits, **more,
+    }  # fmt: skip
+
+
+def event(action: str, name: str | None, client: str, item: str) -> dict[str, Any]:
+    return {
+        "action_name": action, "query_id": name, "client_id": client,
+        "timestamp": "2026-03-01T09:00:30Z", "session_id": f"s{client}",
+        "event_attributes": {
+            "object": {"object_id": item, "object_id_field": "sku"},
+            "position": {"ordinal": 2},
+        },
+    }  # fmt: skip
+
+
+QUERIES = [
+    query("1", "x", ["a", "b", "c"], query_attributes={"variant": "A", "page": 1}),
+    query("2", "y", ["b", "a"], query_attributes={"variant": "B", "page": 1}),
+    query("3", "y", [], query_attributes={"variant": "B", "page": 1}),
+]
+EVENTS = [
+    event("click", "1", "x", "b"),
+    event("click_through", "2", "y", "b"),
+    event("click", "2", "y", "nowhere"),
+    event("purchase", "2", "y", "b"),
+]
+
+
+HITS = (
+    "5 hits of 2 queries taken as impressions; whether users saw all of them is not "
+    "known"
+)
+
+
+def read(events: Any = EVENTS, queries: Any = QUERIES) -> Any:
+    return rk.online.from_ubi(pl.DataFrame(events), pl.DataFrame(queries))
+
+
+def test_hits_are_impressions_with_their_positions() -> None:
+    log = read()
+
+    assert log.shown.rows() == [
+        ("1", "x", "text of 1", "a", 1, 0),
+        ("1", "x", "text of 1", "b", 2, 1),
+        ("1", "x", "text of 1", "c", 3, 0),
+        ("2", "y", "text of 2", "b", 1, 1),
+        ("2", "y", "text of 2", "a", 2, 0),
+    ]
+    table = rk.online.summarize(log.events, ["ctr", "conversion_rate"]).table
+    assert table.select("metric", "variant", "value").rows() == [
+        ("ctr", "A", 1 / 3),
+        ("ctr", "B", 2 / 2),  # the stray click counts, and is told of
+        ("conversion_rate", "A", 0),
+        ("conversion_rate", "B", 1),
+    ]
+    assert log.notes == (
+        "1 query without hits",
+        HITS,
+        "1 click on what no query of theirs showed",
+    )
+    sessions = log.events.filter(pl.col("event") == "impression")["session_id"]
+    assert sessions.to_list() == ["sx"] * 3 + ["sy"] * 2  # by their events
+    judged = rk.online.judgments_from_clicks(log.shown, "ctr")
+    assert judged.support.sort("query", "item")["value"].to_list() == [0, 1, 0, 0, 1]
+    assert rk.online.click_metrics(log.shown).mrr == (1 / 2 + 1) / 2
+
+
+def test_impressions_of_the_events_count_instead() -> None:
+    seen = [event("impression", "1", "x", item) for item in "ab"]
+    log = read([*EVENTS, *seen])
+
+    kinds = log.events["event"].value_counts().rows()
+    assert dict(kinds)["impression"] == 2
+    assert log.shown.select("item_id", "click").rows() == [("a", 0), ("b", 1)]
+    assert "the events have impressions, which count instead of hits" in log.notes
+
+
+def test_users_that_only_one_table_has() -> None:
+    nameless = [{**row, "client_id": None} for row in EVENTS]
+    assert read(nameless).events["user_id"].null_count() == 0
+    no_client = pl.DataFrame(QUERIES).drop("client_id")
+    log = rk.online.from_ubi(pl.DataFrame(EVENTS), no_client)
+    assert log.shown["user_id"].to_list() == ["x"] * 3 + ["y"] * 2
+    signed_in = [{**row, "user_id": None} for row in EVENTS]  # a client is a user
+    assert read(signed_in).events["user_id"].null_count() == 0
+
+
+@pytest.mark.parametrize("ordinal", [{"ordinal": 2}, {"ordinal": {"index": 2}}])
+def test_events_of_older_versions(ordinal: dict[str, Any]) -> None:
+    row = event("click", "1", "x", "b")
+    row["event_attributes"]["position"] = ordinal
+    clicks = read([row]).events.filter(pl.col("event") == "click")
+
+    assert clicks.select("item_id", "position").rows() == [("b", 2)]
+
+
+def test_a_response_that_is_there_twice_counts_once() -> None:
+    log = read(EVENTS, [*QUERIES, QUERIES[0]])
+
+    assert log.shown.height == 5
+    assert log.notes[0] == "1 query there twice"
+
+
+def test_files_flat_columns_and_hits_as_text(tmp_path: Path) -> None:
+    flat = pl.DataFrame(
+        {
+            "action_name": ["click"],
+            "query_id": ["1"],
+            "client_id": ["x"],
+            "timestamp": ["2026-03-01T09:00:30Z"],
+            "event_attributes.object.object_id": ["b"],
+        }
+    )
+    flat.write_csv(tmp_path / "e.csv")
+    hits = pl.col("query_response_hit_ids").map_elements(
+        lambda ids: json.dumps(list(ids)), pl.String
+    )
+    queries = pl.DataFrame(QUERIES).drop("query_attributes").with_columns(hits)
+    queries.write_csv(tmp_path / "q.csv")
+
+    log = rk.online.from_ubi(tmp_path / "e.csv", tmp_path / "q.csv")
+    assert log.shown["click"].to_list() == [0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("drop", "words"),
+    [
+        ("query_response_hit_ids", "no column query_response_hit_ids, which ubi_quer"),
+        ("action_name", "no column action_name, which ubi_events of UBI have"),
+        ("event_attributes", "the events have no object_id, which says what was click"),
+    ],
+)
+def test_columns_that_are_missing(drop: str, words: str) -> None:
+    frames = [
+        frame.drop(drop, strict=False)
+        for frame in (pl.DataFrame(EVENTS), pl.DataFrame(QUERIES))
+    ]
+    with pytest.raises(ColumnNotFoundError, match=words):
+        _ = rk.online.from_ubi(*frames).shown
+
+
+@pytest.mark.parametrize("hits", [3, "a,b"])
+def test_hits_that_are_none(hits: Any) -> None:
+    queries = pl.DataFrame(QUERIES).with_columns(query_response_hit_ids=pl.lit(hits))
+    with pytest.raises(DataError, match="query_response_hit_ids must be lists of ids"):
+        rk.online.from_ubi(pl.DataFrame(EVENTS), queries)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    responses=st.lists(
+        st.lists(st.sampled_from("abcd"), min_size=1, max_size=6),
+        min_size=1,
+        max_size=5,
+    ),
+    clicks=st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from("abcde")), min_size=1, max_size=9
+    ),
+)
+def test_every_click_is_with_its_hit(
+    responses: list[list[str]], clicks: list[tuple[int, str]]
+) -> None:
+    log = read(
+        [event("click", str(n), "x", item) for n, item in clicks],
+        [query(str(n), "x", hits) for n, hits in enumerate(responses)],
+    )
+    times = Counter((str(n), item) for n, item in clicks)
+    twin = [
+        (str(n), item, hits.index(item) + 1, times[str(n), item])
+        for n, hits in enumerate(responses)
+        for item in dict.fromkeys(hits)
+    ]
+
+    found = log.shown.select("impression_id", "item_id", "position", "click").rows()
+    assert found == twin
+    impressions = log.events.filter(pl.col("event") == "impression")
+    assert impressions.height == sum(map(len, responses))
