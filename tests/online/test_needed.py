@@ -65,10 +65,14 @@ def test_why_there_is_no_number() -> None:
     assert needed([0.1] * 50, effect=1)[4:] == (
         None,
         "the metric does not vary between users",
+        None,
+        None,
     )
     assert needed(SPREAD, effect="5%")[4:] == (
         None,
         "an effect relative to a value of 0 is none",
+        None,
+        None,
     )
     assert needed(SPREAD, effect=1).note == ""
 
@@ -84,3 +88,73 @@ def test_a_test_keeps_its_shares() -> None:
 
     # A little more than 57, as the few users of B vary by sqrt(100 / 99).
     assert record.users == 58
+
+
+# Days
+
+
+def visits(*arrivals: int) -> pl.DataFrame:
+    """Return a log in which so many users come new on each day, and return once."""
+    day = np.repeat(np.arange(len(arrivals)), arrivals)
+    n = len(day)
+    seen = pl.DataFrame({"user_id": range(n), "day": day, "event": "impression"})
+    clicks = seen.filter(pl.col("user_id") % 3 == 0).with_columns(event=pl.lit("click"))
+    again = seen.with_columns(pl.col("day") + 1)
+    begin = pl.datetime(2026, 3, 1, 12)
+    return pl.concat([seen, clicks, again]).select(
+        "user_id", "event", timestamp=begin + pl.duration(days=pl.col("day"))
+    )
+
+
+def days_of(log: Any, effect: float) -> Any:
+    (record,) = rk.online.users_needed(log, effect=effect, metrics=["ctr"])
+    return record
+
+
+def test_days_are_counted_by_who_comes_new() -> None:
+    log = visits(100, 0, 40, 20)  # and a fifth day, on which nobody is new
+    few, many = days_of(log, 0.12), days_of(log, 0.05)
+
+    assert 100 < few.users <= 140
+    assert few.days == 3  # on the second, nobody came
+    assert few.per_day == many.per_day == (40 + 20 + 0) / 3
+    assert many.users > 160
+    assert many.days == 5 + math.ceil((many.users - 160) / 20)
+    assert str(many) == (
+        f"ctr: {many.users:,} users to find 0.05, which takes {many.days} "
+        "days at 20 new ones a day"
+    )
+
+
+def test_days_are_not_known_without_times_or_new_users() -> None:
+    log = visits(100, 20)
+    timeless = days_of(log.drop("timestamp"), 0.05)
+    assert (timeless.days, timeless.per_day) == (None, None)
+    assert str(timeless) == f"ctr: {timeless.users:,} users to find 0.05"
+    nobody = days_of(visits(100), 0.05)  # who return on the second day
+    assert (nobody.days, nobody.per_day) == (None, 0)
+    assert str(nobody).endswith("; nobody new came in the second half of the log")
+    table = needed(SPREAD, effect=1)
+    assert (table.days, table.per_day) == (None, None)
+    assert str(needed([0.1] * 50, effect=1)) == (
+        "y: the metric does not vary between users"
+    )
+
+
+def test_days_of_a_test_and_of_an_accumulator_are_those_of_the_log() -> None:
+    log = visits(60, 50, 40, 30).with_columns(
+        variant=pl.when(pl.col("user_id") % 2 == 0)
+        .then(pl.lit("A"))
+        .otherwise(pl.lit("B"))
+    )
+    test = rk.online.ab_test(log, control="A", metrics=["ctr"])
+    parts = rk.online.Accumulator(["ctr"]).update(log.head(200)).update(log[200:])
+    (of_test,) = rk.online.users_needed(test, effect=0.05)
+
+    assert test.arrivals == (60, 50, 40, 30)
+    assert of_test.per_day == (40 + 30) / 2
+    assert of_test.users is not None
+    assert of_test.days == 4 + math.ceil((of_test.users - 180) / 35)
+    assert rk.online.users_needed(parts, effect=0.05)[0].per_day == (40 + 30 + 0) / 3
+    in_order = rk.online.Accumulator(["ctr"], in_order=True).update(log)
+    assert rk.online.users_needed(in_order, effect=0.05)[0].per_day == 35

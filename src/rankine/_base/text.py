@@ -29,10 +29,10 @@ def count(n: int, noun: str) -> str:
 def plural(noun: str) -> str:
     """Return the plural of a noun.
 
-    >>> plural("user"), plural("query")
-    ('users', 'queries')
+    >>> plural("user"), plural("query"), plural("day")
+    ('users', 'queries', 'days')
     """
-    if noun.endswith("y"):
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         noun = noun[:-1] + "ie"
     elif noun.endswith("ch"):
         noun += "e"

@@ -103,6 +103,7 @@ class ABTest:
         excluded: events and users that were left out, by reason.
         health: with CUPED, its weight, the share of the variance that it removed, and
             the difference before the test with its p-value; None without.
+        arrivals: how many users came new on each day, where times are known.
     """
 
     details: pl.DataFrame
@@ -112,6 +113,7 @@ class ABTest:
     warnings: tuple[str, ...] = ()
     excluded: Mapping[str, int] = field(default_factory=dict)
     health: pl.DataFrame | None = None
+    arrivals: tuple[int, ...] = ()
 
     @property
     def table(self) -> pl.DataFrame:

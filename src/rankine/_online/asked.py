@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,19 @@ def sums_of(
         )
         raise ParameterError(msg)
     return state.sums(events.metrics if metrics is None else metrics)
+
+
+def sums_by_day(
+    events: Any, metrics: Sequence[str] | None, rules: Mapping[str, Any]
+) -> UserSums | None:
+    """Return the sums of users on each day; None where days were not kept."""
+    if not isinstance(events, Accumulator):
+        return user_sums(events, metrics, by=None, daily=True, **rules)
+    state = copy(events._state)  # noqa: SLF001 - of the same package
+    if state.in_order:
+        return None
+    state.daily = True
+    return state.sums(metrics)
 
 
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:

@@ -126,6 +126,11 @@ class Cohort:
         """Whether segments are told apart."""
         return "segment" in self.frame.columns
 
+    @property
+    def arrivals(self) -> tuple[int, ...]:
+        """How many users were first exposed on each day; nothing without times."""
+        return new_by_day(self.frame, "first") if "first" in self.frame.columns else ()
+
     def columns(self) -> dict[str, Floats]:
         """Return the columns of numbers that metrics are made of."""
         names = {name for measure in self.measures for name in measure.columns}
@@ -155,6 +160,18 @@ class Cohort:
             for measure in self.measures
         )
         return replace(self, measures=measures)
+
+
+def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
+    """Count the users whose first day each day is; nothing without days."""
+    seen = frame.select("user", pl.col(column).cast(pl.Date)).drop_nulls()
+    if seen.is_empty():
+        return ()
+    numbers = seen.select("user", pl.col(column) - pl.col(column).min())
+    numbers = numbers.with_columns(pl.col(column).dt.total_days())
+    first = numbers.group_by("user").agg(pl.col(column).min())[column].to_numpy()
+    n_days = int(numbers[column].max()) + 1  # type: ignore[arg-type]
+    return tuple(np.bincount(first, minlength=n_days).tolist())
 
 
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:

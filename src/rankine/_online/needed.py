@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from rankine._base.checks import check_number
+from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import check_metrics, check_options
-from rankine._online.cohort import check_names, from_events, from_users
+from rankine._online.asked import check_metrics, check_options, sums_by_day
+from rankine._online.cohort import check_names, from_events, from_users, new_by_day
 from rankine._online.quantiles import quantile_of
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
@@ -29,6 +31,9 @@ class UsersNeeded(NamedTuple):
         effect: the effect to be found, as a difference.
         users: how many users both arms need together; None where that cannot be told.
         note: why it cannot.
+        days: how many days it takes until so many have come; None where no times are
+            known, or nobody new comes any more.
+        per_day: how many new users come on a day, in the second half of the log.
     """
 
     metric: str
@@ -37,6 +42,21 @@ class UsersNeeded(NamedTuple):
     effect: float
     users: int | None
     note: str = ""
+    days: int | None = None
+    per_day: float | None = None
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        name = self.metric if self.variant is None else f"{self.metric}, {self.variant}"
+        if self.users is None:
+            return f"{name}: {self.note}"
+        said = f"{name}: {count(self.users, 'user')} to find {self.effect:.4g}"
+        if self.per_day is None:
+            return said
+        if self.days is None:
+            return f"{said}; nobody new came in the second half of the log"
+        rate = f"at {self.per_day:,.3g} new ones a day"
+        return f"{said}, which takes {count(self.days, 'day')} {rate}"
 
 
 def users_needed(
@@ -53,7 +73,9 @@ def users_needed(
     """Return how many users a test needs, from how much they vary in your own data.
 
     Of Welch's t at 1 - confidence, uncorrected, with the noncentral t distribution and
-    arms that vary alike; each arm has two users or more.
+    arms that vary alike; each arm has two users or more. Of a log with times, also how
+    many days that takes: as many as it took in the log, and beyond its end, as many as
+    the new users of its second half make it.
 
     Args:
         data: a test that was made, whose arms keep their shares and whose CUPED keeps
@@ -95,8 +117,10 @@ def users_needed(
             msg = "metrics, unit and rules are those of the test, and cannot be given"
             raise ParameterError(msg)
         rows, alpha = _of_test(data), data.settings.alpha
+        arrivals: Sequence[int] = data.arrivals
     else:
-        rows, alpha = _of_data(data, metrics, unit, share, rules), 1 - confidence
+        rows, arrivals = _of_data(data, metrics, unit, share, rules)
+        alpha = 1 - confidence
     if isinstance(effect, Mapping):
         check_names("effect", effect, [metric for metric, *_ in rows])
         rows = [row for row in rows if row[0] in effect]
@@ -109,8 +133,27 @@ def users_needed(
         if not note:
             users = needed_for_groups(deviation, far, power, alpha, part)
             note = "" if users else "more than 2^40 users are needed"
-        records.append(UsersNeeded(metric, variant, value, far, users, note))
+        days, per_day = _days(users, arrivals)
+        records.append(
+            UsersNeeded(metric, variant, value, far, users, note, days, per_day)
+        )
     return records
+
+
+def _days(
+    users: int | None, arrivals: Sequence[int]
+) -> tuple[int | None, float | None]:
+    """Return after how many days so many users have come, and how many come on one."""
+    if not arrivals or users is None:
+        return None, None
+    later = arrivals[len(arrivals) // 2 :]
+    per_day = sum(later) / len(later)
+    for day, n in enumerate(accumulate(arrivals), 1):
+        if n >= users:
+            return day, per_day
+    missing = users - sum(arrivals)
+    days = len(arrivals) + math.ceil(missing / per_day) if per_day else None
+    return days, per_day
 
 
 def _reason(value: float, deviation: float, effect: float) -> str:
@@ -140,7 +183,8 @@ def _of_test(test: ABTest) -> list[_Row]:
 
 def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
-) -> list[_Row]:
+) -> tuple[list[_Row], Sequence[int]]:
+    arrivals: Sequence[int] = ()
     if isinstance(metrics, Mapping):
         cohort = from_users(
             data, metrics, unit=unit, variant=None, covariates={}, segment=None
@@ -148,6 +192,8 @@ def _of_data(
     else:
         rules = rules if unit is None else {**rules, "unit": unit}
         cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
+        daily = sums_by_day(data, metrics, rules)
+        arrivals = cohort.arrivals if daily is None else new_by_day(daily.frame, "day")
     rows: list[_Row] = []
     columns = cohort.columns()
     for measure in cohort.measures:
@@ -159,4 +205,4 @@ def _of_data(
             value, variance, _ = quantile_of(known, measure.quantile)
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
-    return rows
+    return rows, arrivals

@@ -140,6 +140,7 @@ def compared(
         warnings=tuple(warnings),
         excluded=dict(cohort.excluded),
         health=pl.DataFrame(health, infer_schema_length=None) if health else None,
+        arrivals=cohort.arrivals,
     )
 
 
