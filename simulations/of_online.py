@@ -15,6 +15,8 @@ from rankine._online.moments import SIDES, Moments
 from simulations.rows import Row, Simulation, share
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankine._base.arrays import Floats
 
 ALPHA = 0.05
@@ -115,33 +117,61 @@ PER_DAY = 250
 """Users who enter each arm on a day."""
 
 
-def peeking(scale: float, *, kind: str) -> list[Row]:
+def peeking(scale: float, *, kind: str, returning: bool = False) -> list[Row]:
     """Return how many A/A tests ever cross under daily peeking; and by p-values."""
     rounds = max(1, round(2_000 * scale))
-    rng = np.random.default_rng([20, len(kind)])
+    rng = np.random.default_rng([20, len(kind), *([1] * returning)])
     expected = LOOKS * PER_DAY * 2
     ever = naive = 0
+    days = _returning if returning else _entering
     for size in _sizes(rounds):
         crossed, small = np.zeros(size, bool), np.zeros(size, bool)
-        merged: list[Moments] = []
-        for _ in range(LOOKS):
-            today = [moments(*_day(rng, size, kind)) for _ in range(2)]
-            merged = (
-                [old.plus(new) for old, new in zip(merged, today, strict=True)]
-                if merged
-                else today
-            )
-            effect = effect_of(*merged, cuped=kind.endswith("CUPED"))
+        arms = (days(rng, size, kind) for _ in range(2))
+        for pair in zip(*arms, strict=True):
+            effect = effect_of(*pair, cuped=kind.endswith("CUPED"))
             low, high = effect.always(ALPHA, expected)
             crossed |= (low > 0) | (high < 0)
             small |= effect.p() <= ALPHA
         ever += int(crossed.sum())
         naive += int(small.sum())
-    what = f"A/A tests of {kind}, {LOOKS} looks"
+    what = f"A/A tests of {kind}, {LOOKS} looks{', users return' * returning}"
     return [
         share(f"{what}: sequence ever excludes 0", ever, rounds, most=ALPHA),
         share(f"{what}: p ever <= 0.05", naive, rounds),
     ]
+
+
+def _entering(rng: np.random.Generator, rounds: int, kind: str) -> Iterator[Moments]:
+    """Give what is known of an arm at each look; users enter once."""
+    known: Moments | None = None
+    for _ in range(LOOKS):
+        today = moments(*_day(rng, rounds, kind))
+        known = today if known is None else known.plus(today)
+        yield known
+
+
+def _returning(rng: np.random.Generator, rounds: int, kind: str) -> Iterator[Moments]:
+    """Give the same where users return on later days, some of them far more often.
+
+    What is known of a user grows from look to look, so that looks are not of parts
+    that add up.
+    """
+    shape = rounds, LOOKS * PER_DAY
+    often, rate = rng.lognormal(-1, 1, shape), rng.beta(1, 9, shape)
+    shown, clicks = np.zeros(shape), np.zeros(shape)
+    before = 1 + rng.poisson(LOOKS / 2 * often)
+    earlier = rng.binomial(before, rate)
+    columns = [clicks, shown, earlier.astype(np.float64), before.astype(np.float64)]
+    for day in range(LOOKS):
+        here = (day + 1) * PER_DAY
+        seen = rng.poisson(often[:, :here])
+        seen[:, day * PER_DAY :] += 1
+        shown[:, :here] += seen
+        clicks[:, :here] += rng.binomial(seen, rate[:, :here])
+        yield moments(*(column[:, :here] for column in columns[: _COLUMNS[kind]]))
+
+
+_COLUMNS = {"a mean": 1, "a ratio": 2, "a ratio with CUPED": 4}
 
 
 def _day(rng: np.random.Generator, rounds: int, kind: str) -> tuple[Floats, ...]:
@@ -201,8 +231,9 @@ SIMULATIONS: tuple[Simulation, ...] = (
     coverage,
     sparse,
     *(
-        partial(peeking, kind=own)
-        for own in ("a mean", "a ratio", "a ratio with CUPED")
+        partial(peeking, kind=own, returning=returning)
+        for returning in (False, True)
+        for own in _COLUMNS
     ),
     drafts,
 )
