@@ -170,10 +170,16 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 simulate: $(VENV)/installed-dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python simulations/run.py
 
+# obp is there for its logs alone, without what it imports.
+$(ORACLE)-online/logs: $(ORACLE)-online/installed
+	$(ORACLE)-online/bin/python -m $(INSTALL) --only-binary :all: --no-deps obp==0.4.1
+	@touch $@
+
 .PHONY: oracle-online
-oracle-online: $(ORACLE)-online/installed
+oracle-online: $(ORACLE)-online/installed $(ORACLE)-online/logs
 	POLARS_MAX_THREADS=1 $(ORACLE)-online/bin/python oracle/online.py \
 		--cases $(CASES) --seed $(SEED)
+	POLARS_MAX_THREADS=1 $(ORACLE)-online/bin/python oracle/openbandit.py
 
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
 # warnings would not be errors.
