@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from rankine._online.abresult import ABTest, SampleRatio
 from rankine._online.abtest import ab_test
+from rankine._online.beside import side_by_side
 from rankine._online.calibrate import Calibration, calibrate
 from rankine._online.clicks import (
     ClickJudgements,
@@ -40,5 +41,6 @@ __all__ = [
     "Summary", "UbiLog", "UsersNeeded", "ab_test", "bounce_rate", "calibrate",
     "click_metrics", "click_through_rate", "conversion_rate", "engagement_rate",
     "from_sql", "from_ubi", "generate", "interleave", "interleaving_test",
-    "judgments_from_clicks", "roi", "summarize", "time_on_page", "users_needed",
+    "judgments_from_clicks", "roi", "side_by_side", "summarize", "time_on_page",
+    "users_needed",
 ]  # fmt: skip

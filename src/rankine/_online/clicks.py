@@ -75,7 +75,8 @@ def judgments_from_clicks(
 
     Args:
         log: a row per item that was shown, with query_id, item_id, position (but for
-            ``ctr``), and click (0, 1, or how many).
+            ``ctr``), and click (0, 1, or how many); or a log of events, in which
+            impressions and clicks are rows of their own.
         model: how clicks are weighed.
         examination: how often each rank is looked at: {rank: share}, or shares from
             rank 1. If not given, ``position`` estimates it from items that were shown
@@ -129,7 +130,8 @@ def judgments_from_clicks(
     optional: tuple[str, ...] = ("position",)
     if model != "ctr":
         needs["position"], optional = "says where it was shown", ()
-    frame, name = read_shown(log, needs, columns, optional)
+    strays: list[str] = []
+    frame, name = read_shown(log, needs, columns, optional, strays)
     ranked = "position" in frame.columns
     if not ranked:
         frame = frame.with_columns(pl.lit(1.0).alias("position"))
@@ -141,6 +143,7 @@ def judgments_from_clicks(
         _refuse_above(cells, name)
     curve = by_position(frame)
     weight, notes = _WEIGHTS[model](cells, curve, _given(examination), name)
+    notes = [*strays, *notes]
     ranks = curve["position"].to_numpy()
     curve = curve.with_columns(pl.Series("weight", weight))
     looked = weight[np.searchsorted(ranks, cells["position"].to_numpy())]
@@ -343,7 +346,7 @@ def click_metrics(
 
     Args:
         log: a row per item that was shown, with impression_id, position, click, and
-            user_id if there is one.
+            user_id if there is one; or a log of events, with an item_id.
         columns: which column is what, where names are not known.
         confidence: of the interval.
 
@@ -373,9 +376,10 @@ def click_metrics(
         "position": "says where an item was shown",
         "click": "says what users chose",
     }
-    frame, _ = read_shown(log, needs, columns, ("user",))
+    notes: list[str] = []
+    frame, _ = read_shown(log, needs, columns, ("user",), notes)
     curve = by_position(frame)
-    notes = above_one(curve)
+    notes += above_one(curve)
     if "user" not in frame.columns:
         frame = frame.with_columns(pl.col("impression").alias("user"))
         notes.append("no users are known: the interval is too narrow if they repeat")

@@ -1,19 +1,28 @@
-"""Logs of lists that were shown: a row per item and impression, with its clicks."""
+"""Logs of lists that were shown: a row per item and impression, with its clicks.
+
+Or logs of events, in which impressions and clicks are rows of their own.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.text import count
 from rankine._io import open_table
 from rankine._io.columns import check_parts, known_columns, told_column
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.rules import Rules
+from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rankine._io.tables import Table
 
 COLUMNS = {
     "user": ("user_id", "user", "visitor_id", "client_id"),
@@ -22,6 +31,7 @@ COLUMNS = {
     "item": ("item_id", "item", "doc_id", "object_id", "docid"),
     "position": ("position", "rank", "ordinal"),
     "click": ("click", "clicks", "clicked", "reward"),
+    "event": ("event", "event_name", "event_type", "action_name"),
     "team": ("team", "ranker", "source"),
     "rank_a": ("rank_a",),
     "rank_b": ("rank_b",),
@@ -35,6 +45,7 @@ def read_shown(
     needs: Mapping[str, str],
     columns: Mapping[str, Any] | None,
     optional: Sequence[str] = (),
+    notes: list[str] | None = None,
 ) -> tuple[pl.DataFrame, str]:
     """Read the columns that are needed, each under the name of its part.
 
@@ -43,6 +54,8 @@ def read_shown(
         needs: the parts that must be there, and what for.
         columns: which column is what, where names are not known.
         optional: parts that are read if they are there.
+        notes: takes what is said of a log of events, in which impressions and clicks
+            are rows of their own.
 
     Returns:
         The rows, and what to call the log.
@@ -50,8 +63,43 @@ def read_shown(
     given = columns or {}
     check_parts(given, COLUMNS)
     table = open_table(log, "log")
-    column_of = {}
-    for part in (*needs, *optional):
+    column_of = _resolved(table, needs, given, optional)
+    numeric = [name for part, name in column_of.items() if part in _NUMBERS]
+    loaded = table.load(list(dict.fromkeys(column_of.values())), numeric)
+    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
+    origin: Any = origin_of(table.name, loaded)
+    if "event" in column_of:
+        frame, strays = _with_clicks(frame, column_of)
+        origin = _Picked(origin, frame["row"])
+        if strays and notes is not None:
+            notes.append(f"{count(strays, 'click')} without an impression left out")
+    if frame.height == 0:
+        msg = f"{table.name} has no rows"
+        raise DataError(msg)
+    series = []
+    for part, name in column_of.items():
+        column = frame[name]
+        if part not in _NUMBERS:
+            column = ids(column, part, origin, hint="")[0]
+        else:
+            column = numbers(column, name, origin, lenient=part not in needs)
+            _check(part, column, name, origin)
+        series.append(column.alias(part))
+    return pl.DataFrame(series), table.name
+
+
+def _resolved(
+    table: Table,
+    needs: Mapping[str, str],
+    given: Mapping[str, Any],
+    optional: Sequence[str],
+) -> dict[str, str]:
+    """Say which column is what."""
+    column_of: dict[str, str] = {}
+    parts = [*needs, *optional]
+    if "click" in needs and _of_events(table.names, given):
+        parts = [part for part in parts if part != "click"] + ["event", "item"]
+    for part in dict.fromkeys(parts):
         name = told_column(table.names, given.get(part), table.name)
         known = known_columns(table.names, part, COLUMNS)
         if name is None and known:
@@ -66,23 +114,60 @@ def read_shown(
                 f"with columns={{{part!r}: ...}}"
             )
             raise ColumnNotFoundError(msg)
-    numeric = [name for part, name in column_of.items() if part in _NUMBERS]
-    loaded = table.load(list(dict.fromkeys(column_of.values())), numeric)
-    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-    origin: Any = origin_of(table.name, loaded)
-    if frame.height == 0:
-        msg = f"{table.name} has no rows"
-        raise DataError(msg)
-    series = []
-    for part, name in column_of.items():
-        column = frame[name]
-        if part not in _NUMBERS:
-            column = ids(column, part, origin, hint="")[0]
-        else:
-            column = numbers(column, name, origin, lenient=part not in needs)
-            _check(part, column, name, origin)
-        series.append(column.alias(part))
-    return pl.DataFrame(series), table.name
+    return column_of
+
+
+@dataclass(frozen=True, eq=False)
+class _Picked:
+    """Says where rows stand that were picked from others."""
+
+    origin: Any
+    rows: pl.Series
+
+    @property
+    def name(self) -> str:
+        """What to call the log."""
+        return str(self.origin.name)
+
+    def where(self, row: int) -> str:
+        """Say where a row stands."""
+        return str(self.origin.where(int(self.rows[row])))
+
+
+def _of_events(names: Sequence[str], given: Mapping[str, Any]) -> bool:
+    """Say whether clicks are rows of their own, and not a column."""
+    if "click" in given or known_columns(names, "click", COLUMNS):
+        return False
+    return "event" in given or bool(known_columns(names, "event", COLUMNS))
+
+
+def _with_clicks(
+    frame: pl.DataFrame, column_of: dict[str, str]
+) -> tuple[pl.DataFrame, int]:
+    """Return the impressions with the number of their clicks; and clicks without any.
+
+    A click belongs to the first impression that has the same values in the columns
+    that all clicks have.
+    """
+    known = known_words(Rules())
+    kind = as_words(frame[column_of["event"]]).replace_strict(
+        [*known], [*known.values()], default=None
+    )
+    frame = frame.with_row_index("row")
+    shown, clicks = (frame.filter(kind == name) for name in ("impression", "click"))
+    keys = [
+        name
+        for part, name in column_of.items()
+        if part != "event" and not clicks[name].null_count()
+    ]
+    counts = clicks.group_by(keys).agg(pl.len().cast(pl.Int64).alias("click"))
+    strays = clicks.join(shown, on=keys, how="anti").height
+    first = pl.int_range(pl.len()).over(keys) == 0
+    shown = shown.join(counts, on=keys, how="left", maintain_order="left")
+    clicked = pl.when(first).then("click").fill_null(0).alias("click")
+    del column_of["event"]
+    column_of["click"] = "click"
+    return shown.with_columns(clicked), strays
 
 
 def _check(part: str, column: pl.Series, name: str, origin: Any) -> None:
