@@ -10,7 +10,7 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 ORDER = (
     "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
-    "_evaluate", "_online", "_report", "_experiment", "cli", "stats", "online",
+    "_evaluate", "_online", "_report", "_experiment", "cli", "stats", "online", "plot",
     "pytest_plugin",
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]

@@ -2,6 +2,7 @@
 
 from rankine import errors as errors
 from rankine import online as online
+from rankine import plot as plot
 from rankine import pytest_plugin as pytest_plugin
 from rankine import stats as stats
 from rankine._conventions import Convention, conventions

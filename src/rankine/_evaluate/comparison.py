@@ -12,6 +12,7 @@ import polars as pl
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_count, check_number
 from rankine._base.text import count
+from rankine._evaluate.drawn import DrawnComparison
 from rankine._evaluate.moved import Moved, moved_queries
 from rankine._evaluate.segments import gap_table, segment_table, segments_of
 from rankine._evaluate.wholes import whole_warnings
@@ -38,7 +39,7 @@ _OF_QUERIES = {
 """The columns that only metrics with values per query have."""
 
 
-class Comparison:
+class Comparison(DrawnComparison):
     """Systems on the same queries: their means, and what every two of them differ by.
 
     `table` has a row per system and metric, `pairwise` one per metric and pair, `moved`

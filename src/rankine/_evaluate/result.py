@@ -9,6 +9,7 @@ import polars as pl
 from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
+from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in, told_in
 from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _NO_DOUBTS = Doubts()
 
 
-class Evaluation:
+class Evaluation(DrawnEvaluation):
     """The values of metrics for every query, and what they come to.
 
     ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are

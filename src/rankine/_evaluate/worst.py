@@ -202,20 +202,29 @@ def first_items(
     evaluation: Evaluation, label: str, queries: Sequence[Any]
 ) -> list[tuple[TopItem, ...]]:
     """Return the first items of the lists of some queries, as far as they are known."""
+    records = records_of(evaluation, label, queries)
+    return [() if record is None else record.top for record in records]
+
+
+def records_of(
+    evaluation: Evaluation, label: str, queries: Sequence[Any]
+) -> list[WorstQuery | None]:
+    """Return the items of some queries, without values; None where none are known."""
     bound, table = table_of(evaluation, label)
     known = isinstance(table, Aligned) or getattr(table, "trail", None) is not None
     if not known:
-        return [()] * len(queries)
+        return [None] * len(queries)
     rows = {str(query): row for row, query in enumerate(table.ids)}
     places = [rows.get(str(query)) for query in queries]
     listed = np.array([row for row in places if row is not None], dtype=np.int64)
     values = np.zeros(len(listed))
-    records = worst_queries(
-        bound, [table.ids[int(row)] for row in listed], values,
-        _trail(evaluation, table, listed),
+    records = iter(
+        worst_queries(
+            bound, [table.ids[int(row)] for row in listed], values,
+            _trail(evaluation, table, listed),
+        )
     )  # fmt: skip
-    tops = iter([query.top for query in records])
-    return [() if row is None else next(tops) for row in places]
+    return [None if row is None else next(records) for row in places]
 
 
 def n_kept(evaluation: Evaluation, label: str) -> int:

@@ -125,13 +125,17 @@ def _p(value: float | None) -> str:
     return f"< {_LEAST_P}" if value < _LEAST_P else f"{value:.4f}"
 
 
-def _how(comparison: Comparison) -> str:
-    """Say how it was compared, and how to read the marks."""
+def tested(comparison: Comparison) -> str:
+    """Say by which test and correction it was compared."""
     how = comparison.settings
     plain = how.correction == "none" or how.test in TUKEY
-    corrected = "" if plain else f", corrected by {how.correction}"
+    return how.test if plain else f"{how.test}, corrected by {how.correction}"
+
+
+def _how(comparison: Comparison) -> str:
+    """Say how it was compared, and how to read the marks."""
     return (
-        f"{how.test}{corrected}; letters before a mean name the systems that it is "
+        f"{tested(comparison)}; letters before a mean name the systems that it is "
         f"better than; * is the best mean; + = - are the queries that gain, stay and "
         "lose"
     )

@@ -1,0 +1,355 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+  const PAGE = 50;
+
+  // All text goes through textContent: nothing of the data becomes markup.
+  const make = (name, options = {}, ...children) => {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(options)) {
+      if (key === "text") node.textContent = value;
+      else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== false) node.setAttribute(key, value === true ? "" : value);
+    }
+    node.append(...children);
+    return node;
+  };
+
+  // As Python rounds: of two numbers equally near, the even one.
+  const rounded = (x) => {
+    if (Number.isNaN(x)) return "undefined";
+    const parts = x * 32;
+    if (Number.isInteger(parts) && parts % 2 !== 0) {
+      const whole = Math.floor(Math.abs(x) * 1e4);
+      const size = ((whole + (whole % 2)) / 1e4).toFixed(4);
+      return (x < 0 ? "-" : "") + size;
+    }
+    return x.toFixed(4);
+  };
+  const signed = (x) => (x > 0 || Object.is(x, 0) ? "+" : "") + rounded(x);
+
+  // Theme.
+  const theme = byId("theme");
+  const preferred = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme || (preferred.matches ? "dark" : "light")) === "dark";
+  const nameTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
+  theme.hidden = false;
+  nameTheme();
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    nameTheme();
+    redraw();
+  });
+  preferred.addEventListener("change", () => { nameTheme(); redraw(); });
+
+  // Tables that sort by their titles.
+  const sortBy = (rows, key, falling) => {
+    const sign = falling ? -1 : 1;
+    return rows
+      .map((row, place) => [key(row), place, row])
+      .sort(([a, i], [b, j]) => {
+        if (typeof a === "number" && typeof b === "number") {
+          if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || i - j;
+          return sign * (a - b) || i - j;
+        }
+        return sign * String(a).localeCompare(String(b), undefined, { numeric: true }) || i - j;
+      })
+      .map(([, , row]) => row);
+  };
+  const keyOf = (column) => (row) => {
+    const cell = row.cells[column];
+    return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+  };
+  const titles = (table, sort) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = make("button", { type: "button", class: "title" }, ...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const before = head.getAttribute("aria-sort");
+        const first = head.classList.contains("at-r") ? "descending" : "ascending";
+        const other = first === "descending" ? "ascending" : "descending";
+        const now = before === first ? other : first;
+        heads.forEach((each) => each.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", now);
+        sort(column, now === "descending");
+      });
+    });
+    return heads;
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    titles(table, (column, falling) => {
+      const body = table.tBodies[0];
+      body.append(...sortBy([...body.rows], keyOf(column), falling));
+    });
+  }
+
+  // Charts.
+  const views = new Map();
+  const fill = (spec, words) => JSON.parse(JSON.stringify(spec), (key, value) =>
+    key === "title" && typeof value === "string"
+      ? value.replace(/\{(metric|a|b)\}/g, (_, name) => words[name])
+      : value);
+  const draw = async (name, change) => {
+    const figure = byId(name);
+    if (!figure || !window.vegaEmbed) return;
+    const spec = change ? change(data.charts[name]) : JSON.parse(JSON.stringify(data.charts[name]));
+    const rows = spec.data.values ? spec.data.values.length : 0;
+    const live = figure.querySelector(".live");
+    live.hidden = false;
+    if (typeof spec.width === "number") {
+      spec.width = "container";
+      spec.autosize = { type: "fit-x", contains: "padding" };
+    }
+    const drawn = await window.vegaEmbed(live, spec, {
+      mode: "vega-lite", ast: true, actions: false, defaultStyle: false,
+      renderer: rows > 1000 ? "canvas" : "svg",
+      tooltip: { theme: isDark() ? "dark" : "light" },
+    });
+    figure.querySelector(".drawn").hidden = true;
+    live.removeAttribute("aria-hidden");
+    live.setAttribute("role", "img");
+    live.setAttribute("aria-label", figure.querySelector(".drawn").getAttribute("aria-label"));
+    const before = views.get(name);
+    if (before) before.finalize();
+    views.set(name, drawn);
+    drawn.view.addEventListener("click", (_, item) => {
+      if (item && item.datum && item.datum.place !== undefined) open(item.datum.place);
+    });
+  };
+  const filled = new Set(["bars", "dots"]);
+  const redraw = () => {
+    for (const name of Object.keys(data.charts)) if (!filled.has(name)) draw(name);
+    drawPair();
+  };
+
+  // Values of queries.
+  const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const unpack = ([text, places]) => {
+    const numbers = new Float64Array(bytesOf(text).buffer);
+    if (places === undefined) return numbers;
+    const bytes = bytesOf(places);
+    const codes = numbers.length <= 256 ? bytes : new Uint16Array(bytes.buffer);
+    return Float64Array.from(codes, (code) => numbers[code]);
+  };
+  const values = (data.values || []).map((systems) => systems.map(unpack));
+  const state = { metric: 0, a: 0, b: 0, words: "", column: 0, falling: true, room: PAGE, open: null };
+  const compares = (data.pairs || []).length > 0;
+  if (compares) [state.a, state.b] = data.pairs[0];
+  const rowsOf = () => {
+    const [a, b] = [values[state.metric][state.a], values[state.metric][state.b]];
+    const rows = [];
+    for (let place = 0; place < a.length; place += 1) {
+      const d = b[place] - a[place];
+      if (!Number.isNaN(compares ? d : a[place])) rows.push({ place, a: a[place], b: b[place], d });
+    }
+    return rows;
+  };
+  const gain = (d) => (data.higher[state.metric] === false ? -d : d);
+  const change = (d) => (Math.abs(d) <= 1e-12 ? "stays" : gain(d) > 0 ? "gains" : "loses");
+  const drawPair = () => {
+    if (!compares) return;
+    const rows = rowsOf().sort((x, y) => gain(y.d) - gain(x.d) || x.place - y.place)
+      .map(({ place, a, b, d }, start) => ({
+        place, query: data.queries[place], a, b, difference: d, change: change(d),
+        start, end: start + 1, n: 1,
+      }));
+    const words = { metric: data.metrics[state.metric], a: data.systems[state.a], b: data.systems[state.b] };
+    const withRows = (spec) => {
+      const drawn = fill(spec, words);
+      drawn.data = { name: "rows", values: rows };
+      if (drawn.layer) {
+        let [low, high] = [Infinity, -Infinity];
+        for (const row of rows) {
+          low = Math.min(low, row.a, row.b);
+          high = Math.max(high, row.a, row.b);
+        }
+        if (rows.length > 1000) drawn.layer[1].mark.opacity = 0.3;
+        drawn.layer[0].data = { values: [{ a: low, b: low }, { a: high, b: high }] };
+      }
+      return drawn;
+    };
+    draw("bars", withRows);
+    draw("dots", withRows);
+  };
+
+  // The explorer.
+  const explorer = byId("explorer");
+  const textOf = (texts, place) => texts[place] || "";
+  let list = null;
+  let detail = null;
+  let status = null;
+
+  const select = (label, names, value, chosen) => {
+    const box = make("select", { onchange: (event) => chosen(Number(event.target.value)) });
+    names.forEach((name, place) => box.append(make("option", { value: place, text: name })));
+    box.value = value;
+    return make("label", {}, make("span", { text: label }), box);
+  };
+
+  const build = () => {
+    const again = () => { state.room = PAGE; state.open = null; detail.replaceChildren(); fillList(); drawPair(); };
+    const controls = byId("controls");
+    const boxes = [select("Metric", data.metrics, 0, (place) => { state.metric = place; again(); })];
+    if (compares) {
+      boxes.push(select("From", data.systems, state.a, (place) => { state.a = place; again(); }));
+      boxes.push(select("To", data.systems, state.b, (place) => { state.b = place; again(); }));
+    }
+    controls.append(...boxes);
+    const search = make("input", { type: "search", id: "search", oninput: (event) => {
+      state.words = event.target.value.toLowerCase();
+      state.room = PAGE;
+      fillList();
+    } });
+    status = make("p", { class: "hint", role: "status" });
+    const heads = compares
+      ? [["query", "at-l"], ["from", "at-r"], ["to", "at-r"], ["difference", "at-r"]]
+      : [["query", "at-l"], ["value", "at-r"]];
+    list = make("table", {}, make("caption", { class: "unseen", text: "Queries" }),
+      make("thead", {}, make("tr", {}, ...heads.map(([text, side]) => make("th", { text, scope: "col", class: side })))),
+      make("tbody"));
+    state.column = heads.length - 1;
+    state.falling = compares || data.higher[0] === false;
+    titles(list, (column, falling) => { state.column = column; state.falling = falling; fillList(); });
+    detail = make("div", { class: "detail", tabindex: "-1" });
+    explorer.append(
+      make("label", { class: "search" }, make("span", { text: "Search queries" }), search),
+      status,
+      make("div", { class: "two" },
+        make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Queries" }, list), detail));
+    controls.hidden = false;
+    explorer.hidden = false;
+    fillList();
+  };
+
+  const fillList = () => {
+    const all = rowsOf();
+    const name = ({ place }) => data.queries[place];
+    const matching = state.words
+      ? all.filter((row) => (name(row) + " " + textOf(data.queryTexts, row.place)).toLowerCase().includes(state.words))
+      : all;
+    const keys = compares
+      ? [name, (row) => row.a, (row) => row.b, (row) => Math.abs(row.d)]
+      : [name, (row) => row.a];
+    const rows = sortBy(matching, keys[state.column], state.falling);
+    const shown = rows.slice(0, state.room);
+    const body = list.tBodies[0];
+    body.replaceChildren(...shown.map((row) => {
+      const button = make("button", { type: "button", class: "link", text: name(row), onclick: () => open(row.place) });
+      const text = textOf(data.queryTexts, row.place);
+      const first = make("td", {}, button, ...(text ? [make("small", { text, dir: "auto" })] : []));
+      const numbers = [row.a, ...(compares ? [row.b] : [])]
+        .map((value) => make("td", { class: "at-r", text: rounded(value) }));
+      const last = compares ? [make("td", { class: `at-r ${change(row.d)}`, text: signed(row.d) })] : [];
+      return make("tr", { "data-place": row.place, "aria-current": state.open === row.place ? "true" : null }, first, ...numbers, ...last);
+    }));
+    const n = rows.length.toLocaleString("en");
+    status.replaceChildren(`${n} ${rows.length === 1 ? "query" : "queries"}`);
+    if (rows.length > shown.length) {
+      status.append(`, the first ${shown.length} are shown. `, make("button", {
+        type: "button", class: "link", text: "Show more",
+        onclick: () => { state.room *= 4; fillList(); },
+      }));
+    }
+  };
+
+  const gradeClass = (grade) => (grade === null ? "unjudged" : grade <= 0 ? "g0" : `g${Math.min(Math.ceil(grade), 4)}`);
+  const chip = (grade) => make("span", {
+    class: `grade ${gradeClass(grade)}`,
+    title: grade === null ? "not judged" : `grade ${grade}`,
+    text: grade === null ? "–" : String(grade),
+  });
+  const itemRow = ([rank, item, grade], other) => {
+    const text = textOf(data.itemTexts, item);
+    const words = text ? `${data.items[item]}: ${text}` : data.items[item];
+    const moved = other === undefined ? "" : other === null ? "new" : other === rank ? "=" : other > rank ? `▲${other - rank}` : `▼${rank - other}`;
+    return make("li", { "data-item": item, title: words },
+      make("span", { class: "rank", text: rank || "–" }), chip(grade),
+      make("span", { class: "item", text: words, dir: "auto" }),
+      make("span", { class: "move", text: moved }));
+  };
+  const listOf = (system, place) => (data.lists[system] || {})[place];
+  const lines = (left, right) => {
+    // Rows have one height, so that a line needs no measuring.
+    const height = 30;
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    const rows = Math.max(left.length, right.length);
+    svg.setAttribute("viewBox", `0 0 40 ${rows * height}`);
+    svg.setAttribute("height", rows * height);
+    svg.setAttribute("aria-hidden", "true");
+    svg.setAttribute("preserveAspectRatio", "none");
+    left.forEach(([, item, grade], i) => {
+      const j = right.findIndex((row) => row[1] === item);
+      if (j < 0) return;
+      const line = document.createElementNS(space, "line");
+      line.setAttribute("x1", 0);
+      line.setAttribute("x2", 40);
+      line.setAttribute("y1", (i + 0.5) * height);
+      line.setAttribute("y2", (j + 0.5) * height);
+      line.setAttribute("class", grade > 0 ? "relevant" : "other");
+      svg.append(line);
+    });
+    return svg;
+  };
+  const missedOf = (system, place) => {
+    const missed = (listOf(system, place) || [[], []])[1];
+    if (!missed.length) return [];
+    return [make("h4", { text: "Relevant, but not among the first" }),
+      make("ul", { class: "items" }, ...missed.map((row) => itemRow(row)))];
+  };
+
+  const open = (place) => {
+    state.open = place;
+    for (const row of list.tBodies[0].rows) {
+      if (Number(row.dataset.place) === place) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
+    }
+    const systems = compares ? [state.a, state.b] : [0];
+    const text = textOf(data.queryTexts, place);
+    const numbers = make("table", {}, make("caption", { class: "unseen", text: "Values of the query" }),
+      make("thead", {}, make("tr", {}, make("th", { text: "metric", scope: "col" }),
+        ...systems.map((system) => make("th", { text: data.systems[system], scope: "col", class: "at-r" })))),
+      make("tbody", {}, ...data.metrics.map((metric, row) => make("tr", {}, make("th", { text: metric, scope: "row" }),
+        ...systems.map((system) => make("td", { class: "at-r", text: rounded(values[row][system][place]) }))))));
+    const known = systems.map((system) => listOf(system, place));
+    const close = make("button", { type: "button", text: "Close", onclick: () => {
+      state.open = null;
+      detail.replaceChildren();
+      const row = list.querySelector(`tr[data-place="${place}"]`);
+      if (row) { row.removeAttribute("aria-current"); row.querySelector("button").focus(); }
+    } });
+    const parts = [make("div", { class: "bar" }, make("h3", { text: data.queries[place] }), close)];
+    if (text) parts.push(make("p", { text, dir: "auto" }));
+    parts.push(numbers);
+    if (known.every((each) => each === undefined)) {
+      parts.push(make("p", { class: "hint", text: "The lists of this query are not in this file." }));
+    } else {
+      const tops = known.map((each) => (each || [[], []])[0]);
+      const ranks = tops.map((top) => new Map(top.map(([rank, item]) => [item, rank])));
+      const columns = systems.map((system, side) => make("div", {},
+        make("h4", { text: data.systems[system] }),
+        make("ol", { class: "items" }, ...tops[side].map((row) =>
+          itemRow(row, compares && side === 1 ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
+      if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops)));
+      parts.push(make("div", { class: compares ? "pair" : "single" }, ...columns));
+      const missed = systems.map((system) => make("div", {}, ...missedOf(system, place)));
+      if (compares) missed.splice(1, 0, make("div"));
+      parts.push(make("div", { class: compares ? "pair" : "single" }, ...missed));
+    }
+    detail.replaceChildren(...parts);
+    detail.focus({ preventScroll: true });
+    detail.scrollIntoView({ block: "nearest" });
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && state.open !== null) detail.querySelector("button").click();
+  });
+
+  if (explorer && values.length) build();
+  redraw();
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details")) each.open = true;
+  });
+})();

@@ -1,0 +1,325 @@
+"""Results as charts: rows of what is drawn, and the specification that draws them."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.checks import check_choice
+from rankine._base.text import p_text
+from rankine._evaluate.result import Evaluation
+from rankine._report import specs
+from rankine._report.tables import shown
+from rankine._stats.flips import NOTHING
+from rankine.errors import MissingExtraError, ParameterError, RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rankine._evaluate.comparison import Comparison
+    from rankine._report.specs import Rows, Spec
+
+_PAIRS = 45
+"""Pairs of each metric that are drawn; of more, those with the best system are."""
+_KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+
+
+def altair_of(spec: Spec) -> Any:
+    """Return a specification as a chart of Altair."""
+    try:
+        return import_module("altair").Chart.from_dict(spec)
+    except ImportError:
+        msg = "charts need altair; pip install 'rankine-eval[report]'"
+        raise MissingExtraError(msg) from None
+
+
+def plot(
+    result: Comparison | Evaluation,
+    kind: str,
+    metric: str | None = None,
+    pair: tuple[str | None, str | None] = (None, None),
+    ks: Iterable[int] | None = None,
+) -> Any:
+    """Return a chart of a result; see `Comparison.plot` and `Evaluation.plot`."""
+    if isinstance(result, Evaluation):
+        check_choice("kind", kind, tuple(_OF_EVALUATION))
+        return altair_of(_OF_EVALUATION[kind](result, metric, ks))
+    check_choice("kind", kind, tuple(_OF_COMPARISON))
+    label = metric_of(result, metric)
+    return altair_of(_OF_COMPARISON[kind](result, label, _pair(result, *pair), ks))
+
+
+def metric_of(comparison: Comparison, metric: str | None) -> str:
+    """Return a metric under its own name; the first if none is named."""
+    return comparison.metrics[0] if metric is None else comparison._label(metric)  # noqa: SLF001 - of our own making
+
+
+def _pair(comparison: Comparison, a: str | None, b: str | None) -> tuple[str, str]:
+    """Return two systems; those of the first pair where they are not named."""
+    first = comparison.pairwise.row(0, named=True)
+    names = (first["a"] if a is None else a, first["b"] if b is None else b)
+    for name in names:
+        comparison._number(name)  # noqa: SLF001 - of our own making
+    return names
+
+
+def shown_pairs(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
+    """Return the rows of `pairwise` that are drawn of a metric.
+
+    They are all, or those with the best system where there are too many.
+    """
+    pairs = comparison.pairwise
+    rows = [row for row in pairs.iter_rows(named=True) if row["metric"] == metric]
+    if comparison.baseline is None and len(rows) > _PAIRS:
+        best = comparison.systems[_best(comparison, metric)]
+        rows = [row for row in rows if best in (row["a"], row["b"])]
+    return rows
+
+
+def _best(comparison: Comparison, metric: str) -> int:
+    """Return the number of the best system, or of the first where none is best."""
+    return min(comparison.best[comparison.metrics.index(metric)], default=0)
+
+
+def forest(comparison: Comparison, metric: str) -> Spec:
+    """Return the difference of each pair, with its interval and verdict."""
+    against = comparison.baseline
+    rows = [
+        {
+            "label": shown(
+                row["b"] if against == row["a"] else f"{row['a']} to {row['b']}"
+            ),
+            "value": _drawn(row["difference"]),
+            "low": _drawn(row["low"]),
+            "high": _drawn(row["high"]),
+            "verdict": row["verdict"].split(",", 1)[0],
+        }
+        for row in shown_pairs(comparison, metric)
+    ]
+    than = "" if against is None else f" from {shown(against)}"
+    return specs.forest(rows, f"difference in {metric}{than}")
+
+
+def query_rows(comparison: Comparison, metric: str, a: str, b: str) -> Rows:
+    """Return a row per query that both systems have, the largest gain first."""
+    values = values_of(comparison, metric, a, b)
+    higher = comparison._compared.directions[comparison.metrics.index(metric)]  # noqa: SLF001
+    d = values[1] - values[0]
+    both = np.flatnonzero(~np.isnan(d))
+    order = both[np.argsort(-d[both], kind="stable")]
+    if higher is False:
+        order = order[::-1]
+    return [
+        {
+            "query": shown(comparison.queries[row]),
+            "a": float(values[0, row]),
+            "b": float(values[1, row]),
+            "difference": float(d[row]),
+            "change": _change(float(d[row]), higher=higher is not False),
+            "start": place,
+            "end": place + 1,
+            "n": 1,
+        }
+        for place, row in enumerate(order.tolist())
+    ]
+
+
+def values_of(comparison: Comparison, metric: str, a: str, b: str) -> Any:
+    """Return the values of two systems; refuse a metric without values per query."""
+    row = comparison._refuse_whole(metric)  # noqa: SLF001 - of our own making
+    numbers = [comparison._number(name) for name in (a, b)]  # noqa: SLF001
+    return comparison._compared.values[row][numbers]  # noqa: SLF001
+
+
+def _change(d: float, *, higher: bool) -> str:
+    if abs(d) <= NOTHING:
+        return "stays"
+    return "gains" if (d > 0) == higher else "loses"
+
+
+def thinned_bars(rows: Rows, most: int) -> Rows:
+    """Return at most so many bars: each the mean of queries that stand together."""
+    if len(rows) <= most:
+        return rows
+    bars = []
+    for part in np.array_split(np.arange(len(rows)), most):
+        chunk = [rows[row] for row in part.tolist()]
+        middle = chunk[len(chunk) // 2]
+        mean = {
+            name: sum(row[name] for row in chunk) / len(chunk)
+            for name in ("a", "b", "difference")
+        }
+        ends = {"start": chunk[0]["start"], "end": chunk[-1]["end"]}
+        bars.append(middle | mean | ends | {"query": f"{len(chunk)} queries"})
+    return bars
+
+
+def thinned_points(rows: Rows, most: int) -> Rows:
+    """Return at most a point per cell of a grid, if there are more than so many."""
+    if len(rows) <= most:
+        return rows
+    values = np.array([[row["a"], row["b"]] for row in rows])
+    low, high = values.min(), values.max()
+    cells = np.floor((values - low) / ((high - low) or 1) * _GRID).astype(int)
+    inside: dict[tuple[Any, ...], list[int]] = {}
+    for row, cell in enumerate(np.minimum(cells, _GRID - 1).tolist()):
+        inside.setdefault((*cell, rows[row]["change"]), []).append(row)
+    points = []
+    for members in inside.values():
+        a, b = values[members].mean(axis=0).tolist()
+        point = {"a": a, "b": b, "difference": b - a, "n": len(members)}
+        points.append(rows[members[0]] | point | {"query": f"{len(members)} queries"})
+    return points
+
+
+_GRID = 30
+
+
+def differences(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
+    """Return the difference of every query between two systems, sorted."""
+    rows = query_rows(comparison, metric, *pair)
+    return specs.differences(rows, metric, *map(shown, pair))
+
+
+def scatter(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
+    """Return every query by its values in two systems."""
+    rows = query_rows(comparison, metric, *pair)
+    return specs.scatter(rows, metric, *map(shown, pair))
+
+
+def curve(
+    evaluations: Sequence[Evaluation],
+    metric: str,
+    ks: Iterable[int] | None = None,
+    names: Sequence[str] = (),
+) -> Spec:
+    """Return a metric at many cutoffs, of every system, with bands.
+
+    Cutoffs are those up to the metric's own, where it has one and none are given.
+    """
+    if not evaluations:
+        msg = "a curve needs runs, and only values were compared"
+        raise ParameterError(msg)
+    first = evaluations[0]
+    asked = first.metrics[list(first.summaries).index(metric)]
+    depth = asked.get("k") if asked.fact.at == "k" else None
+    # All but the cutoff stays as it was asked for.
+    family = asked if depth is None else asked(k=None)
+    cutoffs = [k for k in _KS if depth is None or k < depth]
+    cutoffs = list(ks) if ks is not None else [*cutoffs, *([depth] if depth else [])]
+    systems = [shown(name) for name in names or [first.name]]
+    rows = [
+        {"system": system, **{name: _drawn(value) for name, value in point.items()}}
+        for system, evaluation in zip(systems, evaluations, strict=True)
+        for point in evaluation.curve(family, cutoffs).iter_rows(named=True)
+    ]
+    return specs.curve(rows, f"{family}@k")
+
+
+def curves(
+    comparison: Comparison, metric: str, ks: Iterable[int] | None = None
+) -> Spec:
+    """Return the curves of the best systems, as many as colours can tell apart."""
+    order = np.arange(len(comparison.systems))
+    if len(order) > specs.MOST_CURVES:
+        row = comparison.metrics.index(metric)
+        means = comparison._compared.means[row]  # noqa: SLF001 - of our own making
+        higher = comparison._compared.directions[row] is not False  # noqa: SLF001
+        best = np.argsort(-means if higher else means, kind="stable")
+        order = np.sort(best[: specs.MOST_CURVES])
+    names = [comparison.systems[row] for row in order.tolist()]
+    known = comparison.evaluations
+    evaluations = [known[name] for name in names if name in known]
+    return curve(evaluations, metric, ks, names)
+
+
+def heatmap(comparison: Comparison, metric: str) -> Spec:
+    """Return the p-values of every two systems; with a baseline, of every metric."""
+    pairs = list(comparison.pairwise.iter_rows(named=True))
+    names = [shown(name) for name in comparison.systems]
+    against = comparison.baseline
+    rows = []
+    for row in pairs:
+        a, b = shown(row["a"]), shown(row["b"])
+        if against is not None:
+            rows.append(_cell(comparison, row, b, row["metric"], turned=False))
+        elif row["metric"] == metric:
+            rows.append(_cell(comparison, row, b, a, turned=False))
+            rows.append(_cell(comparison, row, a, b, turned=True))
+    if against is None:
+        return specs.heatmap(rows, names, names)
+    others = [name for name in names if name != shown(against)]
+    return specs.heatmap(rows, others, comparison.metrics)
+
+
+def _cell(
+    comparison: Comparison, row: dict[str, Any], name: str, column: str, *, turned: bool
+) -> dict[str, Any]:
+    p, higher = row["p_corrected"], True
+    place = comparison.metrics.index(row["metric"])
+    if comparison._compared.directions[place] is False:  # noqa: SLF001
+        higher = False
+    gain = ((row["difference"] > 0) == higher) != turned
+    level = specs.level_of(p, better=gain)
+    return {
+        "row": name, "column": column, "p": _drawn(p), "level": level,
+        "text": p_text(p),
+    }  # fmt: skip
+
+
+def _drawn(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def means(evaluation: Evaluation) -> Spec:
+    """Return the mean of every metric that has one, with its interval."""
+    rows = []
+    every = zip(evaluation.bound, evaluation.summaries.items(), strict=True)
+    for metric, (label, summary) in every:
+        if metric.summary == "sum":  # a count, on another scale
+            continue
+        low, high = evaluation.interval(label)
+        bounds = {"low": _drawn(low), "high": _drawn(high)}
+        rows.append({"label": label, "value": _drawn(summary.value), **bounds})
+    return specs.means(rows)
+
+
+def histogram(evaluation: Evaluation, metric: str | None) -> Spec:
+    """Return how many queries have which value."""
+    label = _label(evaluation, metric)
+    values = evaluation.summaries[label].values
+    return specs.histogram(values[~np.isnan(values)].tolist(), label)
+
+
+def _label(evaluation: Evaluation, metric: str | None) -> str:
+    if metric is None:
+        return next(iter(evaluation.summaries))
+    try:
+        return evaluation._label(metric)  # noqa: SLF001 - of our own making
+    except KeyError as error:
+        raise ParameterError(error.args[0]) from None
+
+
+def attempted(draw: Callable[..., Spec], *arguments: Any) -> Spec | str:
+    """Return a chart, or why there is none."""
+    try:
+        return draw(*arguments)
+    except RankineError as error:
+        return str(error)
+
+
+_OF_COMPARISON: dict[str, Callable[..., Spec]] = {
+    "forest": lambda result, metric, _, __: forest(result, metric),
+    "differences": lambda result, metric, pair, _: differences(result, metric, pair),
+    "scatter": lambda result, metric, pair, _: scatter(result, metric, pair),
+    "curve": lambda result, metric, _, ks: curves(result, metric, ks),
+    "heatmap": lambda result, metric, _, __: heatmap(result, metric),
+}
+_OF_EVALUATION: dict[str, Callable[..., Spec]] = {
+    "forest": lambda result, _, __: means(result),
+    "histogram": lambda result, metric, _: histogram(result, metric),
+    "curve": lambda result, metric, ks: curve([result], _label(result, metric), ks),
+}

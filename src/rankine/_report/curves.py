@@ -1,0 +1,79 @@
+"""Charts of predictions, and of how often ranks are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_number
+from rankine._evaluate.predictions import expected_calibration_error
+from rankine._report import specs
+from rankine._report.charts import altair_of
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def calibration(y: Any, p: Any, *, bins: int = 10) -> Any:
+    """Return a chart of how often what was predicted happened.
+
+    On the diagonal, probabilities hold; a point's size says how many rows it stands
+    for.
+
+    Args:
+        y: what happened, 0 or 1 per row.
+        p: the probability that was predicted for it.
+        bins: how many bins of equal width.
+
+    Returns:
+        A chart of Altair, with a point per bin that has rows.
+
+    Raises:
+        MissingExtraError: Altair is not installed.
+
+    >>> import rankine as rk
+    >>> chart = rk.plot.calibration([1, 0, 1, 1], [0.9, 0.2, 0.8, 0.7], bins=2)
+    >>> rows = chart.to_dict()["data"]["values"]
+    >>> [(round(row["mean"], 4), row["share"], row["n"]) for row in rows]
+    [(0.2, 0.0, 1), (0.8, 1.0, 3)]
+    """
+    table = expected_calibration_error(y, p, bins=bins).bins
+    rows = [
+        {"mean": row["predicted"], "share": row["observed"], "n": row["n"]}
+        for row in table.iter_rows(named=True)
+    ]
+    return altair_of(specs.calibration(rows))
+
+
+def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
+    """Return a chart of how often users look at each rank.
+
+    Args:
+        shares: {rank: share}, or shares from rank 1 on, as `judgments_from_clicks`
+            takes them.
+
+    Returns:
+        A chart of Altair, with a point per rank.
+
+    Raises:
+        MissingExtraError: Altair is not installed.
+        ParameterError: a share is no number from 0.
+
+    >>> import rankine as rk
+    >>> chart = rk.plot.examination([1, 0.6, 0.4])
+    >>> rows = chart.to_dict()["data"]["values"]
+    >>> [(row["rank"], row["share"]) for row in rows]
+    [(1, 1.0), (2, 0.6), (3, 0.4)]
+    """
+    given = shares
+    if not isinstance(given, Mapping):
+        given = dict(enumerate(given, 1))
+    if not given:
+        msg = "examination has no ranks; give a share for rank 1 at least"
+        raise ParameterError(msg)
+    rows = []
+    for rank, share in sorted(given.items()):
+        check_number(f"the share of rank {rank}", share, least=0)
+        rows.append({"rank": rank, "share": float(share)})
+    return altair_of(specs.examination(rows))

@@ -1,0 +1,202 @@
+"""What the explorer of queries shows: values, and the lists of those that moved."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._evaluate.worst import records_of
+from rankine._report.charts import shown_pairs
+from rankine._report.tables import shown
+from rankine._stats.flips import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rankine._base.arrays import AnyArray, Floats, Ints
+    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.result import Evaluation
+    from rankine._evaluate.worst import WorstQuery
+
+MOST_VALUES = 400_000
+"""Values that are in a file, so that it can be mailed."""
+_MOST = 200
+"""Queries of each pair whose lists are in a file."""
+_LISTS = 4000
+"""Lists in a file, however many pairs there are."""
+_FEWEST = 5
+_MISSED = 20
+_LETTERS = 200
+"""Letters of a text that are shown."""
+
+
+def explored(comparison: Comparison, texts: Mapping[Any, str]) -> dict[str, Any]:
+    """Return the values of queries, and both lists of those that moved most.
+
+    They moved by the first metric that has values per query.
+    """
+    compared = comparison._compared  # noqa: SLF001 - the numbers of the result
+    metrics = [
+        row for row in range(len(compared.metrics)) if row not in compared.wholes
+    ]
+    if not metrics:
+        return {}
+    rows = _kept(compared.values[metrics[0]])
+    room = MOST_VALUES // (len(rows) * len(compared.systems) or 1)
+    metrics = metrics[: max(room, 1)]
+    values = compared.values[metrics][:, :, rows]
+    label = compared.metrics[metrics[0]]
+    pairs = [
+        (compared.systems.index(row["a"]), compared.systems.index(row["b"]))
+        for row in shown_pairs(comparison, label)
+    ]
+    most = max(_FEWEST, min(_MOST, _LISTS // (2 * len(pairs) or 1)))
+    chosen: dict[int, dict[int, None]] = {}
+    for a, b in pairs:
+        for row in _moved(values[0, a], values[0, b], most).tolist():
+            chosen.setdefault(a, {})[row] = None
+            chosen.setdefault(b, {})[row] = None
+    book = _Book(texts)
+    lists = {
+        str(system): book.lists(
+            comparison.evaluations.get(compared.systems[system]),
+            label,
+            [(row, compared.queries[rows[row]]) for row in places],
+        )
+        for system, places in chosen.items()
+    }
+    queries = [comparison.queries[row] for row in rows.tolist()]
+    return {
+        "systems": [shown(name) for name in compared.systems],
+        "metrics": [compared.metrics[row] for row in metrics],
+        "higher": [compared.directions[row] for row in metrics],
+        "values": [[packed(row) for row in systems] for systems in values],
+        "pairs": pairs,
+        "most": most,
+        **book.to_dict(queries),
+        "lists": lists,
+    }
+
+
+def explored_run(
+    evaluation: Evaluation, label: str, texts: Mapping[Any, str]
+) -> dict[str, Any]:
+    """Return the values of the queries of one run, and the lists of the worst."""
+    frame = evaluation.per_query
+    labels = [name for name in evaluation.summaries if name in frame.columns]
+    labels.sort(key=label.__ne__)
+    columns = [frame[name].fill_null(np.nan).to_numpy() for name in labels]
+    higher = {
+        name: metric.higher_is_better
+        for name, metric in zip(evaluation.summaries, evaluation.bound, strict=True)
+    }
+    room = max(MOST_VALUES // (frame.height or 1), 1)
+    order = columns[0] if higher[label] is not False else -columns[0]
+    worst = np.argsort(order, kind="stable")[:_MOST]
+    queries = frame["query"].to_list()
+    book = _Book(texts)
+    places = [(row, queries[row]) for row in worst.tolist()]
+    lists = {"0": book.lists(evaluation, label, places)}
+    return {
+        "systems": [shown(evaluation.name)],
+        "metrics": labels[:room],
+        "higher": [higher[name] for name in labels[:room]],
+        "values": [[packed(column)] for column in columns[:room]],
+        "pairs": [],
+        "most": _MOST,
+        **book.to_dict(queries),
+        "lists": lists,
+    }
+
+
+class _Book:
+    """The items and texts that lists refer to, each once."""
+
+    def __init__(self, texts: Mapping[Any, str]) -> None:
+        self._texts = {str(key): text for key, text in texts.items()}
+        self._items: dict[str, int] = {}
+
+    def lists(
+        self,
+        evaluation: Evaluation | None,
+        label: str,
+        places: Sequence[tuple[int, Any]],
+    ) -> dict[str, Any]:
+        """Return by query its first items, and the relevant ones that it missed."""
+        if evaluation is None:
+            return {}
+        records = records_of(evaluation, label, [query for _, query in places])
+        return {
+            str(row): self._list(record)
+            for (row, _), record in zip(places, records, strict=True)
+            if record is not None
+        }
+
+    def _list(self, record: WorstQuery) -> list[list[Any]]:
+        top = [[rank, self._item(item), grade] for rank, item, grade in record.top]
+        seen = {item for _, item, _ in top}
+        missed = [
+            [rank or 0, self._item(item), grade]
+            for item, grade, rank in record.missed[:_MISSED]
+        ]
+        return [top, [row for row in missed if row[1] not in seen]]
+
+    def _item(self, item: Any) -> int:
+        return self._items.setdefault(str(item), len(self._items))
+
+    def to_dict(self, queries: Iterable[Any]) -> dict[str, Any]:
+        """Return the names and texts of queries and items."""
+        names = list(map(str, queries))
+        return {
+            "queries": list(map(shown, names)),
+            "queryTexts": self._told(names),
+            "items": list(map(shown, self._items)),
+            "itemTexts": self._told(self._items),
+        }
+
+    def _told(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the texts of ids, by their places."""
+        return {
+            str(place): shown(" ".join(self._texts[name].split())[:_LETTERS])
+            for place, name in enumerate(names)
+            if name in self._texts
+        }
+
+
+def packed(values: Floats) -> list[str]:
+    """Return numbers as text, to the last bit.
+
+    It is the numbers themselves; or the different ones and their places in one or two
+    bytes each, where that is shorter.
+    """
+    distinct, places = np.unique(values, return_inverse=True)
+    size = 1 if len(distinct) <= 1 << 8 else 2
+    if (
+        len(distinct) > 1 << 16
+        or len(distinct) * 8 + len(values) * size > values.nbytes
+    ):
+        return [_letters(values.astype("<f8"))]
+    return [_letters(distinct.astype("<f8")), _letters(places.astype(f"<u{size}"))]
+
+
+def _letters(numbers: AnyArray) -> str:
+    return b64encode(numbers.tobytes()).decode()
+
+
+def _kept(values: Floats) -> Ints:
+    """Return the queries that are in the file: all, or those that differ most."""
+    most = max(MOST_VALUES // len(values), 1)
+    n = values.shape[1]
+    if n <= most:
+        return np.arange(n)
+    known = np.where(np.isnan(values), 0, values)
+    spread = known.max(axis=0) - known.min(axis=0)
+    return np.sort(np.argsort(-spread, kind="stable")[:most])
+
+
+def _moved(a: Floats, b: Floats, most: int) -> Ints:
+    d = np.abs(b - a)
+    moved = np.flatnonzero(d > NOTHING)
+    return moved[np.argsort(-d[moved], kind="stable")[:most]]

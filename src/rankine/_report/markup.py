@@ -1,0 +1,131 @@
+"""Markup: text of HTML whose parts were escaped when it was put together."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rankine._report.tables import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_VOID = {"meta", "input", "br"}
+_IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+class Markup(str):
+    """Text that is HTML already; any other text is escaped."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
+    """Return an element; texts in it are escaped, and attributes too.
+
+    An underscore stands for a hyphen, and one at the end for nothing, as in ``class_``.
+    An attribute that is None or False is left out.
+
+    >>> tag("a", "1 < 2", class_="x", data_n=3)
+    '<a class="x" data-n="3">1 &lt; 2</a>'
+    """
+    words = []
+    for key, value in attributes.items():
+        word = key.rstrip("_").replace("_", "-")
+        if value is True:
+            words.append(f" {word}")
+        elif value is not None and value is not False:
+            words.append(f' {word}="{html.escape(shown(value))}"')
+    head = f"<{name}{''.join(words)}>"
+    return Markup(head if name in _VOID else f"{head}{join(children)}</{name}>")
+
+
+def join(parts: Iterable[object]) -> Markup:
+    """Return parts one after another; all that is not markup is escaped."""
+    return Markup(
+        "".join(
+            part if isinstance(part, Markup) else html.escape(shown(part))
+            for part in parts
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        text: what is shown.
+        value: what rows are sorted by; the text if there is none.
+        below: what stands below it, in small type.
+        mark: how it looks: the name of a class.
+    """
+
+    text: object
+    value: float | None = None
+    below: str = ""
+    mark: str | None = None
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    sides: str,
+    *,
+    caption: str,
+    sort: bool = True,
+) -> Markup:
+    """Return a table that scrolls by itself where it is too wide.
+
+    Args:
+        head: the titles of the columns.
+        rows: their cells: texts, markup or `Cell`.
+        sides: to which side each column is aligned, ``l`` or ``r``.
+        caption: what it is, for those who cannot see it.
+        sort: whether readers can sort it.
+    """
+    heads = [
+        tag("th", title, scope="col", class_=f"at-{side}")
+        for title, side in zip(head, sides, strict=True)
+    ]
+    body = [
+        tag("tr", *(_cell(cell, side) for cell, side in zip(row, sides, strict=True)))
+        for row in rows
+    ]
+    drawn = tag(
+        "table",
+        tag("caption", caption, class_="unseen"),
+        tag("thead", tag("tr", *heads)),
+        tag("tbody", *body),
+        class_="sortable" if sort else None,
+    )
+    return tag(
+        "div", drawn, class_="wide", tabindex="0", role="region", aria_label=caption
+    )
+
+
+def _cell(cell: object, side: str) -> Markup:
+    if not isinstance(cell, Cell):
+        return tag("td", cell, class_=f"at-{side}")
+    text = tag("span", cell.text, class_=cell.mark) if cell.mark else cell.text
+    below = tag("small", cell.below) if cell.below else ""
+    order = None if cell.value is None else repr(cell.value)
+    return tag("td", text, below, class_=f"at-{side}", data_value=order)
+
+
+def points(entries: Iterable[object], **attributes: object) -> Markup:
+    """Return a list of entries; nothing if there are none."""
+    drawn = [tag("li", entry) for entry in entries]
+    return tag("ul", *drawn, **attributes) if drawn else Markup()
+
+
+def json_in_script(value: Any) -> str:
+    r"""Return JSON that cannot end the script it stands in.
+
+    >>> json_in_script({"a": "</script>"})
+    '{"a":"\\u003c/script\\u003e"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_IN_SCRIPT)

@@ -1,0 +1,405 @@
+"""The report of a comparison."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.text import count, p_text
+from rankine._report import charts, specs
+from rankine._report.comparison import sentences, tested
+from rankine._report.explorer import explored
+from rankine._report.markup import Cell, Markup, join, points, table, tag
+from rankine._report.page import Page, remarks, reproduction
+from rankine._report.tables import between, number, shown
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from rankine._evaluate.comparison import Comparison
+    from rankine._report.specs import Spec
+
+_SAID = 8
+"""Sentences at the top; the others can be opened."""
+_PAIRS = 400
+"""Rows of the table of pairs."""
+_SEGMENTS = 300
+_BARS, _POINTS = 200, 500
+"""Marks of a drawing; more would make it large."""
+_NAMES = 4
+_LONG = 40
+
+
+def report(
+    comparison: Comparison,
+    path: str | PathLike[str],
+    title: str | None,
+    texts: Mapping[Any, str],
+    command: str | None,
+    files: tuple[Any, ...],
+) -> None:
+    """Write a report; see `Comparison.report`."""
+    page_of(comparison, title, texts, command, files).write(path)
+
+
+def page_of(
+    comparison: Comparison,
+    title: str | None = None,
+    texts: Mapping[Any, str] | None = None,
+    command: str | None = None,
+    files: tuple[Any, ...] = (),
+) -> Page:
+    """Return the report of a comparison, not yet as text."""
+    page = Page(title or _title(comparison), _about(comparison))
+    page.data = explored(comparison, texts or {})
+    page.add("summary", "Summary", _summary(comparison))
+    page.add("systems", "Systems", _systems(comparison))
+    page.add("pairs", "Differences", *_differences(page, comparison))
+    if page.data:
+        page.add("queries", "Queries", *_queries(page, comparison))
+    page.add("curves", "By cutoff", _curves(page, comparison))
+    if comparison.is_segmented:
+        page.add("segments", "Segments", _segments(comparison))
+    if comparison.baseline is not None and page.data:
+        page.add("risk", "Risk", _risk(comparison, comparison.baseline))
+    warnings, notes = comparison.warnings, comparison.notes
+    page.add("notes", "Warnings and notes", remarks(warnings, notes))
+    page.add(
+        "reproduce",
+        "How to reproduce this",
+        reproduction(command, files, _choices(comparison)),
+    )
+    return page
+
+
+def _title(comparison: Comparison) -> str:
+    names = [shown(name) for name in comparison.systems]
+    if comparison.baseline is not None:
+        others = [name for name in names if name != shown(comparison.baseline)]
+        return f"{_listed(others)} against {shown(comparison.baseline)}"
+    return f"{_listed(names)} compared"
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as a person would list them, not too long."""
+    names = [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in names]
+    if len(names) > _NAMES:
+        return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _about(comparison: Comparison) -> str:
+    how = comparison.settings
+    parts = [
+        count(len(comparison.queries), "query"),
+        count(len(comparison.systems), "system"),
+        ", ".join(comparison.metrics),
+    ]
+    first = next(iter(comparison.evaluations.values()), None)
+    if first is not None and first.preset is not None:
+        parts.append(f"convention {first.preset}")
+    return " · ".join([*parts, f"{100 * how.confidence:g} % intervals"])
+
+
+def _summary(comparison: Comparison) -> Markup:
+    """Say in words what was found, the first metric first."""
+    said = sentences(comparison)
+    pairs = list(comparison.pairwise.iter_rows(named=True))
+    first = {
+        (row["metric"], row["a"], row["b"])
+        for row in charts.shown_pairs(comparison, comparison.metrics[0])
+    }
+    entries = [
+        (_verdict(row["verdict"]), f" {sentence}")
+        for row, sentence in zip(pairs, said, strict=True)
+    ]
+    ahead = [
+        join(entry)
+        for row, entry in zip(pairs, entries, strict=True)
+        if (row["metric"], row["a"], row["b"]) in first
+    ]
+    drawn = {str(entry) for entry in ahead[:_SAID]}
+    rest = [entry for entry in map(join, entries) if str(entry) not in drawn]
+    parts = [*_best(comparison), points(ahead[:_SAID], class_="verdicts")]
+    if rest:
+        words = f"{count(len(rest), 'more sentence')} on all metrics and pairs"
+        more = points(rest[:_PAIRS], class_="verdicts")
+        parts.append(tag("details", tag("summary", words), more))
+    return join(parts)
+
+
+def _best(comparison: Comparison) -> list[Markup]:
+    """Say which system has the best mean of the first metric."""
+    label, compared = comparison.metrics[0], comparison._compared  # noqa: SLF001
+    best = sorted(comparison.best[0])
+    if not best:
+        return []
+    names = _listed([shown(comparison.systems[system]) for system in best])
+    mean = number(float(compared.means[0, best[0]]))
+    bounds = between(
+        float(compared.lows[0, best[0]]), float(compared.highs[0, best[0]])
+    )
+    inside = f" ({bounds})" if bounds and len(best) == 1 else ""
+    verb = "has" if len(best) == 1 else "have"
+    text = f"{names} {verb} the best {label}: {mean}{inside}."
+    return [tag("p", text, class_="lead")]
+
+
+def _verdict(verdict: str) -> Markup:
+    mark = verdict.split(",", 1)[0].replace(" ", "-")
+    return tag("span", verdict, class_=f"verdict {mark}")
+
+
+def _systems(comparison: Comparison) -> Markup:
+    """Return the means, with intervals and the letters of those that are worse."""
+    compared = comparison._compared  # noqa: SLF001 - the numbers of the result
+    rows = []
+    for system, name in enumerate(comparison.systems):
+        letter = tag("span", comparison.letters[system], class_="letter")
+        cells: list[object] = [join([letter, name])]
+        for metric in range(len(comparison.metrics)):
+            mean = float(compared.means[metric, system])
+            bounds = between(
+                float(compared.lows[metric, system]),
+                float(compared.highs[metric, system]),
+            )
+            text = [
+                tag("sup", comparison.beaten[metric][system]),
+                tag("b" if system in comparison.best[metric] else "span", number(mean)),
+            ]
+            order = None if math.isnan(mean) else mean
+            cells.append(Cell(join(text), order, bounds))
+        rows.append(cells)
+    head = ("system", *comparison.metrics)
+    sides = "l" + "r" * len(comparison.metrics)
+    drawn = table(head, rows, sides, caption="Means of all systems")
+    says = (
+        "The best mean is bold. Letters before a mean name the systems that it is "
+        "better than. Below it is its interval. A title sorts the table."
+    )
+    return join([tag("p", says, class_="hint"), drawn])
+
+
+def _differences(page: Page, comparison: Comparison) -> list[Markup]:
+    """Return a forest plot per metric, the table of pairs, and the p-values."""
+    forests = [
+        page.figure(
+            f"forest-{place}",
+            charts.forest(comparison, metric) | {"width": 300},
+            f"Differences in {metric} with intervals and verdicts, as in the table.",
+            caption=False,
+        )
+        for place, metric in enumerate(comparison.metrics)
+    ]
+    rows = []
+    pairs = list(comparison.pairwise.iter_rows(named=True))
+    for row in pairs[:_PAIRS]:
+        moves = [row[name] for name in ("wins", "ties", "losses")]
+        rows.append(
+            (
+                row["metric"],
+                row["a"],
+                row["b"],
+                _verdict(row["verdict"]),
+                _signed(row),
+                _p_cell(row["p"]),
+                _p_cell(row["p_corrected"]),
+                *(Cell("" if n is None else f"{n:,}", n) for n in moves),
+            )
+        )
+    head = (
+        "metric", "from", "to", "verdict", "difference", "p", "corrected", "gain",
+        "stay", "lose",
+    )  # fmt: skip
+    drawn = table(head, rows, "llllrrrrrr", caption="Differences of all pairs")
+    marks = (("better", "▲"), ("worse", "▼"), ("cannot-tell", "●"), ("equivalent", "■"))
+    legend = [
+        tag("span", f"{mark} {name.replace('-', ' ')} ", class_=f"verdict {name}")
+        for name, mark in marks
+    ]
+    how = f"Each line is a {100 * comparison.settings.confidence:g} % interval. Tests: "
+    parts = [
+        tag("p", *legend, class_="legend"),
+        tag("div", *forests, class_="grid"),
+        tag("p", f"{how}{tested(comparison)}.", class_="hint"),
+        drawn,
+    ]
+    if len(pairs) > _PAIRS:
+        more = f"{len(pairs) - _PAIRS:,} more pairs are in pairwise of the result."
+        parts.append(tag("p", more, class_="hint"))
+    of = "" if comparison.baseline else f" in {comparison.metrics[0]}"
+    against = f" and {shown(comparison.baseline)}" if comparison.baseline else ""
+    says = (
+        f"Corrected p-values of the differences{of} between systems{against}: blue "
+        "where the system of the row is better, orange where it is worse, grey where "
+        "p is 0.05 or more; the darker, the smaller p."
+    )
+    spec = charts.heatmap(comparison, comparison.metrics[0])
+    return [*parts, page.figure("heatmap", spec, says)]
+
+
+def _signed(row: dict[str, Any]) -> Cell:
+    d = row["difference"]
+    if math.isnan(d):
+        return Cell(number(d))
+    return Cell(f"{d:+.4f}", d, between(row["low"], row["high"]))
+
+
+def _p_cell(p: float | None) -> Cell:
+    if p is None or math.isnan(p):
+        return Cell("undefined")
+    return Cell(p_text(p), p)
+
+
+def _queries(page: Page, comparison: Comparison) -> list[Markup]:
+    """Return the charts of one pair, which readers can choose, and the explorer."""
+    data = page.data
+    metric = data["metrics"][0]
+    a, b = (comparison.systems[place] for place in data["pairs"][0])
+    rows = charts.query_rows(comparison, metric, a, b)
+    names = metric, shown(a), shown(b)
+    holes = "{metric}", "{a}", "{b}"
+    bars = page.figure(
+        "bars",
+        specs.differences(charts.thinned_bars(rows, _BARS), *names),
+        "Each bar is a query: how much it gains (blue) or loses (vermilion). "
+        "Choose one to open it below.",
+        live=_empty(specs.differences([], *holes)),
+    )
+    dots = page.figure(
+        "dots",
+        specs.scatter(charts.thinned_points(rows, _POINTS), *names),
+        "Each point is a query by its values in both systems; above the diagonal the "
+        "second has the larger value.",
+        live=_empty(specs.scatter([], *holes)),
+    )
+    n, shown_n = len(comparison.queries), len(data["queries"])
+    first = (
+        f"Of each pair, both lists are here of the queries that moved most by "
+        f"{metric}, up to {data['most']}. Beside an item is its grade; a dashed box is "
+        "an item that was not judged."
+    )
+    says = [first]
+    if shown_n < n:
+        says.append(f"Of {n:,} queries, the {shown_n:,} that differ most are here.")
+    if len(data["metrics"]) < len(comparison.metrics):
+        says.append(f"Values per query are here of {', '.join(data['metrics'])}.")
+    return [
+        tag("div", id="controls", class_="controls", hidden=True),
+        tag("div", bars, dots, class_="grid"),
+        tag("p", " ".join(says), class_="hint"),
+        tag("div", id="explorer", hidden=True),
+        tag("noscript", _moved(comparison, metric, a, b)),
+    ]
+
+
+def _empty(spec: Spec) -> Spec:
+    return spec | {"data": {"name": "rows"}}
+
+
+def _moved(comparison: Comparison, metric: str, a: str, b: str) -> Markup:
+    """Return the queries that moved most, for those without scripts."""
+    rows = [
+        (
+            shown(query.query),
+            *map(number, query.values),
+            f"{query.difference:+.4f}",
+            *(
+                ", ".join(
+                    f"{item.item}"
+                    + ("" if item.grade is None else f" ({item.grade:g})")
+                    for item in top
+                )
+                for top in query.tops
+            ),
+        )
+        for query in comparison.moved(metric, a, b)
+    ]
+    head = ("query", a, b, "difference", f"first items of {a}", f"first items of {b}")
+    caption = f"Queries that moved most in {metric}, from {a} to {b}"
+    return table(head, rows, "lrrrll", caption=caption, sort=False)
+
+
+def _curves(page: Page, comparison: Comparison) -> Markup:
+    """Return the curve of the first metric that has one, or say why there is none."""
+    reason = ""
+    for metric in comparison.metrics:
+        spec = charts.attempted(charts.curves, comparison, metric)
+        if isinstance(spec, str):
+            reason = reason or spec
+            continue
+        says = f"{metric} by its cutoff, with 95 % bands."
+        if len(comparison.systems) > specs.MOST_CURVES:
+            says += f" Of the {specs.MOST_CURVES} best systems."
+        return page.figure("curve", spec, says)
+    return tag("p", f"There is no curve: {reason}.", class_="hint")
+
+
+def _segments(comparison: Comparison) -> Markup:
+    rows = [
+        (
+            row["metric"],
+            row["segment"],
+            row["run"],
+            Cell(f"{row['n']:,}", row["n"]),
+            Cell(
+                number(row["mean"]),
+                None if math.isnan(row["mean"]) else row["mean"],
+                between(row["low"], row["high"]),
+            ),
+        )
+        for row in comparison.segments.head(_SEGMENTS).iter_rows(named=True)
+    ]
+    head = ("metric", "segment", "system", "queries", "mean")
+    return table(head, rows, "lllrr", caption="Means by segment")
+
+
+def _risk(comparison: Comparison, baseline: str) -> Markup:
+    """Return how much each system risks to hurt queries of the baseline."""
+    rows = []
+    for metric in comparison.metrics:
+        try:
+            risks = comparison.risk(metric)
+        except ParameterError:  # a number of a whole run
+            continue
+        rows += [
+            (
+                metric,
+                name,
+                Cell(f"{100 * risk.hurt:.1f} %", risk.hurt),
+                *(
+                    Cell(number(value), None if math.isnan(value) else value)
+                    for value in (risk.urisk, risk.trisk, risk.georisk)
+                ),
+            )
+            for name, risk in risks.items()
+        ]
+    says = (
+        f"Against {shown(baseline)}: the share of queries that are worse, and what is "
+        "left of the gains when a loss counts twice; below 0, more is risked than "
+        "gained."
+    )
+    head = ("metric", "system", "queries hurt", "URisk", "TRisk", "GeoRisk")
+    drawn = table(head, rows, "llrrrr", caption="Risk against the baseline")
+    return join([tag("p", says, class_="hint"), drawn])
+
+
+def _choices(comparison: Comparison) -> list[tuple[str, str]]:
+    how = comparison.settings
+    first = next(iter(comparison.evaluations.values()), None)
+    rows = [
+        ("test", how.test),
+        ("correction", f"{how.correction}, of each {how.family}"),
+        ("confidence", f"{how.confidence:g}"),
+        ("draws", f"{how.draws:,}"),
+        ("seed", str(how.seed)),
+        ("baseline", comparison.baseline or "none"),
+    ]
+    if comparison.margins:
+        sizes = (f"{name} {size:g}" for name, size in comparison.margins.items())
+        rows.append(("margins", ", ".join(sizes)))
+    if first is not None:
+        rows.append(("convention", first.preset or str(first.convention)))
+    return rows

@@ -1,0 +1,147 @@
+"""The report of an evaluation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.text import count
+from rankine._evaluate.worst import check_worst, table_of
+from rankine._report import charts
+from rankine._report.explorer import explored_run
+from rankine._report.export import cells
+from rankine._report.markup import Cell, Markup, join, table, tag
+from rankine._report.page import Page, remarks, reproduction
+from rankine._report.tables import number, shown
+from rankine.errors import RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from rankine._evaluate.result import Evaluation
+
+_WORST = 10
+
+
+def report(
+    evaluation: Evaluation,
+    path: str | PathLike[str],
+    title: str | None,
+    texts: Mapping[Any, str],
+    command: str | None,
+    files: tuple[Any, ...],
+) -> None:
+    """Write a report; see `Evaluation.report`."""
+    page_of(evaluation, title, texts, command, files).write(path)
+
+
+def page_of(
+    evaluation: Evaluation,
+    title: str | None = None,
+    texts: Mapping[Any, str] | None = None,
+    command: str | None = None,
+    files: tuple[Any, ...] = (),
+) -> Page:
+    """Return the report of an evaluation, not yet as text."""
+    parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
+    if evaluation.preset is not None:
+        parts.insert(1, f"convention {evaluation.preset}")
+    page = Page(title or f"How good is {shown(evaluation.name)}?", " · ".join(parts))
+    page.add("numbers", "Numbers", *_numbers(page, evaluation))
+    label = _browsed(evaluation)
+    if label is not None:
+        page.data = explored_run(evaluation, label, texts or {})
+        page.add("queries", "Queries", *_queries(page, evaluation, label))
+    page.add("curves", "By cutoff", _curve(page, evaluation))
+    page.add(
+        "notes", "Warnings and notes", remarks(evaluation.warnings, evaluation.notes)
+    )
+    convention = evaluation.preset or str(evaluation.convention)
+    page.add(
+        "reproduce",
+        "How to reproduce this",
+        reproduction(command, files, [("convention", convention), ("seed", "0")]),
+    )
+    return page
+
+
+def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
+    rows = [
+        (
+            cell.metric,
+            Cell(cell.number(), None if math.isnan(cell.value) else cell.value),
+            cell.bounds(),
+            Cell(f"{cell.n:,}", cell.n),
+        )
+        for cell in cells(evaluation)
+    ]
+    head = ("metric", "value", "95 % interval", "queries")
+    drawn = table(head, rows, "lrlr", caption="The number of each metric")
+    spec = charts.means(evaluation)
+    says = "The mean of every metric over queries, with its 95 % interval."
+    return [
+        drawn,
+        page.figure("means", spec, says) if spec["data"]["values"] else Markup(),
+    ]
+
+
+def _browsed(evaluation: Evaluation) -> str | None:
+    """Return the first metric whose queries can be the worst, None if none can."""
+    for label in evaluation.summaries:
+        bound, _ = table_of(evaluation, label)
+        try:
+            check_worst(bound)
+        except RankineError:
+            continue
+        return label
+    return None
+
+
+def _queries(page: Page, evaluation: Evaluation, label: str) -> list[Markup]:
+    spec = charts.histogram(evaluation, label)
+    says = f"How many queries have which {label}."
+    hint = (
+        f"Lists are here of the queries with the worst {label}, up to "
+        f"{page.data['most']}. Beside an item is its grade; a dashed box is an item "
+        "that was not judged."
+    )
+    return [
+        tag("div", id="controls", class_="controls", hidden=True),
+        page.figure("histogram", spec, says),
+        tag("p", hint, class_="hint"),
+        tag("div", id="explorer", hidden=True),
+        tag("noscript", _worst(evaluation, label)),
+    ]
+
+
+def _worst(evaluation: Evaluation, label: str) -> Markup:
+    """Return the worst queries, for those without scripts."""
+    try:
+        worst = evaluation.worst(label, _WORST)
+    except RankineError as error:
+        return tag("p", f"There are no lists: {error}.")
+    rows = [
+        (
+            shown(query.query),
+            number(query.value),
+            ", ".join(f"{item.item}" for item in query.top),
+            ", ".join(f"{item.item} ({item.grade:g})" for item in query.missed),
+        )
+        for query in worst
+    ]
+    head = ("query", label, "first items", "missed")
+    return table(
+        head, rows, "lrll", caption=f"The worst queries by {label}", sort=False
+    )
+
+
+def _curve(page: Page, evaluation: Evaluation) -> Markup:
+    reason = ""
+    for label in evaluation.summaries:
+        spec = charts.attempted(charts.curve, [evaluation], label)
+        if isinstance(spec, str):
+            reason = reason or spec
+            continue
+        return page.figure("curve", spec, f"{label} by its cutoff, with a 95 % band.")
+    return join([tag("p", f"There is no curve: {reason}.", class_="hint")])

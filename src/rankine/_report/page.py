@@ -1,0 +1,231 @@
+"""A page: sections, charts and data in one file that needs nothing else.
+
+Scripts run by their hashes only, and nothing can be loaded from anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from base64 import b64encode
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module, metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankine import __version__
+from rankine._base.paths import write_whole
+from rankine._report.markup import Markup, join, json_in_script, points, table, tag
+from rankine.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from rankine._report.specs import Spec
+
+_EXTRA = (
+    "Charts are missing: they need altair and vl-convert-python; install them with "
+    "pip install 'rankine-eval[report]' and write the report again."
+)
+_INK = "currentColor"
+_FONT = "system-ui, sans-serif"
+
+
+@dataclass
+class Page:
+    """A report that is being put together.
+
+    Attributes:
+        title: what stands at the top.
+        about: what it is about, in a line below.
+        sections: id, heading and content of each.
+        charts: the specifications of the charts, for the script.
+        data: what else the script reads.
+    """
+
+    title: str
+    about: str
+    sections: list[tuple[str, str, Markup]] = field(default_factory=list)
+    charts: dict[str, Spec] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, name: str, heading: str, *content: object) -> None:
+        """Add a section."""
+        self.sections.append((name, heading, join(content)))
+
+    def figure(
+        self,
+        name: str,
+        spec: Spec,
+        says: str,
+        *,
+        live: Spec | None = None,
+        caption: bool = True,
+    ) -> Markup:
+        """Return a chart as a drawing, which the script makes one that answers.
+
+        Args:
+            name: of the chart, as an id.
+            spec: its specification.
+            says: what is to be seen in it.
+            live: another specification for the script, which fills in its rows.
+            caption: whether that is written below it, too.
+        """
+        converter = _converter()
+        if converter is None:
+            return Markup()
+        drawing = Markup(converter.vegalite_to_svg(_themed(spec)))
+        self.charts[name] = _themed(spec if live is None else live)
+        drawn = tag("div", drawing, class_="drawn", role="img", aria_label=says)
+        empty = tag("div", class_="live", hidden=True, aria_hidden="true")
+        below = tag("figcaption", says) if caption else ""
+        return tag("figure", drawn, empty, below, id=name)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the page in one step."""
+        write_whole(path, self.text().encode("utf-8", "backslashreplace"))
+
+    def text(self) -> str:
+        """Return the whole page."""
+        scripts = [_asset("report.js")]
+        if self.charts:
+            scripts.insert(0, _bundle())
+        links = [
+            tag("a", heading, href=f"#{name}") for name, heading, _ in self.sections
+        ]
+        theme = tag("button", "Dark", id="theme", type="button", hidden=True)
+        sections = [
+            tag("section", tag("h2", heading), content, id=name)
+            for name, heading, content in self.sections
+        ]
+        data = json_in_script({**self.data, "charts": self.charts})
+        head = join(
+            [
+                tag("meta", charset="utf-8"),
+                tag(
+                    "meta",
+                    http_equiv="Content-Security-Policy",
+                    content=_policy(scripts),
+                ),
+                tag("meta", name="viewport", content="width=device-width"),
+                tag("meta", name="generator", content=f"rankine {__version__}"),
+                tag("title", self.title),
+                Markup(f"<style>{_asset('report.css')}</style>"),
+            ]
+        )
+        missing = "" if _converter() else tag("p", _EXTRA, class_="notice")
+        body = join(
+            [
+                tag("a", "Skip to the report", href="#top", class_="skip"),
+                tag("nav", *links, theme, aria_label="Sections"),
+                tag(
+                    "main",
+                    tag("h1", self.title),
+                    tag("p", self.about, class_="about"),
+                    missing,
+                    *sections,
+                    id="top",
+                ),
+                Markup(f'<script type="application/json" id="data">{data}</script>'),
+                *(Markup(f"<script>{script}</script>") for script in scripts),
+            ]
+        )
+        document = tag("html", tag("head", head), tag("body", body), lang="en")
+        return f"<!doctype html>{document}\n"
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Return what the browser may do with the page: show it, and run these scripts."""
+    hashes = " ".join(
+        f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("rankine._report").joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def _converter() -> Any:
+    """Return what draws charts, None if it is not installed."""
+    try:
+        import_module("altair")
+        return import_module("vl_convert")
+    except ImportError:
+        return None
+
+
+@cache
+def _bundle() -> str:
+    """Return the libraries that charts need in a browser, with names of their own."""
+    return f"(()=>{{{_converter().javascript_bundle()}}})();"
+
+
+def _themed(spec: Spec) -> Spec:
+    """Return a chart in the colours and letters of the page around it."""
+    ink = {
+        "labelColor": _INK, "titleColor": _INK, "labelFont": _FONT,
+        "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 11,
+        "titleFontSize": 12,
+    }  # fmt: skip
+    axis = {
+        **ink, "domainColor": _INK, "tickColor": _INK, "gridColor": _INK,
+        "gridOpacity": 0.12, "domainOpacity": 0.4, "tickOpacity": 0.4,
+    }  # fmt: skip
+    themed = deepcopy(spec)
+    themed["background"] = None
+    themed["config"] = {
+        "aria": False, "font": _FONT, "view": {"stroke": None}, "axis": axis,
+        "legend": ink,
+    }  # fmt: skip
+    return themed
+
+
+def reproduction(command: str | None, paths: Iterable[Any], rows: Any) -> Markup:
+    """Return how to make a result again: command, choices, versions and hashes."""
+    names = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
+    versions = [("rankine", __version__), ("Python", platform.python_version())]
+    for name in names:
+        try:
+            versions.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            continue
+    hashes = [(str(path), _hash(Path(path))) for path in paths]
+    parts: list[object] = []
+    if command is not None:
+        parts.append(tag("pre", tag("code", command), tabindex="0"))
+    parts.append(_pairs("choice", "value", rows))
+    if hashes:
+        parts.append(_pairs("file", "SHA-256", hashes))
+    parts.append(_pairs("package", "version", versions))
+    return tag("div", *parts, class_="columns")
+
+
+def _pairs(first: str, second: str, rows: Iterable[Any]) -> Markup:
+    caption = f"{first.capitalize()} and {second}"
+    return table((first, second), rows, "ll", caption=caption, sort=False)
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror or error})"
+        raise FormatError(msg) from None
+
+
+def remarks(warnings: Iterable[str], notes: Iterable[str]) -> Markup:
+    """Return what makes numbers doubtful, and what was left out."""
+    said = [points(warnings, class_="warnings"), points(notes, class_="notes")]
+    return join(said) if any(said) else tag("p", "Nothing was left out.")

@@ -1,0 +1,325 @@
+"""Charts as Vega-Lite specifications: plain values, which need no library to make.
+
+Colours mean the same in every chart. Blue is better, vermilion is worse, grey cannot be
+told, purple is equivalent; they are told apart with any colour vision, on white and on
+black. Systems have other colours than these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Spec = dict[str, Any]
+Rows = list[dict[str, Any]]
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+VERDICTS = {
+    "better": ("#0072B2", "triangle-up"),
+    "worse": ("#D55E00", "triangle-down"),
+    "cannot tell": ("#8A8A8A", "circle"),
+    "equivalent": ("#9467BD", "square"),
+    "different": ("#E69F00", "diamond"),
+    "mean": ("#009E73", "circle"),
+}
+"""Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
+_UNTESTED = "mean"
+_SYSTEMS = (
+    "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#8A8A8A",
+    "#44AA99",
+)  # fmt: skip
+MOST_CURVES = len(_SYSTEMS)
+_BETTER, _WORSE, _EVEN = (
+    VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
+)
+_LEVELS = (0.001, 0.01, 0.05)
+_SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
+_PALE = "#FFFFFF"
+_WIDE, _HIGH = 560, 260
+
+
+def forest(rows: Rows, title: str) -> Spec:
+    """Return a point with its interval per row: label, value, low, high, verdict."""
+    verdicts = list(VERDICTS)
+    y = {
+        "field": "label", "type": "nominal", "sort": None, "title": None,
+        "axis": {"labelLimit": 220, "ticks": False, "domain": False},
+    }  # fmt: skip
+    color = {
+        "field": "verdict", "type": "nominal", "legend": None,
+        "scale": {"domain": verdicts, "range": [VERDICTS[v][0] for v in verdicts]},
+    }  # fmt: skip
+    shape = {
+        "field": "verdict", "type": "nominal", "legend": None,
+        "scale": {"domain": verdicts, "range": [VERDICTS[v][1] for v in verdicts]},
+    }  # fmt: skip
+    tips = _tips("label", "value", "low", "high", "verdict")
+    bounds = {
+        "y": y,
+        "x": {**_number("low", title), "scale": {"zero": False}},
+        "x2": {"field": "high"},
+        "color": color,
+        "tooltip": tips,
+    }
+    points = bounds | {"x": _number("value", title), "shape": shape}
+    del points["x2"]
+    zero = {
+        "data": {"values": [{"zero": 0}]},
+        "mark": {"type": "rule", "color": _EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": _number("zero", title)},
+    }
+    layers = [
+        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": bounds},
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+            "encoding": points,
+        },
+    ]
+    tested = any(row["verdict"] != _UNTESTED for row in rows)
+    return _chart(
+        rows,
+        layer=[*([zero] if tested else []), *layers],
+        height=24 * max(len(rows), 1),
+    )
+
+
+def means(rows: Rows) -> Spec:
+    """Return a point with its interval per row that nothing is compared with."""
+    return forest([row | {"verdict": _UNTESTED} for row in rows], "mean")
+
+
+def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
+    """Return a bar per query, largest gain first: start, end, query, difference."""
+    return _chart(
+        rows,
+        mark={"type": "bar"},
+        encoding={
+            "x": {
+                **_number("start", "queries, the largest gain first"),
+                "axis": {"grid": False, "tickMinStep": 1, "format": "d"},
+                "scale": {"nice": False},
+            },
+            "x2": {"field": "end"},
+            "y": _number("difference", f"{metric}: {b} minus {a}"),
+            "y2": {"datum": 0},
+            "color": _colored("change"),
+            "tooltip": _tips("query", "a", "b", "difference"),
+        },
+    )
+
+
+def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
+    """Return a point per query: its value by a and by b; n is how many it stands for.
+
+    The diagonal is where both are equal.
+    """
+    ends = [min((min(row["a"], row["b"]) for row in rows), default=0)]
+    ends.append(max((max(row["a"], row["b"]) for row in rows), default=1))
+    diagonal = {
+        "data": {"values": [{"a": end, "b": end} for end in ends]},
+        "mark": {"type": "line", "color": _EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": _number("a", ""), "y": _number("b", "")},
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "opacity": 0.65},
+        "encoding": {
+            "x": {**_number("a", f"{metric} of {a}"), "scale": {"zero": False}},
+            "y": {**_number("b", f"{metric} of {b}"), "scale": {"zero": False}},
+            "color": _colored("change"),
+            "size": {
+                "field": "n", "type": "quantitative", "legend": None,
+                "scale": {"type": "sqrt", "domain": [1, 200], "range": [36, 900]},
+            },
+            "tooltip": _tips("query", "a", "b", "difference"),
+        },
+    }  # fmt: skip
+    return _chart(rows, layer=[diagonal, points], height=340)
+
+
+def curve(rows: Rows, metric: str) -> Spec:
+    """Return a line with its band per system: system, k, value, low, high."""
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    color = {
+        "field": "system", "type": "nominal", "sort": None,
+        "legend": {
+            "title": None, "orient": "bottom", "columns": 3, "labelLimit": 200,
+            "symbolOpacity": 1, "symbolType": "stroke", "symbolStrokeWidth": 3,
+        },
+        "scale": {"domain": systems, "range": list(_SYSTEMS[: len(systems)])},
+    }  # fmt: skip
+    x = {**_number("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
+    x["scale"] = {"zero": False, "nice": False}
+    y = {**_number("value", metric), "scale": {"zero": False}}
+    return _chart(
+        rows,
+        layer=[
+            {
+                "mark": {"type": "area", "opacity": 0.15},
+                "encoding": {
+                    "y": {**_number("low", metric), "scale": {"zero": False}},
+                    "y2": {"field": "high"},
+                },
+            },
+            {
+                "mark": {"type": "line", "point": {"size": 30}},
+                "encoding": {
+                    "y": y,
+                    "tooltip": _tips("system", "k", "value", "low", "high"),
+                },
+            },
+        ],
+        encoding={"x": x, "color": color},
+    )
+
+
+def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
+    """Return a cell per row and column: its p-value, and who is better.
+
+    Rows have row, column, p, text, and level: below 0 where the one of the row is
+    worse, above 0 where it is better, and the further the surer.
+    """
+    levels = [*range(len(_LEVELS), -len(_LEVELS) - 1, -1)]
+    color = {
+        "field": "level", "type": "ordinal", "legend": None,
+        "scale": {"domain": levels, "range": list(_SHADES)},
+    }  # fmt: skip
+    axis = {"ticks": False, "domain": False, "labelLimit": 180}
+    top = {**axis, "labelAngle": -40, "orient": "top"}
+    encoding: Spec = {
+        "x": {**_name("column", columns), "axis": top},
+        "y": {**_name("row", names), "axis": axis},
+        "tooltip": _tips("row", "column", "p", "text"),
+    }
+    squares = {"mark": {"type": "rect"}, "encoding": {"color": color}}
+    strong = {"test": "abs(datum.level) > 1", "value": _PALE}
+    labels = {
+        "mark": {"type": "text", "fontSize": 11},
+        "encoding": {
+            "text": {"field": "text", "type": "nominal"},
+            "color": {"condition": strong, "value": "#1A1A1A"},
+        },
+    }
+    small = len(columns) <= _LABELLED
+    return _chart(
+        rows,
+        layer=[squares, labels] if small else [squares],
+        encoding=encoding,
+        width={"step": 62 if small else 16},
+        height={"step": 30 if small else 16},
+    )
+
+
+_LABELLED = 12
+"""Columns up to which cells have room for a number."""
+
+
+def level_of(p: float, *, better: bool) -> int:
+    """Return how sure a difference is: 3 for the surest, 0 if it cannot be told.
+
+    >>> level_of(0.0004, better=True), level_of(0.02, better=False)
+    (3, -1)
+    >>> level_of(0.05, better=True)
+    0
+    """
+    size = sum(p < level for level in _LEVELS)
+    return size if better else -size
+
+
+def histogram(values: Iterable[float], metric: str) -> Spec:
+    """Return how many queries have which value."""
+    rows = [{"value": value} for value in values]
+    return _chart(
+        rows,
+        mark={"type": "bar", "color": _SYSTEMS[0]},
+        encoding={
+            "x": {**_number("value", metric), "bin": {"maxbins": 20}},
+            "y": {"aggregate": "count", "type": "quantitative", "title": "queries"},
+            "tooltip": [{"aggregate": "count", "type": "quantitative"}],
+        },
+    )
+
+
+def calibration(rows: Rows) -> Spec:
+    """Return a point per bin: what was predicted, and what happened; n rows in it."""
+    diagonal = {
+        "data": {"values": [{"mean": 0, "share": 0}, {"mean": 1, "share": 1}]},
+        "mark": {"type": "line", "color": _EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": _number("mean", ""), "y": _number("share", "")},
+    }
+    line = {
+        "mark": {"type": "line", "color": _SYSTEMS[0]},
+        "encoding": {
+            "x": _number("mean", "mean prediction"),
+            "y": _number("share", "share in which it happened"),
+        },
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "color": _SYSTEMS[0], "opacity": 1},
+        "encoding": {
+            "x": _number("mean", "mean prediction"),
+            "y": _number("share", "share in which it happened"),
+            "size": {"field": "n", "type": "quantitative", "title": "rows"},
+            "tooltip": _tips("mean", "share", "n"),
+        },
+    }
+    return _chart(rows, layer=[diagonal, line, points], height=340, width=340)
+
+
+def examination(rows: Rows) -> Spec:
+    """Return how often each rank is looked at: rank, share."""
+    return _chart(
+        rows,
+        mark={"type": "line", "point": True, "color": _SYSTEMS[0]},
+        encoding={
+            "x": {**_number("rank", "rank"), "axis": {"tickMinStep": 1}},
+            "y": _number("share", "share of users who look"),
+            "tooltip": _tips("rank", "share"),
+        },
+    )
+
+
+def _chart(
+    rows: Rows, *, width: Any = _WIDE, height: Any = _HIGH, **parts: Any
+) -> Spec:
+    return {
+        "$schema": _SCHEMA,
+        "data": {"name": "rows", "values": rows},
+        "width": width,
+        "height": height,
+        **parts,
+        "config": {"view": {"stroke": None}, "axis": {"gridOpacity": 0.5}},
+    }
+
+
+def _number(field: str, title: str) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title}
+
+
+def _name(field: str, names: Sequence[str]) -> Spec:
+    return {"field": field, "type": "nominal", "sort": list(names), "title": None}
+
+
+def _colored(field: str) -> Spec:
+    """Return the colours of what gains, loses and stays."""
+    return {
+        "field": field, "type": "nominal", "legend": None,
+        "scale": {
+            "domain": ["gains", "loses", "stays"], "range": [_BETTER, _WORSE, _EVEN],
+        },
+    }  # fmt: skip
+
+
+def _tips(*fields: str) -> list[Spec]:
+    """Return what is shown when the pointer is over a mark; numbers as in tables."""
+    whole = {"k", "n", "rank"}
+    words = {"query", "label", "verdict", "system", "row", "column", "text"}
+    tips = []
+    for field in fields:
+        kind = "nominal" if field in words else "quantitative"
+        tip = {"field": field, "type": kind, "title": field}
+        if field not in words | whole:
+            tip["format"] = ".4f"
+        tips.append(tip)
+    return tips

@@ -1,0 +1,294 @@
+"""Charts: the rows that they draw are the numbers of the result."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankine as rk
+from rankine._report import charts, specs
+from rankine.errors import MissingExtraError, ParameterError
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}, "q4": {"d": 1}}
+OLD = {"q1": ["x", "a"], "q2": ["b"], "q3": ["x", "y", "c"], "q4": ["d"]}
+NEW = {"q1": ["a"], "q2": ["x", "b"], "q3": ["c"], "q4": ["d"]}
+THIRD = {"q1": ["x", "a"], "q2": ["x", "b"], "q3": ["x", "c"], "q4": ["x", "d"]}
+
+
+@pytest.fixture
+def comparison() -> rk.Comparison:
+    return rk.compare(QRELS, {"old": OLD, "new": NEW}, ["RR", "P@1"], baseline="old")
+
+
+def rows_of(chart: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = chart.to_dict()["data"]["values"]
+    return rows
+
+
+def test_a_bar_per_query_the_largest_gain_first(comparison: rk.Comparison) -> None:
+    rows = charts.query_rows(comparison, "RR", "old", "new")
+
+    assert [row["query"] for row in rows] == ["q3", "q1", "q4", "q2"]
+    assert [row["difference"] for row in rows] == [1 - 1 / 3, 1 - 1 / 2, 0, 1 / 2 - 1]
+    assert [row["change"] for row in rows] == ["gains", "gains", "stays", "loses"]
+    assert [(row["start"], row["end"]) for row in rows] == [
+        (0, 1), (1, 2), (2, 3), (3, 4),
+    ]  # fmt: skip
+    assert [(row["a"], row["b"]) for row in rows] == [
+        (1 / 3, 1), (1 / 2, 1), (1, 1), (1, 1 / 2),
+    ]  # fmt: skip
+
+
+def test_where_lower_is_better_a_smaller_value_is_a_gain() -> None:
+    import polars as pl  # noqa: PLC0415 - for one test
+
+    values = pl.DataFrame({"query": [1, 2], "x": [3.0, 1.0], "y": [1.0, 2.0]})
+    comparison = rk.compare_values(values, higher_is_better=False)
+
+    rows = charts.query_rows(comparison, "value", "x", "y")
+
+    assert [(row["query"], row["change"]) for row in rows] == [
+        ("1", "gains"), ("2", "loses"),
+    ]  # fmt: skip
+
+
+def test_a_forest_has_the_intervals_of_pairwise(comparison: rk.Comparison) -> None:
+    (row,) = charts.forest(comparison, "RR")["data"]["values"]
+
+    wanted = comparison.pairwise.row(0, named=True)
+    assert row == {
+        "label": "new",
+        "value": ((1 - 1 / 3) + (1 - 1 / 2) + 0 + (1 / 2 - 1)) / 4,
+        "low": wanted["low"],
+        "high": wanted["high"],
+        "verdict": "cannot tell",
+    }
+
+
+def test_without_a_baseline_both_names_label_a_pair() -> None:
+    comparison = rk.compare(QRELS, {"old": OLD, "new": NEW, "third": THIRD}, "RR")
+
+    rows = charts.forest(comparison, "RR")["data"]["values"]
+
+    labels = ["old to new", "old to third", "new to third"]
+    assert [row["label"] for row in rows] == labels
+
+
+def test_of_many_pairs_those_with_the_best_system_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    comparison = rk.compare(QRELS, {"old": OLD, "new": NEW, "third": THIRD}, "RR")
+    monkeypatch.setattr(charts, "_PAIRS", 2)
+
+    rows = charts.shown_pairs(comparison, "RR")
+
+    assert [(row["a"], row["b"]) for row in rows] == [("old", "new"), ("new", "third")]
+
+
+def test_a_heat_map_shows_every_two_systems_from_both_sides() -> None:
+    every = {f"q{n}": {"a": 1} for n in range(12)}
+    low = {query: ["x", "a"] for query in every}
+    high = {query: ["a"] for query in every}
+    comparison = rk.compare(every, {"low": low, "high": high}, "RR")
+
+    rows = charts.heatmap(comparison, "RR")["data"]["values"]
+
+    # All 12 differences are 1/2: of 2**12 flips, two are as extreme.
+    p = 2 / 2**12
+    assert [(row["row"], row["column"], row["level"], row["p"]) for row in rows] == [
+        ("high", "low", 3, p),
+        ("low", "high", -3, p),
+    ]
+
+
+def test_with_a_baseline_a_heat_map_has_a_column_per_metric(
+    comparison: rk.Comparison,
+) -> None:
+    rows = charts.heatmap(comparison, "RR")["data"]["values"]
+
+    assert [(row["row"], row["column"]) for row in rows] == [
+        ("new", "RR"), ("new", "P@1"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("p", "level"), [(0.0009, 3), (0.001, 2), (0.0099, 2), (0.049, 1), (0.05, 0)]
+)
+def test_a_level_is_surer_the_smaller_p_is(p: float, level: int) -> None:
+    assert specs.level_of(p, better=True) == level
+    assert specs.level_of(p, better=False) == -level
+
+
+def test_an_undefined_p_is_no_level() -> None:
+    assert specs.level_of(math.nan, better=True) == 0
+
+
+def test_a_curve_goes_up_to_the_cutoff_of_the_metric() -> None:
+    comparison = rk.compare(QRELS, {"old": OLD, "new": NEW}, "P@3")
+
+    rows = charts.curves(comparison, "P@3")["data"]["values"]
+
+    # Of old, q2 and q4 have theirs first, q1 second, q3 third.
+    points = [(row["system"], row["k"], row["value"]) for row in rows]
+    assert points[:3] == [
+        ("old", 1, 2 / 4), ("old", 2, 3 / 2 / 4), ("old", 3, pytest.approx(4 / 3 / 4)),
+    ]  # fmt: skip
+    assert {system for system, _, _ in points} == {"old", "new"}
+
+
+def test_of_many_systems_the_best_have_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {"third": THIRD, "old": OLD, "new": NEW}
+    comparison = rk.compare(QRELS, runs, "RR@5")
+    monkeypatch.setattr(specs, "MOST_CURVES", 2)
+
+    rows = charts.curves(comparison, "RR@5")["data"]["values"]
+
+    assert list(dict.fromkeys(row["system"] for row in rows)) == ["old", "new"]
+
+
+def test_the_means_of_an_evaluation_leave_out_counts() -> None:
+    evaluation = rk.evaluate(QRELS, OLD, ["RR", "NumRelRet"])
+
+    (row,) = charts.means(evaluation)["data"]["values"]
+
+    low, high = evaluation.interval("RR")
+    mean = (1 / 2 + 1 + 1 / 3 + 1) / 4
+    assert row["label"] == "RR"
+    assert row["value"] == pytest.approx(mean)
+    assert (row["low"], row["high"]) == (low, high)
+
+
+def bars(differences: list[float]) -> list[dict[str, Any]]:
+    return [
+        {
+            "query": str(place), "a": 0.0, "b": d, "difference": d, "change": "gains",
+            "start": place, "end": place + 1, "n": 1,
+        }
+        for place, d in enumerate(differences)
+    ]  # fmt: skip
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=60), st.integers(1, 20))
+def test_fewer_bars_cover_the_same_queries(values: list[float], most: int) -> None:
+    thinned = charts.thinned_bars(bars(values), most)
+
+    assert len(thinned) <= max(most, 1)
+    assert [bar["start"] for bar in thinned] == [0, *(b["end"] for b in thinned[:-1])]
+    assert thinned[-1]["end"] == len(values)
+    total = sum(bar["difference"] * (bar["end"] - bar["start"]) for bar in thinned)
+    assert total == pytest.approx(sum(values), abs=1e-9)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=60))
+def test_fewer_points_stand_for_the_same_queries(values: list[float]) -> None:
+    thinned = charts.thinned_points(bars(values), 1)
+
+    assert sum(point["n"] for point in thinned) == len(values)
+    mean = sum(point["b"] * point["n"] for point in thinned) / len(values)
+    assert mean == pytest.approx(float(np.mean(values)), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kind", ["forest", "differences", "scatter", "curve", "heatmap"]
+)
+def test_a_comparison_is_drawn_by_altair(kind: str, comparison: rk.Comparison) -> None:
+    altair = pytest.importorskip("altair")
+
+    chart = comparison.plot(kind, "RR")
+
+    assert isinstance(chart, altair.TopLevelMixin)
+    assert rows_of(chart)
+    assert chart.properties(title="mine").to_dict()["title"] == "mine"
+
+
+@pytest.mark.parametrize("kind", ["forest", "histogram", "curve"])
+def test_an_evaluation_is_drawn_by_altair(kind: str) -> None:
+    pytest.importorskip("altair")
+
+    chart = rk.evaluate(QRELS, OLD, "RR@3").plot(kind)
+
+    assert rows_of(chart)
+
+
+def test_chosen_systems_are_drawn() -> None:
+    pytest.importorskip("altair")
+    runs = {"old": OLD, "new": NEW, "third": THIRD}
+    comparison = rk.compare(QRELS, runs, "RR")
+
+    rows = rows_of(comparison.plot("scatter", "RR", "new", "third"))
+
+    assert {row["query"]: (row["a"], row["b"]) for row in rows} == {
+        "q1": (1, 1 / 2), "q2": (1 / 2, 1 / 2), "q3": (1, 1 / 2), "q4": (1, 1 / 2),
+    }  # fmt: skip
+
+
+def test_other_kinds_metrics_and_systems_are_refused(
+    comparison: rk.Comparison,
+) -> None:
+    with pytest.raises(ParameterError, match="kind must be one of forest, differences"):
+        comparison.plot("forrest")
+    with pytest.raises(ParameterError, match="AP was not compared; the metrics are RR"):
+        comparison.plot("forest", "AP")
+    with pytest.raises(ParameterError, match="no system is called 'olt'"):
+        comparison.plot("scatter", a="olt")
+    with pytest.raises(ParameterError, match="AP was not evaluated"):
+        rk.evaluate(QRELS, OLD, "RR").plot("histogram", "AP")
+
+
+def test_a_number_of_a_whole_run_has_no_bars() -> None:
+    lists = {"x": {"u": ["a"], "v": ["b"]}, "y": {"u": ["a"], "v": ["a"]}}
+    comparison = rk.compare(None, lists, "Coverage", catalog=3)
+
+    with pytest.raises(ParameterError, match="no query has a value of it"):
+        comparison.plot("differences")
+
+
+def test_values_alone_have_no_curve() -> None:
+    import polars as pl  # noqa: PLC0415 - for one test
+
+    values = pl.DataFrame({"query": [1, 2], "x": [0.1, 0.2], "y": [0.2, 0.3]})
+
+    with pytest.raises(ParameterError, match="only values were compared"):
+        rk.compare_values(values).plot("curve")
+
+
+def test_without_altair_the_extra_is_named(
+    comparison: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(charts, "import_module", absent)
+
+    with pytest.raises(MissingExtraError, match=r"rankine-eval\[report\]"):
+        comparison.plot()
+
+
+def test_calibration_has_a_point_per_bin() -> None:
+    pytest.importorskip("altair")
+
+    rows = rows_of(rk.plot.calibration([1, 0, 1, 1], [0.9, 0.2, 0.8, 0.7], bins=2))
+
+    assert rows == [
+        {"mean": pytest.approx(0.2), "share": 0, "n": 1},
+        {"mean": pytest.approx((0.9 + 0.8 + 0.7) / 3), "share": 1, "n": 3},
+    ]
+
+
+def test_examination_takes_shares_by_rank() -> None:
+    pytest.importorskip("altair")
+
+    rows = rows_of(rk.plot.examination({3: 0.2, 1: 1}))
+
+    assert rows == [{"rank": 1, "share": 1}, {"rank": 3, "share": 0.2}]
+
+
+@pytest.mark.parametrize("shares", [[], {}, [1, -0.1], [1, "often"]])
+def test_other_shares_are_refused(shares: Any) -> None:
+    with pytest.raises(ParameterError, match=r"examination has no ranks|the share of"):
+        rk.plot.examination(shares)
