@@ -13,7 +13,7 @@ INSTALL := pip install --quiet --no-compile
 
 .PHONY: help
 help:
-	@echo "make demo    install and evaluate three systems on sample data"
+	@echo "make demo    install, evaluate three systems on sample data, write a report"
 	@echo "make test    install and run all tests"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
 	@echo "make lint    format, lint and types"
@@ -32,7 +32,7 @@ help:
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m $(INSTALL) --constraint constraints.txt --editable .
+	$(BIN)/python -m $(INSTALL) --constraint constraints.txt --editable ".[report]"
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
@@ -57,7 +57,7 @@ $(ORACLE)-%/installed: pyproject.toml oracle/%.in oracle/%.txt
 $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 	$(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m $(INSTALL) --requirement docs/requirements.in \
-		--constraint docs/constraints.txt --editable ".[pandas]"
+		--constraint docs/constraints.txt --editable ".[pandas,report]"
 	@touch $@
 
 # All that .ci/run needs, two at a time: pip waits for the disk more than it computes.
@@ -67,7 +67,8 @@ environments: $(VENV)/installed-dev $(VENV)-oldest/installed $(DOCS)/installed \
 
 .PHONY: demo
 demo: $(VENV)/installed
-	@$(BIN)/rankine demo
+	@mkdir -p build
+	@$(BIN)/rankine demo --report build/demo.html
 
 .PHONY: test
 test: $(VENV)/installed-dev

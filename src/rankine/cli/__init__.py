@@ -16,6 +16,7 @@ _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
     "compare": "Say whether one run is better than another, and how sure that is.",
     "experiment": "Run what a YAML file describes: metrics over many runs.",
+    "report": "Write a report of what was saved, as one HTML file.",
     "gate": "Fail where a run fell below its baseline, unless within a margin.",
     "check": "Check judgements and a run before computing any metric.",
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",
@@ -88,7 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
     _show_all()
     code: object = 0
     try:
-        with cli.make_context("rankine", list(words)) as context:
+        with cli.make_context("rankine", list(words), obj=words) as context:
             code = cli.invoke(context)
             sys.stdout.flush()
     except click.exceptions.Exit as ended:

@@ -16,7 +16,13 @@ from rankine.cli.options import (
     said,
     teller,
 )
-from rankine.cli.output import echo_json, json_option, width
+from rankine.cli.output import (
+    echo_json,
+    json_option,
+    report_option,
+    width,
+    write_report,
+)
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
@@ -82,6 +88,7 @@ _DRAWS = 100_000
 )  # fmt: skip
 @evaluating
 @reading
+@report_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the pairs as CSV.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print the means as LaTeX.")
@@ -105,6 +112,7 @@ def command(
     seed: int,
     convention: str,
     verbose: bool,  # noqa: FBT001
+    report: Path | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_latex: bool,  # noqa: FBT001
@@ -120,6 +128,7 @@ def command(
     rankine compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
     rankine compare qrels.txt old=a.run new=b.run --baseline old --margin nDCG@10=0.01
     rankine compare --no-qrels popular.csv personal.csv -m Coverage@10 --catalog 9999
+    rankine compare qrels.txt old=a.run new=b.run --report report.html
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.compare import compare_runs  # noqa: PLC0415
@@ -127,7 +136,7 @@ def command(
     from rankine._stats.pairwise import Settings  # noqa: PLC0415
 
     judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
-    others = (given[role] for role in OTHERS)
+    others = [given[role] for role in OTHERS]
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, as_latex, as_markdown)) > 1:
         msg = "--json, --csv, --latex and --markdown cannot be combined"
@@ -165,6 +174,7 @@ def command(
         click.echo(comparison.to_markdown())
     else:
         _print(comparison, moved)
+    write_report(comparison, report, (judged, *(run.path for run in named), *others))
 
 
 def sizes(margins: dict[str, str]) -> dict[str, float] | None:

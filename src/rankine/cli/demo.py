@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from rankine.cli.output import report_option, write_report
+
 _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
+_KEEP = 10
+"""How many first items of each list a report shows."""
 
 
 @click.command()
@@ -15,11 +19,19 @@ _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
     "--save", type=click.Path(path_type=Path), metavar="FILE",
     help="With --online, write the log to a CSV file.",
 )  # fmt: skip
-def command(online: bool, save: Path | None) -> None:  # noqa: FBT001 - a flag
+@report_option
+def command(
+    online: bool,  # noqa: FBT001 - a flag
+    save: Path | None,
+    report: Path | None,
+) -> None:
     """Evaluate three made-up systems on sample data that come with rankine.
 
     With --online, sum up a made-up log of events, next to the rates it was drawn from.
     """
+    if online and report is not None:
+        msg = "--report goes without --online"
+        raise click.UsageError(msg)
     if online:
         _online(save)
         return
@@ -33,7 +45,7 @@ def command(online: bool, save: Path | None) -> None:  # noqa: FBT001 - a flag
     from rankine._stats.pairwise import Settings  # noqa: PLC0415
     from rankine.data import QRELS, RUNS  # noqa: PLC0415
 
-    job = prepare(_METRICS, Options())
+    job = prepare(_METRICS, Options(keep=_KEEP))
     truth = job.truth(QRELS)
     results = [job.evaluate(truth, job.source(path), path.stem) for path in RUNS]
     console = Terminal()
@@ -53,6 +65,9 @@ def command(online: bool, save: Path | None) -> None:  # noqa: FBT001 - a flag
         f"These files are in {QRELS.parent}",
         soft_wrap=True,
     )
+    if report is not None:
+        every = {result.name: result for result in results}
+        write_report(compare_evaluations(every, Settings()), report, (QRELS, *RUNS))
 
 
 def _online(save: Path | None) -> None:

@@ -20,10 +20,19 @@ from rankine.cli.options import (
     said,
     say_how,
 )
-from rankine.cli.output import json_option, print_json, print_tables, record_of, say
+from rankine.cli.output import (
+    json_option,
+    print_json,
+    print_tables,
+    record_of,
+    report_option,
+    say,
+    write_report,
+)
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
+    from rankine._evaluate.comparison import Comparison
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
 
@@ -53,6 +62,7 @@ _KEEP = 10
 )  # fmt: skip
 @evaluating
 @reading
+@report_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
@@ -73,6 +83,7 @@ def command(
     worst: int | None,
     convention: str,
     verbose: bool,  # noqa: FBT001
+    report: Path | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     style: str | None,
@@ -97,7 +108,7 @@ def command(
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
     judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
-    others = (given[role] for role in OTHERS)
+    others = [given[role] for role in OTHERS]
     refuse_stdin_twice(judged, *others, *(run.path for run in named))
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
@@ -119,7 +130,7 @@ def command(
     options = said(
         roles=ROLES,
         convention=chosen(convention),
-        keep=None if worst is None else _KEEP,
+        keep=None if worst is None and report is None else _KEEP,
         more_words=style == "trec_eval",
         **given,
     )
@@ -160,7 +171,20 @@ def command(
             click.echo(_csv(results, per_query=per_query), nl=False)
         elif style is None:
             print_tables(results, per_query=per_query, worst=worst)
+    if report is not None:
+        read = (judged, *(run.path for run in named), *others)
+        write_report(_reported(results), report, read)
     return _below(results, limits)
+
+
+def _reported(results: list[Evaluation]) -> Evaluation | Comparison:
+    """Return what a report is of: the run, or the comparison of several."""
+    if len(results) == 1:
+        return results[0]
+    from rankine._evaluate.compare import compare_evaluations  # noqa: PLC0415
+    from rankine._stats.pairwise import Settings  # noqa: PLC0415 - --help stays fast
+
+    return compare_evaluations({run.name: run for run in results}, Settings())
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +16,7 @@ import click
 from rankine import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankine._evaluate.result import Evaluation
 
@@ -27,6 +29,12 @@ READABLE = 100
 """Columns up to which prose can be read well."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+report_option = click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write a report too: one HTML file, to be opened in a browser.",
+)  # fmt: skip
+_SECRET = re.compile(r"(?<=://)\S*@|[?#]\S*")
+"""What a URL may hold that is nobody's business."""
 
 
 def say(message: str) -> None:
@@ -103,6 +111,32 @@ def record_of(
     if worst is not None:
         record["worst"] = result.worst(result.metrics[0], worst).to_dict()
     return record
+
+
+def write_report(result: Any, path: Path | None, files: Iterable[Any] = ()) -> None:
+    """Write the report of a result, if one is wanted, and say where it is.
+
+    Args:
+        result: what has a report.
+        path: where it is written; None if none is wanted.
+        files: what was read; the report shows the hashes of those that are files.
+    """
+    if path is None:
+        return
+    read = [file for file in files if file is not None and Path(file).is_file()]
+    words = click.get_current_context().obj or ()
+    result.report(path, command=typed(words) if words else None, files=read)
+    say(f"wrote {path}")
+
+
+def typed(words: Iterable[str]) -> str:
+    """Return a command as it was typed, without the passwords of servers.
+
+    >>> typed(["online", "postgresql://me:secret@host/shop", "--sql", "select 1"])
+    "rankine online postgresql://host/shop --sql 'select 1'"
+    """
+    clean = (_SECRET.sub("", word) if "://" in word else word for word in words)
+    return shlex.join(["rankine", *clean])
 
 
 def width() -> int | None:

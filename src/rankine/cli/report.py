@@ -1,0 +1,37 @@
+"""rankine report RESULTS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rankine.cli.output import write_report
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+    help="Where to write it; beside RESULTS, ending in .html, if not given.",
+)  # fmt: skip
+@click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
+def command(results: Path, output: Path | None, opens: bool) -> None:  # noqa: FBT001
+    """Write a report of RESULTS, what save() or compare --json wrote.
+
+    It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
+    the queries that moved most.
+
+    \b
+    rankine compare qrels.txt old=a.run new=b.run --json > results.json
+    rankine report results.json --open
+    """  # noqa: D301 - the mark is for click, which keeps the lines below it
+    from rankine._report.loaded import load  # noqa: PLC0415 - --help stays fast
+
+    path = output or results.with_suffix(".html")
+    if path == results:
+        msg = f"{results} would be overwritten; name another file with --output"
+        raise click.UsageError(msg)
+    write_report(load(results), path, [results])
+    if opens:
+        click.launch(str(path))

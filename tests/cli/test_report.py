@@ -1,0 +1,133 @@
+"""--report and rankine report: the result of a command as one HTML file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import click
+import pytest
+
+import rankine as rk
+from rankine._report import page
+from tests.report.pages import Parsed
+from tests.shell import Shell, is_one_sentence
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out charts, which are tested elsewhere."""
+    monkeypatch.setattr(page, "_converter", lambda: None)
+
+
+def text_of(shell: Shell, name: str = "report.html") -> str:
+    return Path(shell.path(name)).read_text("utf-8")
+
+
+def compare(shell: Shell, *options: str) -> tuple[str, ...]:
+    files = (shell.path(name) for name in ("qrels.txt", "a.run", "b.run"))
+    return ("compare", *files, "-m", "RR", *options)
+
+
+def test_compare_writes_a_report(shell: Shell) -> None:
+    words = compare(shell, "--report", shell.path("report.html"))
+
+    done = shell.run(*words)
+
+    assert done.code == 0
+    assert done.out == shell.run(*compare(shell)).out
+    assert done.err == f"rankine: wrote {shell.path('report.html')}\n"
+    text = text_of(shell)
+    means = Parsed(text).tables["Means of all systems"]
+    # a.run has RR 1 and 1/2, b.run 1 and 1.
+    assert [row[1].split("|")[2] for row in means[1:]] == ["0.7500", "1.0000"]
+    assert " ".join(("rankine", *words)) in text
+    for name in ("qrels.txt", "a.run", "b.run"):
+        content = Path(shell.path(name)).read_bytes()
+        assert hashlib.sha256(content).hexdigest() in text
+
+
+def test_evaluate_writes_a_report_with_lists(shell: Shell) -> None:
+    done = shell.evaluate("-m", "RR", "--report", shell.path("report.html"))
+
+    assert done.code == 0
+    document = Parsed(text_of(shell))
+    mean = (1 + 1 / 2) / 2
+    assert document.tables["The number of each metric"][1][:2] == ["RR", f"{mean:.4f}"]
+    assert set(document.data["items"]) == {"a", "b", "c", "x"}
+
+
+def test_evaluate_of_several_runs_compares_them(shell: Shell) -> None:
+    options = (shell.path("b.run"), "-m", "RR", "--report", shell.path("report.html"))
+
+    done = shell.evaluate(*options)
+
+    assert done.code == 0
+    pairs = Parsed(text_of(shell)).tables["Differences of all pairs"]
+    assert pairs[1][:3] == ["RR", "a.run", "b.run"]
+    assert pairs[1][4].startswith(f"{(0 + 1 / 2) / 2:+.4f}|")
+
+
+def test_the_demo_has_a_report(shell: Shell) -> None:
+    done = shell.run("demo", "--report", shell.path("demo.html"))
+
+    assert done.code == 0
+    document = Parsed(text_of(shell, "demo.html"))
+    assert document.data["systems"] == ["keyword", "vector", "hybrid"]
+    assert len(document.data["queries"]) == 50
+
+
+def test_what_was_saved_has_a_report(shell: Shell) -> None:
+    saved = shell.write("results.json", shell.run(*compare(shell, "--json")).out)
+
+    done = shell.run("report", saved)
+
+    assert done.err == f"rankine: wrote {shell.path('results.html')}\n"
+    loaded = rk.load(saved)
+    means = Parsed(text_of(shell, "results.html")).tables["Means of all systems"]
+    assert [row[0][1:] for row in means[1:]] == list(loaded.systems)
+
+
+def test_a_report_is_opened(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR").save(shell.path("saved.json"))
+    opened: list[str] = []
+    monkeypatch.setattr(click, "launch", opened.append)
+
+    done = shell.run(
+        "report", shell.path("saved.json"), "-o", shell.path("x.html"), "--open"
+    )
+
+    assert done.code == 0
+    assert opened == [shell.path("x.html")]
+    assert Parsed(text_of(shell, "x.html")).tables["The number of each metric"]
+
+
+def test_the_results_are_not_overwritten(shell: Shell) -> None:
+    path = shell.write("results.html", "{}")
+
+    done = shell.run("report", path)
+
+    assert is_one_sentence(done, 2)
+    assert "would be overwritten" in done.err
+    assert text_of(shell, "results.html") == "{}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("report", "none.json"), 3),
+        (("demo", "--online", "--report", "x.html"), 2),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(
+    arguments: tuple[str, ...], code: int, shell: Shell
+) -> None:
+    assert is_one_sentence(shell.run(*arguments), code)
+
+
+def test_a_report_that_cannot_be_written_is_refused(shell: Shell) -> None:
+    done = shell.run(*compare(shell, "--report", shell.path("none/report.html")))
+
+    assert done.code == 3
+    assert "cannot be written (No such file or directory)" in done.err
+    assert "Traceback" not in done.err
