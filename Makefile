@@ -15,6 +15,7 @@ INSTALL := pip install --quiet --no-compile
 help:
 	@echo "make demo    install, evaluate three systems on sample data, write a report"
 	@echo "make test    install and run all tests"
+	@echo "make axe     install what tests of the report in a browser use, by npm"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
 	@echo "make lint    format, lint and types"
 	@echo "make check   the tests, and what make lint looks at"
@@ -73,6 +74,15 @@ demo: $(VENV)/installed
 .PHONY: test
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q -n auto
+
+# What looks for barriers in the report, for tests in a browser.
+AXE := build/axe/node_modules/axe-core/axe.min.js
+
+$(AXE):
+	npm install --silent --no-save --prefix build/axe axe-core@4.14.0
+
+.PHONY: axe
+axe: $(AXE)
 
 # The other end of what the dependencies may be: polars 1, pandas 2, NumPy 1.
 $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt

@@ -185,8 +185,8 @@ def _themed(spec: Spec) -> Spec:
     themed = deepcopy(spec)
     themed["background"] = None
     themed["config"] = {
-        "aria": False, "font": _FONT, "view": {"stroke": None}, "axis": axis,
-        "legend": ink,
+        "aria": False, "mark": {"aria": False}, "font": _FONT, "axis": axis,
+        "legend": ink, "view": {"stroke": None},
     }  # fmt: skip
     return themed
 

@@ -1,0 +1,349 @@
+"""The report in a browser: what is seen are the numbers, and it answers."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rankine as rk
+from rankine.data import QRELS, RUNS
+from tests.report.pages import HOSTILE, judged_by
+
+if TYPE_CHECKING:
+    from tests.report.conftest import Browser
+
+AXE = Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js"
+LIST = "#explorer table:first-of-type tbody tr"
+TITLE = "//table[caption='{}']//th[normalize-space(.)='{}']//button"
+
+
+@pytest.fixture(scope="module")
+def demo() -> rk.Comparison:
+    runs = {path.stem: path for path in RUNS}
+    return rk.compare(QRELS, runs, ["nDCG@10", "AP", "RR@10"], draws=2000)
+
+
+@pytest.fixture(scope="module")
+def report(demo: rk.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "report.html"
+    demo.report(path, texts={"q50": "如何煮鸡蛋", "recipe113": "بيض مسلوق"})
+    return path
+
+
+@pytest.fixture
+def loaded(browser: Browser, report: Path) -> Browser:
+    browser.load(report)
+    return browser
+
+
+def click(browser: Browser, selector: str) -> None:
+    browser.run(
+        "arguments[0].scrollIntoView({block: 'center'})", browser.find(selector)
+    )
+    browser.find(selector).click()
+
+
+def keys(browser: Browser, *names: str) -> None:
+    from selenium.webdriver import ActionChains, Keys  # noqa: PLC0415 - if installed
+
+    pressed = (getattr(Keys, name, name) for name in names)
+    ActionChains(browser.driver).send_keys(*pressed).perform()
+
+
+def test_it_asks_for_nothing_and_nothing_goes_wrong(
+    loaded: Browser, report: Path
+) -> None:
+    asked, wrong = loaded.heard()
+
+    assert asked == {report.as_uri()}
+    assert wrong == []
+
+
+def test_the_means_that_are_seen_are_those_of_the_result(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    rows = loaded.rows("Means of all systems")
+
+    for row in demo.table.iter_rows(named=True):
+        cells = rows[demo.systems.index(row["run"])]
+        assert cells[0].endswith(row["run"])
+        seen = cells[1 + demo.metrics.index(row["metric"])]
+        mean, bounds = seen.splitlines()
+        assert mean.endswith(f"{row['mean']:.4f}")
+        assert bounds == f"{row['low']:.4f} to {row['high']:.4f}"
+
+
+def test_the_pairs_that_are_seen_are_those_of_the_result(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    rows = loaded.rows("Differences of all pairs")
+
+    for row, cells in zip(demo.pairwise.iter_rows(named=True), rows, strict=True):
+        bounds = f"{row['low']:.4f} to {row['high']:.4f}"
+        ps = [
+            "< 0.0001" if row[name] < 0.0001 else f"{row[name]:.4f}"
+            for name in ("p", "p_corrected")
+        ]
+        moves = [str(row[name]) for name in ("wins", "ties", "losses")]
+        assert cells == [
+            row["metric"], row["a"], row["b"], row["verdict"],
+            f"{row['difference']:+.4f}\n{bounds}", *ps, *moves,
+        ]  # fmt: skip
+
+
+def test_the_sentences_that_are_seen_are_those_of_the_result(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    loaded.run("document.querySelector('#summary details').open = true")
+
+    seen = [" ".join(text.split()) for text in loaded.texts("#summary .verdicts li")]
+
+    rows = demo.pairwise.iter_rows(named=True)
+    said = zip(rows, demo.sentences, strict=True)
+    assert sorted(seen) == sorted(f"{row['verdict']} {text}" for row, text in said)
+
+
+def test_the_queries_that_are_seen_have_the_values_of_the_result(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    rows = loaded.rows("Queries")
+
+    moved = demo.moved("nDCG@10", "keyword", "vector", 50)
+    values = {query.query: (*query.values, query.difference) for query in moved}
+    for words, old, new, difference in rows:
+        query = words.split("\n")[0]
+        if query not in values:  # moved does not have those that stay
+            assert difference == "+0.0000"
+            continue
+        a, b, d = values.pop(query)
+        assert [old, new, difference] == [f"{a:.4f}", f"{b:.4f}", f"{d:+.4f}"]
+    assert not values
+    sizes = [abs(float(row[3])) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_title_sorts_a_table_down_then_up(loaded: Browser) -> None:
+    def differences() -> list[float]:
+        rows = loaded.rows("Differences of all pairs")
+        return [float(row[4].splitlines()[0]) for row in rows]
+
+    button = loaded.driver.find_element(
+        "xpath", TITLE.format("Differences of all pairs", "difference")
+    )
+    before = differences()
+    for order in (sorted(before, reverse=True), sorted(before)):
+        loaded.run("arguments[0].click()", button)
+        assert differences() == order
+    assert before != sorted(before)
+
+
+def test_words_filter_queries_by_id_and_text(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    fours = {query for query in demo.queries if "q4" in query}
+    for words, queries in (("Q4", fours), ("鸡蛋", {"q50"}), ("none", set())):
+        loaded.find("#search").clear()
+        loaded.find("#search").send_keys(words)
+
+        rows = loaded.rows("Queries")
+
+        assert {row[0].split("\n")[0] for row in rows} == queries
+        status = loaded.texts("#explorer [role=status]")[0]
+        assert int(status.split()[0]) == len(queries)
+
+
+def test_a_query_opens_with_both_lists_and_what_was_missed(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    (query,) = demo.moved("nDCG@10", "keyword", "vector", 1)
+
+    click(loaded, f"{LIST} button")
+
+    assert loaded.texts(".detail h3") == [query.query]
+    for side, top in enumerate(query.tops, 1):
+        rows = f".detail .pair:nth-of-type(2) > :nth-child({2 * side - 1}) ol li"
+        seen = loaded.run(
+            "return [...document.querySelectorAll(arguments[0])].map("
+            "li => [...li.children].slice(0, 3).map(e => e.textContent))",
+            rows,
+        )
+        wanted = [
+            [
+                str(rank),
+                "\u2013" if grade is None else f"{grade:g}",
+                f"{item}: بيض مسلوق" if item == "recipe113" else item,
+            ]
+            for rank, item, grade in top
+        ]
+        assert seen == wanted
+    worst = demo.evaluations["keyword"].worst("nDCG@10", 50)
+    missed = next(entry for entry in worst if entry.query == query.query).missed
+    listed = {item for _, item, _ in query.tops[0]}
+    seen = loaded.texts(".detail .pair:nth-of-type(3) > :first-child .item")
+    assert [text.split(":")[0] for text in seen] == [
+        entry.item for entry in missed if entry.item not in listed
+    ]
+
+
+def test_another_pair_and_metric_can_be_chosen(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    for place, name in enumerate(("AP", "vector", "hybrid")):
+        box = f"#controls label:nth-child({place + 1}) select"
+        loaded.find(box).send_keys(name)
+
+    rows = loaded.rows("Queries")
+
+    (query,) = demo.moved("AP", "vector", "hybrid", 1)
+    assert rows[0][0].split("\n")[0] == query.query
+    assert rows[0][3] == f"{query.difference:+.4f}"
+
+
+def mark(browser: Browser, figure: str, number: int) -> Any:
+    browser.wait(f"return document.querySelector('{figure} .live svg') !== null")
+    marks = browser.driver.find_elements(
+        "css selector",
+        f"{figure} .live svg .mark-rect path, {figure} .mark-symbol path",
+    )
+    browser.run("arguments[0].scrollIntoView({block: 'center'})", marks[number])
+    return marks[number]
+
+
+def test_a_mark_of_a_chart_names_its_query_and_opens_it(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    from selenium.webdriver import ActionChains  # noqa: PLC0415 - if installed
+
+    moved = demo.moved("nDCG@10", "keyword", "vector", 50)
+    largest = max(moved, key=lambda query: query.difference)
+    pointer = ActionChains(loaded.driver).move_to_element(mark(loaded, "#bars", 0))
+
+    pointer.perform()
+
+    loaded.wait("return document.querySelector('#vg-tooltip-element.visible') !== null")
+    tip = loaded.texts("#vg-tooltip-element")[0]
+    assert largest.query in tip
+    assert f"{largest.difference:.4f}" in tip
+    pointer.click().perform()
+    assert loaded.texts(".detail h3") == [largest.query]
+
+
+def test_the_theme_changes_and_follows_the_system(loaded: Browser) -> None:
+    color = "return getComputedStyle(document.body).backgroundColor"
+    light = loaded.run(color)
+
+    loaded.find("#theme").click()
+
+    dark = loaded.run(color)
+    assert light != dark
+    assert loaded.texts("#theme") == ["Light"]
+    loaded.find("#theme").click()
+    assert loaded.run(color) == light
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    loaded.driver.refresh()
+    loaded.command("Emulation.setEmulatedMedia", media="", features=features)
+    assert loaded.run(color) == dark
+
+
+def test_the_keyboard_is_enough(loaded: Browser) -> None:
+    active = "return document.activeElement.{}"
+    for _ in range(200):
+        keys(loaded, "TAB")
+        if loaded.run(active.format("id")) == "search":
+            break
+    keys(loaded, "q50")
+    for _ in range(10):
+        keys(loaded, "TAB")
+        if loaded.run(active.format("textContent")) == "q50":
+            break
+    keys(loaded, "ENTER")
+
+    assert loaded.texts(".detail h3") == ["q50"]
+    assert loaded.run(active.format("className")) == "detail"
+    keys(loaded, "ESCAPE")
+    assert loaded.texts(".detail h3") == []
+    assert loaded.run(active.format("textContent")) == "q50"
+
+
+def test_it_prints_with_nothing_cut(loaded: Browser) -> None:
+    click(loaded, f"{LIST} button")
+    pdf = base64.b64decode(loaded.driver.print_page())
+
+    assert pdf.startswith(b"%PDF")
+    loaded.command("Emulation.setEmulatedMedia", media="print")
+    # A4 across, less its margins, at 96 dots per inch.
+    width = round((297 - 2 * 12) / 25.4 * 96)
+    size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": False}
+    loaded.command("Emulation.setDeviceMetricsOverride", **size)
+    cut = loaded.run(
+        "return [...document.querySelectorAll('main *')].filter(e => "
+        "e.scrollWidth > e.clientWidth + 1 && e.clientWidth && "
+        "getComputedStyle(e).overflowX !== 'visible' && !e.matches('.unseen, .item'))"
+        ".map(e => e.outerHTML.slice(0, 99))"
+    )
+    assert cut == []
+    assert loaded.run("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_it_fits_screens_of_every_width(loaded: Browser, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    loaded.command("Emulation.setDeviceMetricsOverride", **size)
+    click(loaded, f"{LIST} button")
+
+    assert loaded.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_there_are_drawings_and_tables(
+    browser: Browser, report: Path
+) -> None:
+    browser.command("Emulation.setScriptExecutionDisabled", value=True)
+    browser.driver.get(report.as_uri())
+
+    drawings = browser.driver.find_elements("css selector", ".drawn svg")
+    tables = browser.driver.find_elements("css selector", "noscript table")
+    assert drawings
+    assert all(drawing.is_displayed() for drawing in drawings)
+    assert [table.is_displayed() for table in tables] == [True]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_of(loaded: Browser, theme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("no axe-core: make axe installs it")
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    loaded.command("Emulation.setEmulatedMedia", media="", features=features)
+    loaded.run("document.querySelector('#summary details').open = true")
+    click(loaded, f"{LIST} button")
+    loaded.run(AXE.read_text("utf-8"))
+
+    result = loaded.driver.execute_async_script(
+        "axe.run().then(arguments[0], error => arguments[0]({error: String(error)}))"
+    )
+
+    assert [
+        (rule["id"], [node["html"][:200] for node in rule["nodes"]])
+        for rule in result["violations"]
+    ] == []
+
+
+def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
+    names = [name for name in HOSTILE if name != "\ud800"]
+    comparison = judged_by(names[:6], names, names)
+    path = tmp_path / "hostile.html"
+    comparison.report(path, title=HOSTILE[0], texts=dict.fromkeys(names, HOSTILE[1]))
+
+    browser.load(path)
+    for number in range(len(names)):
+        buttons = browser.driver.find_elements("css selector", f"{LIST} button")
+        browser.run("arguments[0].click()", buttons[number])
+        assert browser.texts(".detail h3")
+
+    asked, wrong = browser.heard()
+    assert browser.run("return window.hurt === undefined")
+    assert browser.find("h1").text == HOSTILE[0]
+    assert asked == {path.as_uri()}
+    assert wrong == []
