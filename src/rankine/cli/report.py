@@ -17,14 +17,14 @@ from rankine.cli.output import write_report
 )  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
 def command(results: Path, output: Path | None, opens: bool) -> None:  # noqa: FBT001
-    """Write a report of RESULTS, what save() or compare --json wrote.
+    """Write a report of RESULTS, a comparison or an evaluation that was saved as JSON.
 
     It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
     the queries that moved most.
 
     \b
-    rankine compare qrels.txt old=a.run new=b.run --json > results.json
     rankine report results.json --open
+    rankine report results.json --output report.html
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._report.loaded import load  # noqa: PLC0415 - --help stays fast
 
