@@ -176,7 +176,7 @@ def _themed(spec: Spec) -> Spec:
     ink = {
         "labelColor": _INK, "titleColor": _INK, "labelFont": _FONT,
         "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 11,
-        "titleFontSize": 12,
+        "titleFontSize": 12, "titleLimit": 260,
     }  # fmt: skip
     axis = {
         **ink, "domainColor": _INK, "tickColor": _INK, "gridColor": _INK,
@@ -206,7 +206,8 @@ def reproduction(command: str | None, paths: Iterable[Any], rows: Any) -> Markup
         parts.append(tag("pre", tag("code", command), tabindex="0"))
     parts.append(_pairs("choice", "value", rows))
     if hashes:
-        parts.append(_pairs("file", "SHA-256", hashes))
+        shown_hashes = _pairs("file", "SHA-256", hashes)
+        parts.append(tag("div", shown_hashes, class_="hashes"))
     parts.append(_pairs("package", "version", versions))
     return tag("div", *parts, class_="columns")
 

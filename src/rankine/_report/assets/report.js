@@ -45,16 +45,21 @@
   preferred.addEventListener("change", () => { nameTheme(); redraw(); });
 
   // Tables that sort by their titles.
+  // Numbers in words by their size: q9 before q10.
+  const natural = (text) => text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(16, "0"));
   const sortBy = (rows, key, falling) => {
     const sign = falling ? -1 : 1;
     return rows
       .map((row, place) => [key(row), place, row])
+      .map(([value, place, row]) => [typeof value === "string" ? natural(value) : value, place, row])
       .sort(([a, i], [b, j]) => {
         if (typeof a === "number" && typeof b === "number") {
           if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || i - j;
           return sign * (a - b) || i - j;
         }
-        return sign * String(a).localeCompare(String(b), undefined, { numeric: true }) || i - j;
+        // What is undefined has words for a value, and is last.
+        if (typeof a !== typeof b) return typeof a === "string" ? 1 : -1;
+        return sign * ((a > b) - (a < b)) || i - j;
       })
       .map(([, , row]) => row);
   };
