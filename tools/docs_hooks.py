@@ -16,6 +16,9 @@ from xml.etree import ElementTree as ET
 
 from latex2mathml.converter import convert
 
+import rankine as rk
+from rankine.data import QRELS, RUNS
+
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tools.docs_examples import render
 from tools.docs_reference import (
@@ -101,10 +104,18 @@ def _figure(folder: str, name: str) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Write the index of the search as a script, which pages opened as files read."""
+    """Write the index of the search as a script, for pages opened as files."""
     folder = Path(config.site_dir) / "search"
     index = (folder / "search_index.json").read_text("utf-8")
     (folder / "search_index.js").write_text(f"var __index = {index}", "utf-8")
+    _demo(Path(config.site_dir) / "demo-report.html")
+
+
+def _demo(path: Path) -> None:
+    """Write the report of the sample data, which a page shows."""
+    runs = {run.stem: run for run in RUNS}
+    compared = rk.compare(QRELS, runs, ["nDCG@10", "AP", "RR@10", "P@5", "R@20"])
+    compared.report(path, command="rankine demo --report demo.html")
 
 
 def mathml(latex: str, display: str) -> str:
