@@ -77,6 +77,66 @@ def test_the_demo_has_a_report(shell: Shell) -> None:
     assert len(document.data["queries"]) == 50
 
 
+EVENTS = """user_id,timestamp,variant,event
+u1,2026-03-01T10:00:00Z,A,impression
+u1,2026-03-01T10:00:01Z,A,click
+u2,2026-03-01T10:00:00Z,A,impression
+u3,2026-03-02T10:00:00Z,B,impression
+u3,2026-03-02T10:00:01Z,B,click
+u4,2026-03-02T10:00:00Z,B,impression
+u4,2026-03-02T10:00:01Z,B,click
+"""
+
+
+def test_online_and_ab_write_reports(shell: Shell) -> None:
+    events = shell.write("events.csv", EVENTS)
+    path = shell.path("report.html")
+
+    done = shell.run("online", events, "-m", "ctr", "--report", path)
+
+    assert done.code == 0
+    rows = Parsed(text_of(shell)).tables["The number of each metric"][1:]
+    # One of two impressions of A was clicked, both of B.
+    assert [row[2].split("|")[0] for row in rows] == [f"{1 / 2:.4f}", f"{1:.4f}"]
+    done = shell.run("ab", events, "--control", "A", "-m", "ctr", "--report", path)
+    assert done.code == 0
+    cells = Parsed(text_of(shell)).tables["The effect on each metric"][1]
+    assert cells[2:4] == [f"{1 / 2:.4f}", f"{1:.4f}"]
+
+
+EXPERIMENT = """qrels: qrels.txt
+runs: {{first: a.run{more}}}
+metrics: [RR]
+convention: [{conventions}]
+output: out
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "caption"),
+    [("", "The number of each metric"), (", second: b.run", "Means of all systems")],
+)
+def test_an_experiment_writes_a_report(more: str, caption: str, shell: Shell) -> None:
+    text = EXPERIMENT.format(more=more, conventions="rankine")
+    file = shell.write("experiment.yaml", text)
+
+    done = shell.run("experiment", file, "--report", shell.path("report.html"))
+
+    assert done.code == 0, done.err
+    assert caption in Parsed(text_of(shell)).tables
+
+
+def test_an_experiment_with_two_conventions_has_no_report(shell: Shell) -> None:
+    text = EXPERIMENT.format(more="", conventions="rankine, trec_eval")
+    file = shell.write("experiment.yaml", text)
+
+    done = shell.run("experiment", file, "--report", shell.path("report.html"))
+
+    assert is_one_sentence(done, 2)
+    assert "--report shows one convention" in done.err
+    assert not Path(shell.path("out")).exists()
+
+
 def test_what_was_saved_has_a_report(shell: Shell) -> None:
     saved = shell.write("results.json", shell.run(*compare(shell, "--json")).out)
 

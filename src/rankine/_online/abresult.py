@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals
 from rankine._evaluate.summary import finite
+from rankine._online.drawn import Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +90,7 @@ class SampleRatio:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ABTest:
+class ABTest(Drawn):
     """The effects of all variants on all metrics.
 
     Attributes:

@@ -11,6 +11,7 @@ import polars as pl
 from rankine._base.checks import check_flag, check_number
 from rankine._evaluate.summary import finite
 from rankine._io.values import kind_of
+from rankine._online.drawn import Drawn
 from rankine._online.metrics import METRICS, check_metrics
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
 from rankine._online.rules import Rules, check_titles
@@ -28,7 +29,7 @@ _REASONS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary:
+class Summary(Drawn):
     """The metrics of a log, by group, segment and day.
 
     Attributes:

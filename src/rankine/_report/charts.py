@@ -92,9 +92,9 @@ def forest(comparison: Comparison, metric: str) -> Spec:
             "label": shown(
                 row["b"] if against == row["a"] else f"{row['a']} to {row['b']}"
             ),
-            "value": _drawn(row["difference"]),
-            "low": _drawn(row["low"]),
-            "high": _drawn(row["high"]),
+            "value": drawn_number(row["difference"]),
+            "low": drawn_number(row["low"]),
+            "high": drawn_number(row["high"]),
             "verdict": row["verdict"].split(",", 1)[0],
         }
         for row in shown_pairs(comparison, metric)
@@ -212,7 +212,10 @@ def curve(
     cutoffs = list(ks) if ks is not None else [*cutoffs, *([depth] if depth else [])]
     systems = [shown(name) for name in names or [first.name]]
     rows = [
-        {"system": system, **{name: _drawn(value) for name, value in point.items()}}
+        {
+            "system": system,
+            **{name: drawn_number(value) for name, value in point.items()},
+        }
         for system, evaluation in zip(systems, evaluations, strict=True)
         for point in evaluation.curve(family, cutoffs).iter_rows(named=True)
     ]
@@ -265,12 +268,13 @@ def _cell(
     gain = ((row["difference"] > 0) == higher) != turned
     level = specs.level_of(p, better=gain)
     return {
-        "row": name, "column": column, "p": _drawn(p), "level": level,
+        "row": name, "column": column, "p": drawn_number(p), "level": level,
         "text": p_text(p),
     }  # fmt: skip
 
 
-def _drawn(value: float) -> float | None:
+def drawn_number(value: float) -> float | None:
+    """Return a number as JSON can have it: None where it is undefined."""
     return None if math.isnan(value) else value
 
 
@@ -282,8 +286,8 @@ def means(evaluation: Evaluation) -> Spec:
         if metric.summary == "sum":  # a count, on another scale
             continue
         low, high = evaluation.interval(label)
-        bounds = {"low": _drawn(low), "high": _drawn(high)}
-        rows.append({"label": label, "value": _drawn(summary.value), **bounds})
+        bounds = {"low": drawn_number(low), "high": drawn_number(high)}
+        rows.append({"label": label, "value": drawn_number(summary.value), **bounds})
     return specs.means(rows)
 
 

@@ -112,7 +112,7 @@ def _summary(comparison: Comparison) -> Markup:
         for row in charts.shown_pairs(comparison, comparison.metrics[0])
     }
     entries = [
-        (_verdict(row["verdict"]), f" {sentence}")
+        (verdict_mark(row["verdict"]), f" {sentence}")
         for row, sentence in zip(pairs, said, strict=True)
     ]
     ahead = [
@@ -147,7 +147,8 @@ def _best(comparison: Comparison) -> list[Markup]:
     return [tag("p", text, class_="lead")]
 
 
-def _verdict(verdict: str) -> Markup:
+def verdict_mark(verdict: str) -> Markup:
+    """Return a verdict in its colour."""
     mark = verdict.split(",", 1)[0].replace(" ", "-")
     return tag("span", verdict, class_=f"verdict {mark}")
 
@@ -202,7 +203,7 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
                 row["metric"],
                 row["a"],
                 row["b"],
-                _verdict(row["verdict"]),
+                verdict_mark(row["verdict"]),
                 _signed(row),
                 _p_cell(row["p"]),
                 _p_cell(row["p_corrected"]),

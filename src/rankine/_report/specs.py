@@ -22,6 +22,9 @@ VERDICTS = {
     "cannot tell": ("#8A8A8A", "circle"),
     "equivalent": ("#9467BD", "square"),
     "different": ("#E69F00", "diamond"),
+    "not worse": ("#9467BD", "square"),
+    "larger": ("#E69F00", "diamond"),
+    "smaller": ("#E69F00", "diamond"),
     "mean": ("#009E73", "circle"),
 }
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
@@ -40,9 +43,13 @@ _PALE = "#FFFFFF"
 _WIDE, _HIGH = 560, 260
 
 
-def forest(rows: Rows, title: str) -> Spec:
-    """Return a point with its interval per row: label, value, low, high, verdict."""
+def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
+    """Return a point with its interval per row: label, value, low, high, verdict.
+
+    Numbers of the axis may have a form, such as ``+.0%``.
+    """
     verdicts = list(VERDICTS)
+    axis = {} if form is None else {"axis": {"format": form}}
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
         "axis": {"labelLimit": 220, "ticks": False, "domain": False},
@@ -58,17 +65,17 @@ def forest(rows: Rows, title: str) -> Spec:
     tips = _tips("label", "value", "low", "high", "verdict")
     bounds = {
         "y": y,
-        "x": {**_number("low", title), "scale": {"zero": False}},
+        "x": {**_number("low", title), "scale": {"zero": False}, **axis},
         "x2": {"field": "high"},
         "color": color,
         "tooltip": tips,
     }
-    points = bounds | {"x": _number("value", title), "shape": shape}
+    points = bounds | {"x": {**_number("value", title), **axis}, "shape": shape}
     del points["x2"]
     zero = {
         "data": {"values": [{"zero": 0}]},
         "mark": {"type": "rule", "color": _EVEN, "strokeDash": [4, 3]},
-        "encoding": {"x": _number("zero", title)},
+        "encoding": {"x": {**_number("zero", title), **axis}},
     }
     layers = [
         {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": bounds},
@@ -85,9 +92,9 @@ def forest(rows: Rows, title: str) -> Spec:
     )
 
 
-def means(rows: Rows) -> Spec:
+def means(rows: Rows, title: str = "mean") -> Spec:
     """Return a point with its interval per row that nothing is compared with."""
-    return forest([row | {"verdict": _UNTESTED} for row in rows], "mean")
+    return forest([row | {"verdict": _UNTESTED} for row in rows], title)
 
 
 def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
@@ -140,6 +147,19 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
 
 def curve(rows: Rows, metric: str) -> Spec:
     """Return a line with its band per system: system, k, value, low, high."""
+    x = {**_number("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
+    return _lines(rows, x | {"scale": {"zero": False, "nice": False}}, metric, "k")
+
+
+def over_days(rows: Rows, metric: str) -> Spec:
+    """Return a line with its band per group: system, day, value, low, high."""
+    axis = {"tickCount": 6, "labelOverlap": True}
+    x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
+    timed = [row | {"time": row["day"]} for row in rows]
+    return _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day")
+
+
+def _lines(rows: Rows, x: Spec, metric: str, place: str) -> Spec:
     systems = list(dict.fromkeys(row["system"] for row in rows))
     color = {
         "field": "system", "type": "nominal", "sort": None,
@@ -149,8 +169,6 @@ def curve(rows: Rows, metric: str) -> Spec:
         },
         "scale": {"domain": systems, "range": list(_SYSTEMS[: len(systems)])},
     }  # fmt: skip
-    x = {**_number("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
-    x["scale"] = {"zero": False, "nice": False}
     y = {**_number("value", metric), "scale": {"zero": False}}
     return _chart(
         rows,
@@ -166,7 +184,7 @@ def curve(rows: Rows, metric: str) -> Spec:
                 "mark": {"type": "line", "point": {"size": 30}},
                 "encoding": {
                     "y": y,
-                    "tooltip": _tips("system", "k", "value", "low", "high"),
+                    "tooltip": _tips("system", place, "value", "low", "high"),
                 },
             },
         ],
@@ -314,7 +332,7 @@ def _colored(field: str) -> Spec:
 def _tips(*fields: str) -> list[Spec]:
     """Return what is shown when the pointer is over a mark; numbers as in tables."""
     whole = {"k", "n", "rank"}
-    words = {"query", "label", "verdict", "system", "row", "column", "text"}
+    words = {"query", "label", "day", "verdict", "system", "row", "column", "text"}
     tips = []
     for field in fields:
         kind = "nominal" if field in words else "quantitative"

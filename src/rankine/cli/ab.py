@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankine.cli.online import events_of, reading_events, rules_of
 from rankine.cli.options import pairs
-from rankine.cli.output import json_option, print_json, width
+from rankine.cli.output import (
+    json_option,
+    print_json,
+    report_option,
+    width,
+    write_report,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()
@@ -73,6 +82,7 @@ from rankine.cli.output import json_option, print_json, width
     "before the first look.",
 )  # fmt: skip
 @reading_events
+@report_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
@@ -87,6 +97,7 @@ def command(
     ratio: dict[str, str],
     sql: str | None,
     queries: str | None,
+    report: Path | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
@@ -148,6 +159,7 @@ def command(
         click.echo(test.to_markdown())
     else:
         click.echo(to_text(test, width()))
+    write_report(test, report, [events])
 
 
 def _named(metrics: tuple[str, ...]) -> dict[str, str]:

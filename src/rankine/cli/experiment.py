@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.output import print_json, say
+from rankine.cli.output import print_json, report_option, say, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +52,7 @@ _STOPPED = 128 + signal.SIGTERM
     help=f"Write a first {_FIRST} for the judgements and runs given: "
     "rankine experiment --init QRELS RUN ...",
 )  # fmt: skip
+@report_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     files: tuple[Path, ...],
@@ -62,6 +63,7 @@ def command(
     resume: bool,  # noqa: FBT001
     schema: bool,  # noqa: FBT001
     init: bool,  # noqa: FBT001
+    report: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Run the experiment that FILE describes: metrics over many runs.
@@ -101,11 +103,19 @@ def command(
     if dry_run:
         _show_cells(planned_cells(planned), planned, as_json=as_json)
         return
-    with _stopping(), _progress() as report:
-        result = run_planned(planned, resume=resume, jobs=jobs, report=report)
+    if report is not None and len(planned.conventions) > 1:
+        names = ", ".join(planned.conventions)
+        msg = f"--report shows one convention, and the experiment has {names}"
+        raise click.UsageError(msg)
+    with _stopping(), _progress() as progress:
+        result = run_planned(planned, resume=resume, jobs=jobs, report=progress)
     for note in result.notes:
         say(note)
     _print(result, as_json=as_json)
+    if report is not None:
+        run, *others = result.runs
+        whole = result.comparison() if others else result.evaluation(run)
+        write_report(whole, report, files)
 
 
 def _init(files: tuple[Path, ...]) -> None:

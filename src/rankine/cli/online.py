@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.options import pairs
-from rankine.cli.output import json_option, print_json, width
+from rankine.cli.output import (
+    json_option,
+    print_json,
+    report_option,
+    width,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
@@ -131,6 +138,7 @@ def rules_of(
     help="Of the intervals.",
 )  # fmt: skip
 @reading_events
+@report_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
@@ -141,6 +149,7 @@ def command(
     segment: str | None,
     daily: bool,  # noqa: FBT001 - a flag
     confidence: float,
+    report: Path | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
@@ -186,3 +195,4 @@ def command(
         click.echo(summary.to_markdown())
     else:
         click.echo(to_text(summary, width()))
+    write_report(summary, report, [events])

@@ -1,0 +1,147 @@
+"""The reports of the online part: their numbers are those of the result."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine._report import page
+from rankine._report.of_online import page_of
+from tests.report.pages import HOSTILE, Parsed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.report.conftest import Browser
+
+
+def log(variants: tuple[str, str] = ("A", "B"), users: int = 40) -> pl.DataFrame:
+    """Return a log: half of the users of the first variant click, all of the second."""
+    rows = [
+        (
+            f"u{user}",
+            datetime(2026, 3, 1 + user % 3, 10, tzinfo=UTC),
+            variants[user % 2],
+            event,
+            f"c{user % 3}",
+        )
+        for user in range(users)
+        for event in ("impression", "click")
+        if event == "impression" or user % 4
+    ]
+    names = ("user_id", "timestamp", "variant", "event", "country")
+    return pl.DataFrame(rows, names, orient="row")
+
+
+@pytest.fixture
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out charts, as without the extra."""
+    monkeypatch.setattr(page, "_converter", lambda: None)
+
+
+def parsed(result: Any) -> Parsed:
+    return Parsed(page_of(result, None, None, ()).text())
+
+
+@pytest.mark.usefixtures("_plain")
+def test_a_summary_has_its_numbers() -> None:
+    summary = rk.online.summarize(log(), "ctr")
+
+    rows = parsed(summary).tables["The number of each metric"]
+
+    # Of the users of A half click once, of B all.
+    wanted = summary.table.rows()
+    assert [row[:2] for row in rows[1:]] == [["ctr", "A"], ["ctr", "B"]]
+    assert [row[2].split("|")[0] for row in rows[1:]] == [f"{1 / 2:.4f}", f"{1:.4f}"]
+    assert rows[1][2].split("|")[1] == f"{wanted[0][3]:.4f} to {wanted[0][4]:.4f}"
+    assert [row[3:] for row in rows[1:]] == [["20", "20"], ["20", "20"]]
+
+
+@pytest.mark.usefixtures("_plain")
+def test_a_test_has_its_effects() -> None:
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"])
+
+    document = parsed(test)
+
+    (row,) = test.details.iter_rows(named=True)
+    cells = document.tables["The effect on each metric"][1]
+    assert cells[:4] == ["ctr", "B", f"{1 / 2:.4f}", f"{1:.4f}"]
+    assert cells[4] == f"{1 / 2:+.4f}|{row['low']:+.4f} to {row['high']:+.4f}"
+    assert cells[5].startswith(f"{1:+.1%}|")
+    assert cells[8] == row["verdict"] == "better"
+    assert document.tables["Users of each variant"][1:] == [
+        ["A", "20", "20"], ["B", "20", "20"],
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("_plain")
+def test_arms_of_other_sizes_are_warned_of_first() -> None:
+    lost = log(users=400).filter(
+        (pl.col("variant") == "A") | (pl.col("user_id") < "u2")
+    )
+    test = rk.online.ab_test(lost, control="A", metrics=["ctr"])
+
+    text = page_of(test, None, None, ()).text()
+
+    assert test.srm.mismatch
+    assert text.index("the arms are not as large") < text.index('id="effects"')
+
+
+@pytest.mark.usefixtures("_plain")
+def test_segments_have_rows_of_their_own() -> None:
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], segment="country")
+
+    cells = parsed(test).tables["The effect on each metric"]
+
+    assert cells[0][2] == "segment"
+    assert [row[2] for row in cells[1:]] == [
+        "all" if row is None else row for row in test.details["segment"]
+    ]
+
+
+@pytest.mark.usefixtures("_plain")
+def test_hostile_names_leave_the_documents_as_they_are() -> None:
+    def structure(a: str, b: str) -> list[Any]:
+        events = log((a, b))
+        test = rk.online.ab_test(events, control=a, metrics=["ctr"])
+        summary = rk.online.summarize(events, "ctr")
+        return [parsed(result).elements for result in (test, summary)]
+
+    for text in HOSTILE:
+        safe = text.encode("utf-8", "ignore").decode()
+        assert structure(f"1{safe}", f"2{safe}") == structure("1a", "2a")
+
+
+def test_days_are_lines_and_groups_are_points(tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    events = log()
+    for daily, field in ((True, "day"), (False, "verdict")):
+        summary = rk.online.summarize(events, "ctr", daily=daily)
+        path = tmp_path / "report.html"
+        summary.report(path)
+
+        (chart,) = Parsed(path.read_text("utf-8")).data["charts"].values()
+
+        points = chart["data"]["values"]
+        assert [point["value"] for point in points] == summary.table["value"].to_list()
+        assert all(field in point for point in points)
+
+
+@pytest.mark.parametrize("kind", ["summary", "days", "test"])
+def test_a_browser_shows_them(kind: str, browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    if kind == "test":
+        rk.online.ab_test(log(), control="A", metrics=["ctr"]).report(path)
+    else:
+        rk.online.summarize(log(), "ctr", daily=kind == "days").report(path)
+
+    browser.load(path)
+
+    asked, wrong = browser.heard()
+    assert asked == {path.as_uri()}
+    assert wrong == []
+    assert browser.find("figure .live svg").is_displayed()
