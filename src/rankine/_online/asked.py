@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from copy import copy
 from dataclasses import fields
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -86,14 +85,10 @@ def sums_of(
 def sums_by_day(
     events: Any, metrics: Sequence[str] | None, rules: Mapping[str, Any]
 ) -> UserSums | None:
-    """Return the sums of users on each day; None where days were not kept."""
-    if not isinstance(events, Accumulator):
-        return user_sums(events, metrics, by=None, daily=True, **rules)
-    state = copy(events._state)  # noqa: SLF001 - of the same package
-    if state.in_order:
+    """Return the sums of users on each day; None of an accumulator, which has none."""
+    if isinstance(events, Accumulator):
         return None
-    state.daily = True
-    return state.sums(metrics)
+    return user_sums(events, metrics, by=None, daily=True, **rules)
 
 
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:

@@ -32,7 +32,7 @@ class UsersNeeded(NamedTuple):
         users: how many users both arms need together; None where that cannot be told.
         note: why it cannot.
         days: how many days it takes until so many have come; None where no times are
-            known, or nobody new comes any more.
+            known, as in an accumulator without variants, or nobody new comes any more.
         per_day: how many new users come on a day, in the second half of the log.
     """
 
