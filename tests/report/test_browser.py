@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import rankine as rk
@@ -213,28 +214,44 @@ def test_another_pair_and_metric_can_be_chosen(
     assert rows[0][3] == f"{query.difference:+.4f}"
 
 
-def mark(browser: Browser, figure: str, number: int) -> Any:
-    browser.wait(f"return document.querySelector('{figure} .live svg') !== null")
-    marks = browser.driver.find_elements(
-        "css selector",
-        f"{figure} .live svg .mark-rect path, {figure} .mark-symbol path",
+def test_halves_are_rounded_as_python_does(browser: Browser, tmp_path: Path) -> None:
+    values = [1 / 32, 3 / 32, 5 / 32, -1 / 32, 0.00005]
+    frame = pl.DataFrame({"query": range(5), "x": [0.0] * 5, "y": values})
+    rk.compare_values(frame).report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+
+    rows = browser.rows("Queries")
+
+    assert {row[0]: row[2:] for row in rows} == {
+        str(query): [f"{value:.4f}", f"{value:+.4f}"]
+        for query, value in enumerate(values)
+    }
+
+
+def hover(browser: Browser, figure: str, number: int) -> Any:
+    """Move the pointer over a mark of a chart, and return what moves it."""
+    from selenium.webdriver import ActionChains  # noqa: PLC0415 - if installed
+
+    marks = f"{figure} .live svg .mark-rect path"
+    browser.wait(f"return document.querySelector('{marks}') !== null")
+    mark = browser.driver.find_elements("css selector", marks)[number]
+    browser.run("arguments[0].scrollIntoView({block: 'center'})", mark)
+    pointer = ActionChains(browser.driver).move_to_element(mark)
+    pointer.perform()
+    browser.wait(
+        "return document.querySelector('#vg-tooltip-element.visible') !== null"
     )
-    browser.run("arguments[0].scrollIntoView({block: 'center'})", marks[number])
-    return marks[number]
+    return pointer
 
 
 def test_a_mark_of_a_chart_names_its_query_and_opens_it(
     loaded: Browser, demo: rk.Comparison
 ) -> None:
-    from selenium.webdriver import ActionChains  # noqa: PLC0415 - if installed
-
     moved = demo.moved("nDCG@10", "keyword", "vector", 50)
     largest = max(moved, key=lambda query: query.difference)
-    pointer = ActionChains(loaded.driver).move_to_element(mark(loaded, "#bars", 0))
 
-    pointer.perform()
+    pointer = hover(loaded, "#bars", 0)
 
-    loaded.wait("return document.querySelector('#vg-tooltip-element.visible') !== null")
     tip = loaded.texts("#vg-tooltip-element")[0]
     assert largest.query in tip
     assert f"{largest.difference:.4f}" in tip
@@ -354,6 +371,8 @@ def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
         browser.run("arguments[0].click()", buttons[number])
         assert browser.texts(".detail h3")
 
+    hover(browser, "#bars", 0)
+    assert browser.texts("#vg-tooltip-element img, #vg-tooltip-element script") == []
     asked, wrong = browser.heard()
     assert browser.run("return window.hurt === undefined")
     assert browser.find("h1").text == HOSTILE[0]

@@ -55,6 +55,17 @@ def test_values_and_lists_are_there_for_the_script() -> None:
 
 
 @pytest.mark.usefixtures("_plain")
+def test_what_stands_in_the_list_is_not_repeated_as_missed() -> None:
+    evaluation = rk.evaluate(QRELS, RUN, "P@1", keep=2)
+
+    data = Parsed(page_of(evaluation).text()).data
+
+    # P@1 misses both a, at rank 2, and b; the list shows a.
+    _, missed = data["lists"]["0"][str(data["queries"].index("q1"))]
+    assert [data["items"][item] for _, item, _ in missed] == ["b"]
+
+
+@pytest.mark.usefixtures("_plain")
 def test_metrics_of_lists_have_no_worst_queries() -> None:
     evaluation = rk.evaluate(None, RUN, "Coverage", catalog=9)
 

@@ -284,3 +284,21 @@ def test_what_does_not_fit_is_left_out_and_said(
     spread = np.nanmax(compared, axis=0) - np.nanmin(compared, axis=0)
     largest = {demo.queries[row] for row in np.argsort(-spread)[:20]}
     assert set(data["queries"]) == largest
+
+
+@pytest.mark.usefixtures("_plain")
+def test_lists_are_those_of_the_queries_that_moved_most(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "_MOST", 3)
+    monkeypatch.setattr(explorer, "_FEWEST", 3)
+
+    text = page_of(demo).text()
+
+    data = Parsed(text).data
+    system = str(demo.systems.index("vector"))
+    moved = demo.moved("nDCG@10", "keyword", "vector", 3)
+    assert {data["queries"][int(place)] for place in data["lists"][system]} == {
+        query.query for query in moved
+    }
+    assert "moved most by nDCG@10, up to 3." in text
