@@ -359,6 +359,23 @@ def test_axe_finds_nothing_to_complain_of(loaded: Browser, theme: str) -> None:
     ] == []
 
 
+def test_results_without_intervals_are_drawn_quietly(
+    browser: Browser, tmp_path: Path
+) -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": ["x", "a"]}
+    drawn: dict[str, Any] = {
+        "of_one": rk.evaluate(qrels, run, "RR@3"),
+        "of_two": rk.compare(qrels, {"old": run, "new": {"q": ["a"]}}, "RR@3"),
+    }
+    for name, result in drawn.items():
+        path = tmp_path / f"{name}.html"
+        result.report(path)
+
+        browser.load(path)
+
+        assert browser.heard() == ({path.as_uri()}, [])
+
+
 def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
     names = [name for name in HOSTILE if name != "\ud800"]
     comparison = judged_by(names[:6], names, names)

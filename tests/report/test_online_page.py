@@ -131,6 +131,33 @@ def test_days_are_lines_and_groups_are_points(tmp_path: Path) -> None:
         assert all(field in point for point in points)
 
 
+def test_effects_are_drawn_with_both_intervals(tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    some = pl.col("user_id").str.ends_with("1") & (pl.col("event") == "click")
+    events = log(users=2400).filter(~some)
+    test = rk.online.ab_test(events, control="A", metrics=["ctr"])
+    path = tmp_path / "report.html"
+    test.report(path)
+
+    charts = Parsed(path.read_text("utf-8")).data["charts"]
+
+    (row,) = test.details.iter_rows(named=True)
+    (lift,) = charts["lifts"]["data"]["values"]
+    assert lift == {
+        "label": "ctr", "verdict": "better", "value": row["lift"],
+        "low": row["lift_low"], "high": row["lift_high"],
+    }  # fmt: skip
+    (change,) = charts["difference-0"]["data"]["values"]
+    assert change == {
+        "label": "B", "verdict": "better", "value": row["difference"],
+        **{name: row[name] for name in ("low", "high", "always_low", "always_high")},
+    }  # fmt: skip
+    fields = [
+        layer["encoding"]["x"]["field"] for layer in charts["difference-0"]["layer"]
+    ]
+    assert fields == ["zero", "always_low", "low", "value"]
+
+
 @pytest.mark.parametrize("kind", ["summary", "days", "test"])
 def test_a_browser_shows_them(kind: str, browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"

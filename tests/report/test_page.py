@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 from base64 import b64encode
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._report import explorer, page
 from rankine._report.explorer import packed
-from rankine._report.markup import Markup, json_in_script, tag
+from rankine._report.markup import Markup, isolated, json_in_script, tag
 from rankine._report.of_comparison import page_of
 from rankine.data import QRELS, RUNS
 from rankine.errors import DataError
@@ -50,6 +51,16 @@ def test_texts_and_attributes_are_escaped() -> None:
     assert tag("a", "<b>", Markup("<i></i>"), title='"&') == (
         '<a title="&quot;&amp;">&lt;b&gt;<i></i></a>'
     )
+
+
+@given(
+    st.lists(st.text("ab\u05d0\u0628<", max_size=3), max_size=4),
+    st.text("ab\u05d0\u0628< "),
+)
+def test_isolated_names_change_no_word(names: list[str], text: str) -> None:
+    markup = isolated(text, names)
+
+    assert html.unescape(re.sub("</?bdi>", "", markup)) == text
 
 
 @given(st.recursive(st.text(), st.lists))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 from rankine._report.tables import shown
 
@@ -119,6 +121,26 @@ def points(entries: Iterable[object], **attributes: object) -> Markup:
     """Return a list of entries; nothing if there are none."""
     drawn = [tag("li", entry) for entry in entries]
     return tag("ul", *drawn, **attributes) if drawn else Markup()
+
+
+def isolated(text: str, names: Iterable[str]) -> Markup:
+    """Return a sentence whose words stay in order around names from right to left.
+
+    >>> isolated("old: 9 of 10", ["old"])
+    'old: 9 of 10'
+    >>> isolated("\u05d0: 9 of 10", ["\u05d0"])
+    '<bdi>\u05d0</bdi>: 9 of 10'
+    """
+    turned = {name for name in names if any(map(_from_right, name))}
+    if not turned:
+        return join([text])
+    longest = sorted(map(re.escape, turned), key=len, reverse=True)
+    parts = re.split(f"({'|'.join(longest)})", text)
+    return join(tag("bdi", part) if part in turned else part for part in parts)
+
+
+def _from_right(letter: str) -> bool:
+    return bidirectional(letter) in {"R", "AL"}
 
 
 def json_in_script(value: Any) -> str:

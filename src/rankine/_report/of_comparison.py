@@ -9,7 +9,7 @@ from rankine._base.text import count, p_text
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
 from rankine._report.explorer import explored
-from rankine._report.markup import Cell, Markup, join, points, table, tag
+from rankine._report.markup import Cell, Markup, isolated, join, points, table, tag
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import between, number, shown
 from rankine.errors import ParameterError
@@ -65,7 +65,9 @@ def page_of(
     if comparison.baseline is not None and page.data:
         page.add("risk", "Risk", _risk(comparison, comparison.baseline))
     warnings, notes = comparison.warnings, comparison.notes
-    page.add("notes", "Warnings and notes", remarks(warnings, notes))
+    page.add(
+        "notes", "Warnings and notes", remarks(warnings, notes, comparison.systems)
+    )
     page.add(
         "reproduce",
         "How to reproduce this",
@@ -112,7 +114,7 @@ def _summary(comparison: Comparison) -> Markup:
         for row in charts.shown_pairs(comparison, comparison.metrics[0])
     }
     entries = [
-        (verdict_mark(row["verdict"]), f" {sentence}")
+        (verdict_mark(row["verdict"]), " ", isolated(sentence, comparison.systems))
         for row, sentence in zip(pairs, said, strict=True)
     ]
     ahead = [
@@ -144,7 +146,7 @@ def _best(comparison: Comparison) -> list[Markup]:
     inside = f" ({bounds})" if bounds and len(best) == 1 else ""
     verb = "has" if len(best) == 1 else "have"
     text = f"{names} {verb} the best {label}: {mean}{inside}."
-    return [tag("p", text, class_="lead")]
+    return [tag("p", isolated(text, comparison.systems), class_="lead")]
 
 
 def verdict_mark(verdict: str) -> Markup:

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 _ROWS = 1000
 """Rows of the table of a summary; all of them are in its `table`."""
 _DAY = "day"
+_LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
+_DIFFERENCE = {
+    "value": "difference", "low": "low", "high": "high", "always_low": "always_low",
+    "always_high": "always_high",
+}  # fmt: skip
+_THICK = (
+    "Thick lines are intervals for one look at the end; thin lines hold however often "
+    "one looks."
+)
 
 
 def page_of(
@@ -166,21 +175,26 @@ def _said(row: dict[str, Any], name: str, low: str, high: str, form: str) -> str
 
 def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
     """Return the lifts as a forest plot, and the table of all effects."""
-    lifts = []
     several = len({row["variant"] for row in rows}) > 1
+    lifts: Rows = []
+    sizes: dict[str, Rows] = {}
     for row in rows:
-        names = [row["metric"], *([row["variant"]] if several else [])]
-        names += [] if row.get("segment") is None else [row["segment"]]
-        bounds = {
-            end: drawn_number(row[name])
-            for end, name in (
-                ("value", "lift"), ("low", "lift_low"), ("high", "lift_high"),
-            )
-        }  # fmt: skip
-        label = ", ".join(map(shown, names))
-        lifts.append({"label": label, "verdict": row["verdict"], **bounds})
+        names = [] if row.get("segment") is None else [row["segment"]]
+        names = [*([row["variant"]] if several else []), *names]
+        lifts.append(_interval(row, [row["metric"], *names], _LIFT))
+        change = _interval(row, names or [row["variant"]], _DIFFERENCE)
+        sizes.setdefault(row["metric"], []).append(change)
     control = shown(test.settings.control)
     spec = specs.forest(lifts, f"lift over {control}", form="+.0%")
+    changes = [
+        page.figure(
+            f"difference-{place}",
+            specs.forest(of_metric, f"difference in {metric}") | {"width": 300},
+            f"The difference in {metric}, with both intervals of the table.",
+            caption=False,
+        )
+        for place, (metric, of_metric) in enumerate(sizes.items())
+    ]
     segmented = "segment" in test.details.columns
     cells = [
         (
@@ -206,9 +220,20 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
     says = "Lifts, each with its interval; verdicts go by the corrected p."
     return [
         page.figure("lifts", spec, says),
+        tag("div", *changes, class_="grid"),
+        tag("p", _THICK, class_="hint") if any(changes) else Markup(),
         table(head, cells, sides, caption=caption),
         tag("p", f"{how(test)}.", class_="hint"),
     ]
+
+
+def _interval(
+    row: dict[str, Any], names: Iterable[object], fields: dict[str, str]
+) -> dict[str, Any]:
+    """Return a row of a forest plot."""
+    numbers = {end: drawn_number(row[field]) for end, field in fields.items()}
+    label = ", ".join(map(shown, names))
+    return {"label": label, "verdict": row["verdict"], **numbers}
 
 
 def _value(value: float) -> Cell:

@@ -18,11 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 from rankine import __version__
 from rankine._base.paths import write_whole
-from rankine._report.markup import Markup, join, json_in_script, points, table, tag
+from rankine._report.markup import (
+    Markup,
+    isolated,
+    join,
+    json_in_script,
+    points,
+    table,
+    tag,
+)
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from os import PathLike
 
     from rankine._report.specs import Spec
@@ -226,7 +234,12 @@ def _hash(path: Path) -> str:
         raise FormatError(msg) from None
 
 
-def remarks(warnings: Iterable[str], notes: Iterable[str]) -> Markup:
-    """Return what makes numbers doubtful, and what was left out."""
-    said = [points(warnings, class_="warnings"), points(notes, class_="notes")]
+def remarks(
+    warnings: Iterable[str], notes: Iterable[str], names: Collection[str] = ()
+) -> Markup:
+    """Return what makes numbers doubtful, and what was left out of what has names."""
+    said = [
+        points((isolated(text, names) for text in texts), class_=kind)
+        for texts, kind in ((warnings, "warnings"), (notes, "notes"))
+    ]
     return join(said) if any(said) else tag("p", "Nothing was left out.")

@@ -46,7 +46,8 @@ _WIDE, _HIGH = 560, 260
 def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     """Return a point with its interval per row: label, value, low, high, verdict.
 
-    Numbers of the axis may have a form, such as ``+.0%``.
+    Numbers of the axis may have a form, such as ``+.0%``. Rows may have a second, wider
+    interval: always_low, always_high.
     """
     verdicts = list(VERDICTS)
     axis = {} if form is None else {"axis": {"format": form}}
@@ -63,7 +64,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         "scale": {"domain": verdicts, "range": [VERDICTS[v][1] for v in verdicts]},
     }  # fmt: skip
     tips = _tips("label", "value", "low", "high", "verdict")
-    bounds = {
+    bounds: Spec = {
         "y": y,
         "x": {**_number("low", title), "scale": {"zero": False}, **axis},
         "x2": {"field": "high"},
@@ -84,6 +85,14 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
             "encoding": points,
         },
     ]
+    if not _has(rows, "low"):
+        layers = layers[1:]
+    if _has(rows, "always_low"):
+        wider = bounds | {
+            "x": {**bounds["x"], "field": "always_low"}, "x2": {"field": "always_high"},
+        }  # fmt: skip
+        thin = {"type": "rule", "strokeWidth": 1}
+        layers.insert(0, {"mark": thin, "encoding": wider})
     tested = any(row["verdict"] != _UNTESTED for row in rows)
     return _chart(
         rows,
@@ -170,24 +179,18 @@ def _lines(rows: Rows, x: Spec, metric: str, place: str) -> Spec:
         "scale": {"domain": systems, "range": list(_SYSTEMS[: len(systems)])},
     }  # fmt: skip
     y = {**_number("value", metric), "scale": {"zero": False}}
+    band = {
+        "mark": {"type": "area", "opacity": 0.15},
+        "encoding": {"y": y | {"field": "low"}, "y2": {"field": "high"}},
+    }
+    tips = _tips("system", place, "value", "low", "high")
+    line = {
+        "mark": {"type": "line", "point": {"size": 30}},
+        "encoding": {"y": y, "tooltip": tips},
+    }
     return _chart(
         rows,
-        layer=[
-            {
-                "mark": {"type": "area", "opacity": 0.15},
-                "encoding": {
-                    "y": {**_number("low", metric), "scale": {"zero": False}},
-                    "y2": {"field": "high"},
-                },
-            },
-            {
-                "mark": {"type": "line", "point": {"size": 30}},
-                "encoding": {
-                    "y": y,
-                    "tooltip": _tips("system", place, "value", "low", "high"),
-                },
-            },
-        ],
+        layer=[band, line] if _has(rows, "low") else [line],
         encoding={"x": x, "color": color},
     )
 
@@ -296,6 +299,11 @@ def examination(rows: Rows) -> Spec:
             "tooltip": _tips("rank", "share"),
         },
     )
+
+
+def _has(rows: Rows, field: str) -> bool:
+    """Say whether there is anything to draw of a field."""
+    return any(row.get(field) is not None for row in rows)
 
 
 def _chart(
