@@ -7,7 +7,6 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from unicodedata import bidirectional
 
 from rankine._report.tables import shown
 
@@ -15,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _VOID = {"meta", "input", "br"}
+_FROM_RIGHT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+"""The blocks of letters that are written from right to left."""
 _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
@@ -131,16 +134,12 @@ def isolated(text: str, names: Iterable[str]) -> Markup:
     >>> isolated("\u05d0: 9 of 10", ["\u05d0"])
     '<bdi>\u05d0</bdi>: 9 of 10'
     """
-    turned = {name for name in names if any(map(_from_right, name))}
+    turned = {name for name in names if _FROM_RIGHT.search(name)}
     if not turned:
         return join([text])
     longest = sorted(map(re.escape, turned), key=len, reverse=True)
     parts = re.split(f"({'|'.join(longest)})", text)
     return join(tag("bdi", part) if part in turned else part for part in parts)
-
-
-def _from_right(letter: str) -> bool:
-    return bidirectional(letter) in {"R", "AL"}
 
 
 def json_in_script(value: Any) -> str:
