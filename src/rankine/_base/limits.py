@@ -56,6 +56,10 @@ class Limits:
         flipped_cells: signs that are flipped at once, 16 MB: 100,000 flips of 7,000
             queries and 225 differences took 15 s so, and 60 s with a quarter of it.
         topic_cells: users times topics that are looked at in one piece.
+        batch_rows: events of a log that are read and counted together: enough for the
+            passes over them to pay, and 100 MB of columns.
+        held_events: events that are kept as such, so that they may come in any order,
+            before those of sessions that are over become sums; 60 MB.
     """
 
     few_ids: int = 4096
@@ -75,6 +79,8 @@ class Limits:
     multiplied_cells: int = 1 << 20
     flipped_cells: int = 1 << 21
     topic_cells: int = 1 << 22
+    batch_rows: int = 1 << 21
+    held_events: int = 1 << 21
 
 
 _now = [Limits()]

@@ -50,9 +50,21 @@ def parquet_part(opened: Opened) -> Part:
             frame = pl.read_parquet(source(), columns=list(wanted), glob=False)
         return frame, Rows(pl.DataFrame(), opened.name)
 
+    def batches(
+        wanted: Sequence[str], _: Collection[str], size: int
+    ) -> Iterator[Loaded]:
+        with _taken_for("Parquet", opened):
+            _check_pages(opened, held, wanted)
+            rows = pl.scan_parquet(source(), glob=False)
+            n_rows = rows.select(pl.len()).collect().item()
+            for begin in range(0, max(n_rows, 1), size):
+                frame = rows.slice(begin, size).select(wanted).collect()
+                yield frame, Rows(pl.DataFrame(), opened.name, skipped=begin)
+
     with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())
-    return Part(opened.name, tuple(schema), load, holding_numbers(schema))
+    numeric = holding_numbers(schema)
+    return Part(opened.name, tuple(schema), load, numeric, batches=batches)
 
 
 def arrow_part(opened: Opened) -> Part:

@@ -8,7 +8,7 @@ where the order is the rank), `Stream` the same in parts.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankine._base.text import count
@@ -74,6 +74,7 @@ class Rows:
         lines: the line of every row, where rows and lines do not run in step.
         notes: what was inferred or changed while reading.
         number: the number that every row had before rows were brought together.
+        skipped: how many rows come before the first of these.
         ranked: whether the value comes from a rank column.
         placed: whether it is made from the places in lists, which have no scores.
         role: what it was read as, "qrels" or "run"; None if it can be either.
@@ -93,6 +94,7 @@ class Rows:
     lines: Ints | None = None
     notes: tuple[str, ...] = ()
     number: Ints | None = None
+    skipped: int = 0
     ranked: bool = False
     placed: bool = False
     role: str | None = None
@@ -111,12 +113,20 @@ class Rows:
         mark = ":" if word == "line" else ", row "
         return f"{self.name}{mark}{number}"
 
+    def later(self, skipped: int) -> Rows:
+        """Return what says where rows are of which the first ones were left out."""
+        if self.lines is None and self.line is not None:
+            return replace(self, line=self.line + skipped)
+        lines = None if self.lines is None else self.lines[skipped:]
+        return replace(self, lines=lines, skipped=self.skipped + skipped)
+
     def place(self, row: int) -> str:
         """Say where a row stands within its source: ``line 7`` or ``row 7``."""
         if self.lines is not None:
             return f"line {int(self.lines[row])}"
         if self.line is not None:
             return f"line {self.line + row}"
+        row += self.skipped
         return f"row {row if self.number is None else int(self.number[row])}"
 
 

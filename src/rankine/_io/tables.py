@@ -13,7 +13,7 @@ from rankine._io.sources import Rows
 from rankine.errors import ColumnNotFoundError, FormatError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 Loaded: TypeAlias = tuple[pl.DataFrame, Rows]
 """Columns as they were read, and what says where each row is."""
@@ -34,6 +34,8 @@ class Part:
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
         index: the names of what is in the index of a frame, and not in its columns.
+        batches: does the same as `load` some rows at a time, about as many as the last
+            argument says; None if all of them are read anyway.
     """
 
     title: str
@@ -44,6 +46,9 @@ class Part:
     notes: tuple[str, ...] = ()
     kind: str = ""
     index: str = ""
+    batches: (
+        Callable[[Sequence[str], Collection[str], int], Iterator[Loaded]] | None
+    ) = None
 
     def columns_of_numbers(self) -> tuple[str, ...]:
         """Return the names of the columns that hold numbers."""
@@ -91,6 +96,43 @@ class Table:
             wanted: the names of the columns.
             numeric: those of them that hold numbers.
         """
+        self._check(wanted)
+        loaded = [part.load(wanted, numeric) for part in self.parts]
+        full = [(frame, origin) for frame, origin in loaded if frame.height]
+        return full or loaded[:1]
+
+    def batches(
+        self, wanted: Sequence[str], numeric: Collection[str], size: int | None
+    ) -> Iterator[list[Loaded]]:
+        """Read some columns of all parts, about so many rows at a time.
+
+        Args:
+            wanted: the names of the columns.
+            numeric: those of them that hold numbers.
+            size: how many rows; None for all of them.
+        """
+        if size is None:
+            yield self.load(wanted, numeric)
+            return
+        self._check(wanted)
+        first: Loaded | None = None
+        batch: list[Loaded] = []
+        for part in self.parts:
+            for frame, origin in _pieces(part, wanted, numeric, size):
+                first = first or (frame[:0], origin)
+                together([first[0], frame], [first[1], origin])
+                if (
+                    batch
+                    and sum(rows.height for rows, _ in batch) + frame.height > size
+                ):
+                    yield batch
+                    batch = []
+                if frame.height:
+                    batch.append((frame, origin))
+        if batch:
+            yield batch
+
+    def _check(self, wanted: Sequence[str]) -> None:
         first = self.parts[0]
         for part in self.parts:
             for name in wanted:
@@ -101,9 +143,17 @@ class Table:
                         f"columns{nearest(name, part.names)}"
                     )
                     raise ColumnNotFoundError(msg)
-        loaded = [part.load(wanted, numeric) for part in self.parts]
-        full = [(frame, origin) for frame, origin in loaded if frame.height]
-        return full or loaded[:1]
+
+
+def _pieces(
+    part: Part, wanted: Sequence[str], numeric: Collection[str], size: int
+) -> Iterator[Loaded]:
+    if part.batches is not None:
+        yield from part.batches(wanted, numeric, size)
+        return
+    frame, origin = part.load(wanted, numeric)
+    for begin in range(0, max(frame.height, 1), size):
+        yield frame[begin : begin + size], origin.later(begin)
 
 
 @dataclass(frozen=True, eq=False)

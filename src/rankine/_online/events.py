@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.limits import limits
 from rankine._io import open_table
 from rankine._io.columns import choose, known_columns
 from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine._online.rules import CODES, COLUMNS, KINDS, MONEY, PASSIVE
+from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
 from rankine._online.times import times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankine._io.sources import Rows
     from rankine._io.tables import Places, Table
     from rankine._online.rules import Rules
@@ -31,11 +34,12 @@ _MOST = 9_000_000_000
 """What an event may be worth: sums of 10^10 of them stay within 128 bits."""
 _LEAST = 1e-9
 """Of a smaller amount, too few digits would be kept."""
-_LATE = "came after a later one of the same user; sorted by time"
 _CREDIT = "with a cost below 0: taken off the cost"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
 _FAR = 1 << 58
 """Microseconds: the year 11103."""
+_NEEDED = {"user": "a user", "kind": "a kind", "time": "a time"}
+_COMPARED = ("session", "variant", "segment", "value", "cost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +47,10 @@ class Events:
     """Events that were read.
 
     Attributes:
-        frame: a row per event: user, time in microseconds, session, variant, segment,
-            code of the kind, whether it engages and exposes, value and cost in
-            parts of `MONEY`, and a key that rows which are the same share.
+        frame: a row per event: user, session, variant, segment, time in microseconds,
+            the code of the kind, the fact (twice the code, and one more if it
+            engages), whether it exposes, value, cost, and a key that rows which are
+            the same share; as far as the log has them.
         has: the parts that the log has.
         kinds: the kinds that it has.
         words: the words of its events.
@@ -67,7 +72,25 @@ class Events:
     notes: tuple[str, ...]
 
 
+def open_log(data: Any, rules: Rules) -> Table:
+    """Open a log, so that it can be read, and read again."""
+    return open_table(data, "events", Reading(columns=dict(rules.columns) or None))
+
+
 def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) -> Events:
+    """Read all events at once, from whatever a table is read from; see below."""
+    (events,) = event_batches(data, rules, by, segment, whole=True)
+    return events
+
+
+def event_batches(
+    data: Any,
+    rules: Rules,
+    by: str | None,
+    segment: str | None,
+    *,
+    whole: bool = False,
+) -> Iterator[Events]:
     """Read events from a file, a frame or whatever else a table is read from.
 
     Args:
@@ -75,9 +98,10 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
         rules: what is said of it.
         by: the column that tells groups of users apart: variant, or any other.
         segment: a second such column.
+        whole: whether all of it is read at once.
     """
     given = dict(rules.columns)
-    table = open_table(data, "events", Reading(columns=given or None))
+    table = open_log(data, rules)
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
     column_of = _resolved(table, given, by, segment)
@@ -85,15 +109,25 @@ def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) ->
     wanted = list(dict.fromkeys(column_of.values()))
     if rules.duplicates == "drop" and "id" not in column_of:
         wanted = list(table.names)  # rows are the same if all of their columns are
-    loaded = table.load(wanted, numeric)
-    raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
-    if raw.height == 0:
+    notes = [*table.notes, *_taken(column_of, given, table.name)]
+    size = None if whole else limits().batch_rows
+    n_rows = n_events = 0
+    for loaded in table.batches(wanted, numeric, size):
+        raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
+        if raw.height == 0:
+            continue
+        origin = origin_of(table.name, loaded)
+        frame, clock, words, more = _typed(raw, column_of, origin, rules)
+        events = _kept(frame, frozenset(column_of), clock, words, [*notes, *more])
+        n_rows, n_events = n_rows + raw.height, n_events + events.frame.height
+        yield events
+    if n_rows == 0:
         msg = f"{table.name} has no events"
         raise DataError(msg)
-    origin = origin_of(table.name, loaded)
-    notes = [*table.notes, *_taken(column_of, given, table.name)]
-    frame, clock, words, more = _typed(raw, column_of, origin, rules)
-    return _kept(frame, frozenset(column_of), clock, words, [*notes, *more])
+    if n_events == 0:
+        needed = ", ".join(sorted({"user", "kind"} | ({"time"} & column_of.keys())))
+        msg = f"no event has all of {needed}"
+        raise DataError(msg)
 
 
 def _resolved(
@@ -177,35 +211,23 @@ def _typed(
     for part in ("value", "cost"):
         if part in column_of:
             amount = _amounts(raw[column_of[part]], column_of[part], origin)
-            if part == "value":
+            if part == "value" and CODES["refund"] in kinds["kind"]:
                 back = columns["kind"] == CODES["refund"]
                 amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
-            columns[part] = _money(amount)
-    empty = {
-        "session": pl.String, "variant": pl.String, "segment": pl.String,
-        "time": pl.Int64, "value": pl.Int128, "cost": pl.Int128,
-    }  # fmt: skip
-    typed = pl.DataFrame([columns[part].alias(part) for part in sorted(columns)])
-    lacking = [
-        pl.lit(None, dtype).alias(part)
-        for part, dtype in empty.items()
-        if part not in columns
-    ]
-    order = (
-        "user", "time", "session", "variant", "segment", "kind", "engages", "exposes",
-        "value", "cost", "same",
-    )  # fmt: skip
-    typed = typed.with_columns(
-        _same(raw, typed, column_of, rules).alias("same"), *lacking
-    )
-    return typed.select(order), clock, words, notes
+            columns[part] = amount
+    if rules.duplicates == "drop":
+        columns["same"] = _same(raw, columns, column_of)
+    for part in {"value", "cost"} & set(columns):
+        columns[part] = columns[part].fill_null(0.0)
+    typed = pl.DataFrame([column.alias(part) for part, column in columns.items()])
+    return typed, clock, words, notes
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
     """Say how times were written; refuse those that are far beyond any log."""
-    far = (moments.abs() >= _FAR).fill_null(value=False)
-    if far.any():
-        row = int(far.arg_true()[0])
+    ends: list[int] = [end for end in (moments.min(), moments.max()) if end is not None]  # type: ignore[misc]
+    if max(map(abs, ends), default=0) >= _FAR:
+        row = int((moments.abs() >= _FAR).arg_true()[0])
         msg = f"{origin.where(row)}: {title} is thousands of years away"
         raise DataError(msg)
     return moments.name
@@ -226,7 +248,7 @@ def _kinds(
     known, engaging = known_words(rules), engaging_words(rules)
     exposing = None if rules.exposure is None else as_word(rules.exposure)
     written = column.cast(pl.String)
-    distinct = written.drop_nulls().unique()
+    distinct = written.unique().drop_nulls()
     words = as_words(distinct).to_list()
     facts = []
     for word in words:
@@ -236,17 +258,13 @@ def _kinds(
             engages = bool({word, kind} & engaging)
         exposes = exposing is None or exposing in {word, kind}
         facts.append(4 * CODES[kind] + 2 * engages + exposes)
-    packed = pl.Series([None] * len(written), dtype=pl.UInt8)
+    packed = pl.Series([None], dtype=pl.UInt8).new_from_index(0, len(written))
     if words:
         new = pl.Series(facts, dtype=pl.UInt8)
         packed = written.replace_strict(
             distinct, new, default=None, return_dtype=pl.UInt8
         )
-    columns = {
-        "kind": packed // 4,
-        "engages": packed // 2 % 2 == 1,
-        "exposes": packed % 2 == 1,
-    }
+    columns = {"kind": packed // 4, "fact": packed // 2, "exposes": packed % 2 == 1}
     return columns, frozenset(words)
 
 
@@ -254,10 +272,13 @@ def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
     """Return amounts of money, null where there is none."""
     if column.dtype == pl.String:
         column = column.set(column.str.strip_chars() == "", None)
-    amount = numbers(column, title, origin, lenient=True).fill_nan(None)  # type: ignore[arg-type]
+    if column.dtype != pl.Float64:
+        column = numbers(column, title, origin, lenient=True)  # type: ignore[arg-type]
+    amount = column.fill_nan(None)
     size = amount.abs()
-    odd = ((size > _MOST) | ((size > 0) & (size < _LEAST))).fill_null(value=False)
-    if odd.any():
+    least = size.set(size == 0, None).min()
+    if (size.max() or 0) > _MOST or (least is not None and least < _LEAST):  # type: ignore[operator]
+        odd = ((size > _MOST) | ((size > 0) & (size < _LEAST))).fill_null(value=False)
         row = int(odd.arg_true()[0])
         bound = f"up to {_MOST:,}" if size[row] > _MOST else f"{_LEAST:g} or more"
         msg = (
@@ -268,45 +289,30 @@ def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
     return amount
 
 
-def _money(amount: pl.Series) -> pl.Series:
-    """Return amounts as whole numbers, which add up exactly in any order.
-
-    What has up to six decimals is exact; of anything else, the rest beyond millionths
-    is rounded to a part of `MONEY`.
-    """
-    millionths = (amount * 1e6).round()
-    # Polars would multiply by 1e-6, which is not the same.
-    near = pl.Series(millionths.to_numpy() / 1e6)
-    rest = ((amount - near) * MONEY).round().cast(pl.Int128)
-    # Not as expressions, in which polars 1 cannot add two such columns.
-    parts = pl.Series([MONEY // 10**6], dtype=pl.Int128)
-    return millionths.cast(pl.Int128) * parts + rest
-
-
 def _same(
-    raw: pl.DataFrame, typed: pl.DataFrame, column_of: Mapping[str, str], rules: Rules
+    raw: pl.DataFrame, columns: Mapping[str, pl.Series], column_of: Mapping[str, str]
 ) -> pl.Series:
-    """Return a key that rows which are the same have in common; null if kept apart.
+    """Return a key that rows which are the same have in common.
 
-    Neither the order of columns nor their types matter, which may change from part to
-    part.
+    It is null for an event without an id in a log that has ids. User, time and kind are
+    compared besides, unless there are ids. Neither the order of columns nor their types
+    matter, which may change from part to part.
     """
-    if rules.duplicates == "keep":
-        return pl.Series("same", [None], pl.UInt64).new_from_index(0, raw.height)
     if "id" in column_of:
         event_ids = raw.select(pl.col(column_of["id"]).cast(pl.String))
         return event_ids.hash_rows().set(event_ids.to_series().is_null(), None)
-    known = {column for part, column in column_of.items() if part in typed.columns}
-    others = sorted(set(raw.columns) - known)
+    known = {column for part, column in column_of.items() if part in columns}
     plain = raw.select(
         (
             pl.struct(name).struct.json_encode()
             if isinstance(raw.schema[name], (pl.Struct, pl.List, pl.Array))
             else pl.col(name).cast(pl.String)
         ).alias(f"raw {name}")
-        for name in others
+        for name in sorted(set(raw.columns) - known)
     )
-    return pl.concat([typed, plain], how="horizontal").hash_rows()
+    parts = [part for part in _COMPARED if part in columns]
+    others = [columns[part].alias(part) for part in parts]
+    return plain.with_columns(others).hash_rows()
 
 
 def _kept(
@@ -319,33 +325,19 @@ def _kept(
     """Leave out events that cannot be used, and count them."""
     n_read = frame.height
     excluded = {}
-    reasons = {"user": "a user", "kind": "a kind"}
-    if "time" in has:
-        reasons["time"] = "a time"
-    for part, what in reasons.items():
-        missing = frame[part].null_count()
+    for part, what in _NEEDED.items():
+        missing = frame[part].null_count() if part in frame.columns else 0
         if missing:
             excluded[f"events without {what}"] = missing
             frame = frame.filter(pl.col(part).is_not_null())
-    if frame.height == 0:
-        msg = f"no event has all of {', '.join(sorted(reasons))}"
-        raise DataError(msg)
-    paid = [CODES[kind] for kind in ("conversion", "refund")]
-    unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
-    remarks = {
-        _UNPAID: int(frame.select(unpaid.sum()).item()),
-        _CREDIT: int((frame["cost"] < 0).sum()),
-    }
-    if "time" in has and not frame["time"].is_sorted():
-        remarks[_LATE] = _late(frame)
+    remarks = {}
+    if "value" in has:
+        paid = [CODES[kind] for kind in ("conversion", "refund")]
+        unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
+        remarks[_UNPAID] = int(frame.select(unpaid.sum()).item())
+    if "cost" in has:
+        remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
     return Events(
         frame, has, kinds, words, clock, n_read, remarks, excluded, tuple(notes)
     )
-
-
-def _late(frame: pl.DataFrame) -> int:
-    """Count the events that are earlier than the one before of the same user."""
-    order = frame.select("user", "time").sort("user", maintain_order=True)
-    again = pl.col("user") == pl.col("user").shift()
-    return int(order.select((again & (pl.col("time").diff() < 0)).sum()).item())

@@ -1,16 +1,25 @@
-"""Users of a log: when they were first seen where, and what is odd about them."""
+"""Users of a log: their numbers, when they were first seen where, and what is odd."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from rankine._base.text import count
+from rankine._online.tallies import NEVER, changes
+
+if TYPE_CHECKING:
+    from rankine._base.arrays import AnyArray, Ints
 
 _HEAVY = 0.1
 _FEW_USERS = 20
 """Users below which one of them may well have a tenth of the events."""
+_ROOM = 8
+"""How many times as many places as ids a table of small integers may have."""
+_LEAST_ROOM = 1 << 16
 
 
 def counted(n: int, reason: str) -> str:
@@ -25,18 +34,213 @@ def counted(n: int, reason: str) -> str:
     return f"1 {singular}"
 
 
-def oddities(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:
-    """Say what is odd in what users did."""
-    each = counts.group_by("user").agg(pl.exclude("day").sum())
-    total = each.select(pl.exclude("user").sum()).row(0, named=True)
-    notes = []
-    most = each.sort("events", "user", descending=[True, False]).row(0, named=True)
-    share = most["events"] / total["events"] if total["events"] else 0
-    if each.height >= _FEW_USERS and share >= _HEAVY:
-        notes.append(
-            f"user {most['user']!r} has {share:.0%} of the events: a robot, perhaps"
+def grown(column: AnyArray, n: int, fill: int) -> AnyArray:
+    """Return a column with room for n values, the new ones filled."""
+    if n <= len(column):
+        return column
+    room = np.full(max(n, 2 * len(column)), fill, column.dtype)
+    room[: len(column)] = column
+    return room
+
+
+class Numbers:
+    """Ids as numbers from 0, in the order in which they come.
+
+    Small integers are looked up by their place; anything else is joined.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[pl.Series] = []
+        self._places: AnyArray | None = np.zeros(0, np.int32)
+        self.n = 0
+
+    @property
+    def ids(self) -> pl.Series:
+        """All ids, by their numbers."""
+        if not self._parts:
+            return pl.Series([], dtype=pl.Int64)
+        if len(self._parts) > 1:
+            self._parts = [pl.concat(self._parts)]
+        return self._parts[0]
+
+    def of(self, column: pl.Series) -> AnyArray:
+        """Return the numbers of ids, none of which is missing; new ones get theirs."""
+        if self.n and column.dtype != self.ids.dtype:
+            # Text, where some parts have text and some have ints.
+            self._parts, self._places = [self.ids.cast(pl.String)], None
+            column = column.cast(pl.String)
+        if self._places is not None and self._are_small(column):
+            return self._by_place(column.to_numpy())
+        self._places = None
+        return self._by_join(column)
+
+    def _are_small(self, column: pl.Series) -> bool:
+        if column.dtype != pl.Int64 or column.is_empty():
+            return False
+        least, most = int(column.min()), int(column.max())  # type: ignore[arg-type]
+        return least >= 0 and most < max(_LEAST_ROOM, _ROOM * (self.n + len(column)))
+
+    def _by_place(self, ids: AnyArray) -> AnyArray:
+        self._places = places = grown(self._places, int(ids.max()) + 1, 0)  # type: ignore[arg-type]
+        numbers = places[ids]
+        missing = ids[numbers == 0]
+        if len(missing):
+            new = np.flatnonzero(np.bincount(missing))
+            places[new] = np.arange(self.n + 1, self.n + 1 + len(new))
+            self._add(pl.Series(new))
+            numbers = places[ids]
+        return numbers - 1
+
+    def _by_join(self, column: pl.Series) -> AnyArray:
+        given = column.alias("id").to_frame()
+        distinct = given.unique()
+        known = self.ids.cast(column.dtype).alias("id").to_frame().with_row_index("n")
+        distinct = distinct.join(known, on="id", how="left")
+        new = distinct.filter(pl.col("n").is_null()).select("id")
+        first = self.n
+        self._add(new.to_series())
+        table = pl.concat(
+            [
+                distinct.filter(pl.col("n").is_not_null()).select("id", "n"),
+                new.with_columns(
+                    pl.int_range(first, self.n, dtype=pl.UInt32).alias("n")
+                ),
+            ]
         )
-    more = each.filter(pl.col("clicks") > pl.col("impressions")).height
+        numbers = given.join(table, on="id", how="left", maintain_order="left")["n"]
+        return numbers.to_numpy().astype(np.int32)
+
+    def _add(self, ids: pl.Series) -> None:
+        if len(ids):
+            self._parts.append(ids)
+            self.n += len(ids)
+
+
+class Labels:
+    """The groups that users were seen in, and when first.
+
+    Attributes:
+        texts: the groups, by their numbers from 1.
+        first: the group of each user that came first here, 0 for none.
+        seen: when the user was first seen in it.
+        others: user, group and time for further groups of the same users.
+    """
+
+    def __init__(self) -> None:
+        self.texts = Numbers()
+        self.first: AnyArray = np.zeros(0, np.int32)
+        self.seen: AnyArray = np.zeros(0, np.int64)
+        self.others: list[pl.DataFrame] = []
+
+    def of(self, column: pl.Series) -> AnyArray:
+        """Return the numbers of groups, 0 where there is none."""
+        numbers = np.zeros(len(column), np.int32)
+        known = column.is_not_null()
+        if known.all():
+            return self.texts.of(column) + 1
+        if known.any():
+            numbers[known.to_numpy()] = self.texts.of(column.drop_nulls()) + 1
+        return numbers
+
+    def add(self, user: AnyArray, group: AnyArray, seen: AnyArray, n: int) -> None:
+        """Take when users were seen in groups, for n users in all."""
+        self.first, self.seen = grown(self.first, n, 0), grown(self.seen, n, NEVER)
+        known = group != 0
+        if not known.all():
+            user, group, seen = user[known], group[known], seen[known]
+        new = self.first[user] == 0
+        self.first[user[new]] = group[new]
+        same = self.first[user] == group
+        np.minimum.at(self.seen, user[same], seen[same])
+        rest = ~same
+        if rest.any():
+            more = {"user": user[rest], "group": group[rest], "seen": seen[rest]}
+            self.others = [_least([*self.others, pl.DataFrame(more)])]
+
+    def merge(self, other: Labels, number: AnyArray, n: int) -> None:
+        """Add what another has seen; `number` has the numbers of its users here."""
+        if not other.texts.n:
+            return
+        group = np.append(np.int32(0), self.of(other.texts.ids))
+        known = len(number)
+        first = np.zeros(known, np.int32)
+        first[: len(other.first)] = other.first[:known]
+        seen = np.full(known, NEVER)
+        seen[: len(other.seen)] = other.seen[:known]
+        self.add(number, group[first], seen, n)
+        for rows in other.others:
+            users, groups = rows["user"].to_numpy(), rows["group"].to_numpy()
+            self.add(number[users], group[groups], rows["seen"].to_numpy(), n)
+
+    def several(self) -> Ints:
+        """Return the users that were seen in more than one group."""
+        if not self.others:
+            return np.zeros(0, np.int64)
+        return np.unique(self.others[0]["user"].to_numpy()).astype(np.int64)
+
+    def each(self, users: Ints) -> pl.DataFrame:
+        """Return user, group and time for all groups of some users."""
+        wanted = np.zeros(len(self.first), bool)
+        wanted[users] = True
+        rows = {"user": users, "group": self.first[users], "seen": self.seen[users]}
+        others = (part.filter(wanted[part["user"].to_numpy()]) for part in self.others)
+        frame = pl.concat([pl.DataFrame(rows), *others], how="vertical_relaxed")
+        texts = pl.concat([pl.Series([None], dtype=pl.String), self.texts.ids])
+        return frame.with_columns(texts[frame["group"]].alias("text"))
+
+    def earliest(self, n: int) -> AnyArray:
+        """Return the group that each of n users was first seen in; of equals, by name.
+
+        0 stands for none.
+        """
+        groups = np.zeros(n, np.int32)
+        groups[: len(self.first)] = self.first[:n]
+        users = self.several()
+        if len(users):
+            rows = self.each(users).sort("user", "seen", "text")
+            rows = rows.unique("user", keep="first")
+            groups[rows["user"].to_numpy()] = rows["group"].to_numpy()
+        return groups
+
+
+def _least(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(parts).group_by("user", "group").agg(pl.col("seen").min())
+
+
+def by_user(counts: pl.DataFrame, name: str, n: int) -> Ints:
+    """Add up a count for each of n users."""
+    sums = np.bincount(counts["user"].to_numpy(), counts[name].to_numpy(), n)
+    return sums.astype(np.int64)
+
+
+def runs(user: AnyArray, group: AnyArray) -> Ints:
+    """Return where a user, or the group of one, begins."""
+    return np.flatnonzero(changes(user, group))
+
+
+def oddities(counts: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[str]:
+    """Say what is odd in what users did.
+
+    Args:
+        counts: what they did, by their numbers.
+        ids: of all users, by their numbers.
+        has: the parts that the log has.
+    """
+    each = {
+        name: by_user(counts, name, len(ids))
+        for name in ("events", "clicks", "impressions")
+    }
+    names = ("events", "impressions", "pageless", "sessions", "untimed", "revenue")
+    total = {name: int(counts[name].cast(pl.Int128).sum()) for name in names}
+    notes = []
+    most = each["events"].max(initial=0)
+    share = most / total["events"] if total["events"] else 0
+    if np.count_nonzero(each["events"]) >= _FEW_USERS and share >= _HEAVY:
+        heaviest = ids.filter(pl.Series(each["events"] == most)).min()
+        notes.append(
+            f"user {heaviest!r} has {share:.0%} of the events: a robot, perhaps"
+        )
+    more = int(np.count_nonzero(each["clicks"] > each["impressions"]))
     if more and total["impressions"]:
         notes.append(f"{count(more, 'user')} with more clicks than impressions")
     if total["pageless"] and total["pageless"] < total["sessions"]:
@@ -48,32 +252,3 @@ def oddities(counts: pl.DataFrame, has: frozenset[str]) -> list[str]:
     if "value" in has and total["revenue"] < 0:
         notes.append("revenue is negative: refunds are more than what was sold")
     return notes
-
-
-def firsts(frame: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Return when each user was first seen, and first exposed, with each label."""
-    known = frame.filter(pl.col(label).is_not_null())
-    return known.group_by("user", label).agg(
-        pl.col("time").min().alias("seen"),
-        pl.col("time").filter("exposes").min().alias("exposed"),
-    )
-
-
-def earliest(parts: list[pl.DataFrame], label: str) -> pl.DataFrame:
-    if len(parts) == 1:
-        return parts[0]
-    return (
-        pl.concat(alike(parts))
-        .group_by("user", label)
-        .agg(pl.col("seen", "exposed").min())
-    )
-
-
-def alike(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Give ids one type: text, where some parts have text and some have ints."""
-    odd = [
-        name
-        for name in ("user", "session")
-        if len({frame.schema.get(name) for frame in frames}) > 1
-    ]
-    return [frame.with_columns(pl.col(odd).cast(pl.String)) for frame in frames]

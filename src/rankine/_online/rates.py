@@ -23,7 +23,7 @@ from rankine._online.spreads import (
     wilson,
     without_spread,
 )
-from rankine._online.sums import State
+from rankine._online.sums import State, whole
 from rankine._online.times import SECOND
 from rankine.errors import ParameterError
 
@@ -101,9 +101,7 @@ def _of_log(
 ) -> Rate:
     """Return a metric of all users of a log."""
     rules = Rules.of(options)
-    state = State(rules, by=None)
-    state.update(events)
-    sums = state.sums([name])
+    sums = whole(events, rules).sums([name])
     y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
     value, bounds, n, why = summed(name, rules, y, x, confidence)
     left = [f"left out: {counted(n, what)}" for what, n in sums.excluded.items()]
@@ -414,12 +412,11 @@ def time_on_page(
         times = _bare(seconds, rules)
         users = np.arange(len(times))
     else:
-        state = State(Rules.of(rules), by=None)
+        state = State(Rules.of(rules), by=None, in_order=False)
         state.update(events)
         notes = state.sums(["time_on_page"]).notes
-        views = state.page_views()
-        times = views["dwell"].to_numpy() / SECOND
-        users = views["user"].rank("dense").to_numpy().astype(np.int64) - 1
+        numbers, dwell = state.page_views()
+        times, users = dwell / SECOND, np.unique(numbers, return_inverse=True)[1]
     if len(times) == 0:
         why = "time_on_page is undefined: no page view has a next"
         return Rate("time_on_page", math.nan, NONE, 0, confidence, (*notes, why))

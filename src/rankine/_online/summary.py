@@ -16,12 +16,13 @@ from rankine._online.metrics import METRICS, check_metrics
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
 from rankine._online.rules import Rules, check_titles
 from rankine._online.spreads import summed
-from rankine._online.sums import State
+from rankine._online.sums import State, whole
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankine._base.arrays import Floats
     from rankine._online.sums import UserSums
 
 _REASONS = 5
@@ -107,9 +108,9 @@ class Accumulator:
     """The same as `summarize` for a log that comes in parts.
 
     Users who return and sessions that go on in the next part are counted once. However
-    the log is cut, and in whatever order the parts come, the result is the same to the
-    last bit; for that, what is needed of every event is kept, unless parts come in the
-    order of time.
+    the log is cut, the result is the same to the last bit. Of a large log, sessions
+    that are over are kept as sums of their users; an event that comes too late for
+    that is refused.
 
     Args:
         metrics: their names; all that the log has columns for, if not given.
@@ -117,9 +118,11 @@ class Accumulator:
         segment: as in `summarize`.
         daily: as in `summarize`.
         confidence: as in `summarize`.
-        in_order: whether parts come in the order of time. Then only the sums of users,
-            the sessions that may go on and the ids of events are kept, and a session
-            id that returns after a day of silence is another session.
+        in_order: False if the events of a user may come in any order: then what is
+            needed of every event is kept. True if all parts come in the order of time:
+            then only the sums of users, the sessions that may go on and the ids of
+            events are kept, a session id that returns after a day of silence is
+            another session, and nothing can be merged.
         **rules: as in `summarize`.
 
     Examples:
@@ -142,11 +145,12 @@ class Accumulator:
         segment: str | None = None,
         daily: bool = False,
         confidence: float = 0.95,
-        in_order: bool = False,
+        in_order: bool | None = None,
         **rules: Unpack[RuleOptions],
     ) -> None:
         check_number("confidence", confidence, above=0, below=1)
-        check_flag("in_order", in_order)
+        if in_order is not None:
+            check_flag("in_order", in_order)
         check_metrics(metrics)
         names = metrics if metrics is None or isinstance(metrics, str) else [*metrics]
         self.metrics, self.confidence = names, confidence
@@ -187,7 +191,7 @@ class Accumulator:
 
     def result(self) -> Summary:
         """Return the metrics of all events so far."""
-        return _summary(self._state, self.sums(), self.confidence)
+        return _summary(self._state, self.metrics, self.confidence)
 
 
 def summarize(
@@ -250,13 +254,15 @@ def summarize(
         >>> found.table.select("value", "n", "users").row(0)
         (0.5, 2, 2)
     """
-    whole = Accumulator(
-        metrics, by=by, segment=segment, daily=daily, confidence=confidence, **rules
-    )
-    return whole.update(events).result()
+    check_number("confidence", confidence, above=0, below=1)
+    check_metrics(metrics)
+    given = Rules.of(rules)
+    check_titles(by, segment, daily=daily)
+    state = whole(events, given, by, segment, daily=daily)
+    return _summary(state, metrics, confidence)
 
 
-def _summary(state: State, sums: UserSums, confidence: float) -> Summary:
+def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> Summary:
     """Return a row per metric and group of users."""
     columns = {"variant": state.by, "segment": state.segment, "day": "day"}
     groups = [
@@ -264,21 +270,25 @@ def _summary(state: State, sums: UserSums, confidence: float) -> Summary:
         for label in columns
         if label in (state.has or ()) or (label == "day" and state.daily)
     ]
-    frame = sums.frame.sort(*groups, "user") if groups else sums.frame
-    ends = [0, frame.height]
-    if groups:
-        sizes = frame.group_by(groups, maintain_order=True).len()["len"]
-        ends = [0, *sizes.cum_sum().to_list()]
-    heads = frame.select(groups)[ends[:-1]].rows() if groups else [()]
-    rows, reasons = [], []
-    for name in sums.metrics:
-        y, x = (frame[f"{name}.{side}"].to_numpy() for side in "yx")
-        for head, start, end in zip(heads, ends, ends[1:], strict=False):
-            part = slice(start, end)
-            value, bounds, n, why = summed(
-                name, state.rules, y[part], x[part], confidence
+    counts = state.counted(metrics)
+    cells = sorted(
+        (
+            (
+                head,
+                {
+                    name: _cell(name, state, sides, confidence)
+                    for name, sides in sums.items()
+                },
             )
-            rows.append((name, *head, value, *bounds, n, end - start))
+            for head, sums in state.groups(counts, groups)
+        ),
+        key=lambda cell: [(part is not None, part) for part in cell[0]],
+    )
+    rows, reasons = [], []
+    for name in counts.metrics:
+        for head, cell in cells:
+            row, why = cell[name]
+            rows.append((name, *head, *row))
             if why:
                 of = ", ".join(map(str, head))
                 reasons.append(f"{why} ({of})" if of else why)
@@ -287,20 +297,31 @@ def _summary(state: State, sums: UserSums, confidence: float) -> Summary:
         reasons = [*reasons[:_REASONS], f"and {more:,} more without number or interval"]
     names = [columns[label] or label for label in groups]
     types: dict[str, Any] = {"metric": pl.String}
-    types |= dict(zip(names, frame.select(groups).dtypes, strict=True))
+    types |= {
+        name: pl.Date if label == "day" else pl.String
+        for name, label in zip(names, groups, strict=True)
+    }
     types |= dict.fromkeys(("value", "low", "high"), pl.Float64)
     types |= dict.fromkeys(("n", "users"), pl.Int64)
     table = pl.DataFrame(rows, types, orient="row")
-    notes = sums.notes
+    notes = counts.notes
     if state.by is not None and "variant" not in (state.has or ()):
         notes = (*notes, "the log has no variant: all users are one group")
     return Summary(
         table,
-        {name: METRICS[name].says(state.rules) for name in sums.metrics},
-        sums.left_out or {},
-        sums.excluded,
+        {name: METRICS[name].says(state.rules) for name in counts.metrics},
+        counts.left_out,
+        counts.excluded,
         (*notes, *reasons),
         state.n_read,
         confidence,
         tuple(names),
     )
+
+
+def _cell(
+    name: str, state: State, sides: tuple[Floats, Floats], confidence: float
+) -> tuple[tuple[Any, ...], str]:
+    """Return value, bounds, n and users of a metric of a group, and what is lacking."""
+    value, bounds, n, why = summed(name, state.rules, *sides, confidence)
+    return (value, *bounds, n, len(sides[0])), why

@@ -1,175 +1,402 @@
-"""What a user did, counted: whole numbers, which add up whatever the order."""
+"""What a user did, counted: whole numbers, which add up whatever the order.
+
+Events are sorted once, by user, session and time; everything else is a pass over
+sorted columns, cut where a user, a session, a phase or a day begins.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from rankine._online.rules import CODES, PASSIVE
+from rankine._online.rules import CODES, KINDS, MONEY, PASSIVE
 from rankine._online.times import SECOND
 
 if TYPE_CHECKING:
+    from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._online.rules import Rules
 
 BEFORE, AFTER, BEYOND = 0, 1, 2
 """Before the first exposure, after it, and after the window that counts."""
 KEYS = ("user", "phase", "day")
 COUNTS = (
-    "events", "impressions", "clicks", "conversions", "actions", "revenue", "cost",
-    "sessions", "bounces", "engaged", "converting", "pageless", "dwell", "timed",
-    "untimed", "converted",
+    "events", "impressions", "clicks", "conversions", "actions", "sessions", "bounces",
+    "engaged", "converting", "pageless", "timed", "untimed", "converted", "dwell",
+    "revenue", "cost",
 )  # fmt: skip
 _MONEY = ("revenue", "cost")
 DAY = 24 * 60 * 60 * SECOND
+NEVER = np.iinfo(np.int64).max
+NO_DAY = np.iinfo(np.int32).min
+_FIELD = 16
+"""Bits of a count, of which four are added up in one number."""
+_FIELDS = ("impression", "click", "pageview", "conversion")
+_SPLIT = 1 << 24
+_HALF = 1 << 62
 
 
-def _is(kind: str) -> pl.Expr:
-    return pl.col("kind") == CODES[kind]
+@dataclass(frozen=True, eq=False)
+class Sorted:
+    """Events by user, session and time; of those at one time, by kind.
+
+    Attributes:
+        frame: user, session, time, fact, value, cost, same, as far as they are needed;
+            users and sessions are numbers, and a fact is twice the code of the kind,
+            and one more if the event engages.
+        visits: where sessions begin, by their ids or by silence.
+        phases: BEFORE, AFTER or BEYOND for each event; None if all are AFTER.
+    """
+
+    frame: pl.DataFrame
+    visits: Ints
+    phases: AnyArray | None = None
+
+    def column(self, name: str) -> AnyArray:
+        """Return a column as an array."""
+        return self.frame[name].to_numpy()
 
 
-_ACTION = pl.col("kind") >= len(PASSIVE)
-_SAME_NEXT = pl.col("number") == pl.col("number").shift(-1)
+def changes(*columns: AnyArray | None) -> Bools:
+    """Say of each row whether it differs from the one before in any of the columns."""
+    known = [column for column in columns if column is not None]
+    new = np.ones(len(known[0]), dtype=bool)
+    np.not_equal(known[0][1:], known[0][:-1], out=new[1:])
+    for column in known[1:]:
+        new[1:] |= column[1:] != column[:-1]
+    return new
 
 
-def with_sessions(
-    frame: pl.DataFrame, rules: Rules, *, in_order: bool = False
-) -> pl.DataFrame:
-    """Sort events by user, session and time, and number the sessions.
+def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
+    """Return the order that sorts small numbers, as they come where they are equal.
 
-    A session has an id, or ends with silence; a first exposure cuts it in two, since
-    only what comes after that counts. With `in_order`, a long silence ends even a
+    The number of the row is put below the code, and both are sorted as one number.
+    """
+    bits = max(len(codes) - 1, 1).bit_length()
+    given = codes if order is None else codes[order]
+    packed = (given.astype(np.int64) << bits) | np.arange(len(codes))
+    rows = pl.Series(packed).sort().to_numpy() & ((1 << bits) - 1)
+    return rows if order is None else order[rows]
+
+
+def in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sort events by user, session, time, kind, and what makes rows the same."""
+    order: Ints | None = None
+    timed = "time" in frame.columns
+    if timed and not frame["time"].is_sorted():
+        order = frame["time"].arg_sort().to_numpy().astype(np.int64)
+    if "session" in frame.columns:
+        order = stable(frame["session"].to_numpy(), order)
+    order = stable(frame["user"].to_numpy(), order)
+    keys = [name for name in ("user", "session", "time") if name in frame.columns]
+    tied = ~changes(*(frame[name].to_numpy()[order] for name in keys))
+    if tied.any():
+        run = np.cumsum(~tied)
+        tied[:-1] |= tied[1:]
+        rows = np.flatnonzero(tied)
+        ties = [
+            frame[name].to_numpy()[order[rows]]
+            for name in ("same", "fact")
+            if name in frame.columns
+        ]
+        order[rows] = order[rows][np.lexsort((*ties, run[rows]))]
+    return frame[order]
+
+
+def cut(frame: pl.DataFrame, rules: Rules, *, ends: bool = False) -> Sorted:
+    """Find the sessions of sorted events.
+
+    A session has an id, or ends with silence. With `ends`, a long silence ends even a
     session with an id, since nobody can wait for ever.
     """
-    ordered = _ordered(frame)
-    gap = pl.when(pl.col("session").is_null()).then(rules.gap)
-    longest = pl.lit(rules.gap_of_ids if in_order else None, pl.Int64)
-    new = (
-        (pl.col("user") != pl.col("user").shift())
-        | pl.col("session").ne_missing(pl.col("session").shift())
-        | (pl.col("phase") != pl.col("phase").shift())
-        | (pl.col("time").diff() > gap.otherwise(longest)).fill_null(value=False)
+    user = frame["user"].to_numpy()
+    session = frame["session"].to_numpy() if "session" in frame.columns else None
+    new = changes(user, session)
+    if "time" in frame.columns:
+        silence = np.diff(frame["time"].to_numpy())
+        if session is None:
+            new[1:] |= silence > rules.gap
+        else:
+            new[1:] |= (silence > rules.gap) & (session[1:] == 0)
+            if ends:
+                new[1:] |= silence > rules.gap_of_ids
+    return Sorted(frame, np.flatnonzero(new))
+
+
+def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
+    """Say of each event whether it is before or after the first exposure.
+
+    Args:
+        events: sorted events.
+        exposed: the time of the first exposure, by the number of the user.
+        within: microseconds after it that count.
+    """
+    user, time = events.column("user"), events.column("time")
+    starts = np.flatnonzero(changes(user))
+    sizes = np.diff(np.append(starts, len(user)))
+    first = np.repeat(exposed[user[starts]], sizes)
+    phases = (time >= first).astype(np.int8)
+    if within is not None:
+        phases[(phases == AFTER) & (time - first >= within)] = BEYOND
+    if phases.all() and within is None:
+        return events
+    return Sorted(events.frame, events.visits, phases)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """Where sessions, and rows of counts, begin.
+
+    A piece belongs to one session and to one row of counts: a session may last past
+    midnight, and a day may have several.
+
+    Attributes:
+        pieces: the first event of each piece.
+        session: the number of the session of each piece.
+        row: the number of the row of each piece.
+        firsts: the first piece of each session.
+        rows: the first event of each row.
+    """
+
+    pieces: Ints
+    session: Ints
+    row: Ints
+    firsts: Ints
+    rows: Ints
+
+
+def _cuts(events: Sorted, days: AnyArray | None) -> _Cuts:
+    """A first exposure cuts a session in two: only what comes after it counts."""
+    user = events.column("user")
+    new_session = np.zeros(len(user), dtype=bool)
+    new_session[events.visits] = True
+    new_row = changes(user, events.phases, days)
+    if events.phases is not None:
+        new_session |= changes(events.phases)
+    pieces = np.flatnonzero(new_session | new_row)
+    of_session, of_row = new_session[pieces], new_row[pieces]
+    return _Cuts(
+        pieces,
+        np.cumsum(of_session) - 1,
+        np.cumsum(of_row) - 1,
+        np.flatnonzero(of_session),
+        pieces[of_row],
     )
-    day = (pl.col("time") // DAY).cast(pl.Int32)
-    number = new.fill_null(value=True).cum_sum().set_sorted()
-    return ordered.with_columns(number.alias("number"), day.alias("day"))
 
 
-def _ordered(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sort by user, session, time and kind: one key at a time, which is faster."""
-    moment = (pl.col("time") * len(CODES) + pl.col("kind")).alias("moment")
-    frame = frame.with_columns(moment)
-    for key in ("moment", "session", "user"):
-        if frame[key].null_count() < frame.height and not frame[key].is_sorted():
-            frame = frame.sort(key, nulls_last=True, maintain_order=True)
-    return frame.drop("moment")
-
-
-def tallied(frame: pl.DataFrame, rules: Rules, *, daily: bool) -> pl.DataFrame:
+def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
     """Count what every user did before and after the first exposure, by day if asked.
 
     An event counts on its day, a session on the day it begins, a page view on its own.
 
     Args:
-        frame: events with their sessions.
+        events: sorted events.
         rules: what bounces, what is engaged, how long a page view may last.
         daily: whether days are told apart.
+
+    Returns:
+        A row for each user, phase and day, or several which are to be added up.
     """
-    if not daily:
-        frame = frame.with_columns(pl.lit(None, pl.Int32).alias("day"))
-    money = _is("conversion") | _is("refund")
-    # A session has one user and one phase, and the days that it lasts.
-    grain = ["number", "day"] if daily else ["number"]
-    counts = frame.group_by(grain).agg(
-        pl.col([key for key in KEYS if key not in grain]).first(),
-        pl.len().alias("events"),
-        _is("impression").sum().alias("impressions"),
-        _is("click").sum().alias("clicks"),
-        _is("conversion").sum().alias("conversions"),
-        pl.col("engages").sum().alias("actions"),
-        pl.col("value").filter(money).sum().alias("revenue"),
-        pl.col("cost").sum(),
+    timed = "time" in events.frame.columns
+    days = events.column("time") // DAY if daily and timed else None
+    cuts = _cuts(events, days)
+    n, n_rows = events.frame.height, len(cuts.rows)
+    fact, user = events.column("fact"), events.column("user")
+    counts = _kinds(fact, cuts.pieces, n)
+    totals = {
+        "events": np.diff(np.append(cuts.rows, n)),
+        **{
+            f"{kind}s": _added(counts[kind], cuts.row)
+            for kind in ("impression", "click", "conversion")
+        },
+        "actions": _added(counts["engages"], cuts.row),
+        **_sessions(events, rules, cuts, counts),
+        **_pages(events, rules, cuts),
+        "converted": _converted(events, cuts),
+    }
+    money = dict.fromkeys(_MONEY, pl.zeros(n_rows, pl.Int128, eager=True))
+    if "value" in events.frame.columns:
+        paid = np.isin(fact >> 1, [CODES["conversion"], CODES["refund"]])
+        money["revenue"] = _money(np.where(paid, events.column("value"), 0), cuts.rows)
+    if "cost" in events.frame.columns:
+        money["cost"] = _money(events.column("cost"), cuts.rows)
+    phases = np.full(n, AFTER, np.int8) if events.phases is None else events.phases
+    day = np.full(n_rows, NO_DAY) if days is None else days[cuts.rows]
+    return pl.DataFrame(
+        {
+            "user": user[cuts.rows],
+            "phase": phases[cuts.rows],
+            "day": day.astype(np.int32),
+            **{name: totals[name].astype(np.int32) for name in COUNTS[:-3]},
+            "dwell": totals["dwell"],
+            **money,
+        }
     )
-    parts = (counts, _sessions(frame, rules), _pages(frame, rules), _converted(frame))
-    return added(*parts)
 
 
-def added(*parts: pl.DataFrame) -> pl.DataFrame:
-    """Add up counts by user, phase and day; what is not counted is 0."""
-    full = [
-        part.select(
-            *KEYS,
-            *(
-                (pl.col(name) if name in part.columns else pl.lit(0))
-                .cast(pl.Int128 if name in _MONEY else pl.Int64)
-                .alias(name)
-                for name in COUNTS
-            ),
-        )
-        for part in parts
-    ]
-    return pl.concat(full).group_by(KEYS).agg(pl.col(COUNTS).sum())
+def _kinds(fact: AnyArray, starts: Ints, n: int) -> dict[str, Ints]:
+    """Count the kinds of events in each piece: four at once, in one number."""
+    code = np.arange(2 * len(KINDS)) >> 1
+    tables = {kind: code == CODES[kind] for kind in _FIELDS}
+    tables["acts"] = code >= len(PASSIVE)
+    tables["engages"] = np.arange(2 * len(KINDS)) % 2 == 1
+    longest = int(np.diff(np.append(starts, n)).max(initial=0))
+    at_once = 4 if longest < 1 << _FIELD else 1
+    names, counts = list(tables), {}
+    for begin in range(0, len(names), at_once):
+        group = names[begin : begin + at_once]
+        packed = np.zeros(len(code), np.int64)
+        for place, name in enumerate(group):
+            packed |= tables[name].astype(np.int64) << (_FIELD * place)
+        sums = np.add.reduceat(packed[fact], starts)
+        for place, name in enumerate(group):
+            counts[name] = sums
+            if at_once > 1:
+                counts[name] = (sums >> (_FIELD * place)) & ((1 << _FIELD) - 1)
+    return counts
 
 
-def _sessions(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    pages, lasted = _is("pageview").sum(), pl.col("time").max() - pl.col("time").min()
-    engaged = pl.col("engages").any()
+def _added(counts: AnyArray, numbers: Ints) -> Ints:
+    """Add up by numbers that do not fall, each of which is there."""
+    starts = np.flatnonzero(changes(numbers))
+    sums: Ints = np.add.reduceat(counts, starts, dtype=np.int64)
+    return sums
+
+
+def _sums(values: AnyArray, rows: Ints, n_rows: int) -> Ints:
+    """Add up by rows, which do not fall, and some of which may be missing."""
+    sums = np.zeros(n_rows, np.int64)
+    if len(rows):
+        starts = np.flatnonzero(changes(rows))
+        sums[rows[starts]] = np.add.reduceat(values, starts, dtype=np.int64)
+    return sums
+
+
+def _sessions(
+    events: Sorted, rules: Rules, cuts: _Cuts, counts: dict[str, Ints]
+) -> dict[str, Ints]:
+    each = {
+        name: _added(counts[name], cuts.session)
+        for name in ("pageview", "acts", "engages", "conversion")
+    }
+    engaged = each["engages"] > 0
     if rules.engaged_after is not None:
-        engaged = (lasted >= rules.engaged_after).fill_null(value=False)
-    each = frame.group_by("number", maintain_order=False).agg(
-        pl.col(KEYS).first(),
-        pages.alias("pages"),
-        _ACTION.any().alias("acted"),
-        engaged.alias("engaged"),
-        _is("conversion").any().alias("converting"),
-    )
-    return each.group_by(KEYS).agg(
-        pl.len().alias("sessions"),
-        ((pl.col("pages") == 1) & ~pl.col("acted")).sum().alias("bounces"),
-        pl.col("engaged", "converting").sum(),
-        (pl.col("pages") == 0).sum().alias("pageless"),
-    )
+        engaged = np.zeros(len(engaged), dtype=bool)
+        if "time" in events.frame.columns:
+            time = events.column("time")
+            begins = cuts.pieces[cuts.firsts]
+            lasts = np.append(begins[1:], len(time)) - 1
+            engaged = time[lasts] - time[begins] >= rules.engaged_after
+    flags = {
+        "sessions": np.ones(len(engaged), dtype=bool),
+        "bounces": (each["pageview"] == 1) & (each["acts"] == 0),
+        "engaged": engaged,
+        "converting": each["conversion"] > 0,
+        "pageless": each["pageview"] == 0,
+    }
+    row = cuts.row[cuts.firsts]
+    return {name: _sums(flag, row, len(cuts.rows)) for name, flag in flags.items()}
 
 
-def page_views(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return page views with the time to the next one, null for the last of each."""
-    kept = _is("pageview")
-    if rules.last_page == "heartbeat":
-        kept = kept | _is("heartbeat")
-    views = frame.filter(kept).select(*KEYS, "number", "time", "kind")
-    if rules.last_page == "heartbeat":
-        views = _last_heartbeats(views)
-    until = pl.when(_SAME_NEXT).then(pl.col("time").shift(-1) - pl.col("time"))
-    views = views.with_columns(until.alias("dwell")).filter(_is("pageview"))
-    return views.with_columns(pl.col("dwell").clip(upper_bound=rules.longest))
+def dwells(
+    events: Sorted, rules: Rules, session: AnyArray
+) -> tuple[Ints, AnyArray, Bools]:
+    """Return page views, the time to the next of the session, and whether it is known.
+
+    Args:
+        events: sorted events.
+        rules: how the last page of a session is closed, and the most that counts.
+        session: the number of the session of each event.
+    """
+    kind = events.column("fact") >> 1
+    beats = rules.last_page == "heartbeat"
+    wanted = kind == CODES["pageview"]
+    if beats:
+        wanted |= kind == CODES["heartbeat"]
+    views = np.flatnonzero(wanted)
+    goes_on = np.zeros(len(views), dtype=bool)
+    goes_on[:-1] = session[views[1:]] == session[views[:-1]]
+    if beats:  # only the last heartbeat of a session closes a page
+        kept = (kind[views] == CODES["pageview"]) | ~goes_on
+        views = views[kept]
+        goes_on = np.zeros(len(views), dtype=bool)
+        goes_on[:-1] = session[views[1:]] == session[views[:-1]]
+    if "time" not in events.frame.columns:
+        return views, np.zeros(len(views), np.int64), np.zeros(len(views), dtype=bool)
+    time = events.column("time")[views]
+    dwell = np.zeros(len(views), np.int64)
+    np.subtract(time[1:], time[:-1], out=dwell[:-1])
+    if rules.longest is not None:
+        dwell = np.minimum(dwell, rules.longest)
+    if not beats:
+        return views, dwell, goes_on
+    pages = kind[views] == CODES["pageview"]
+    return views[pages], dwell[pages], goes_on[pages]
 
 
-def _pages(frame: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    return (
-        page_views(frame, rules)
-        .group_by(KEYS)
-        .agg(
-            pl.col("dwell").sum(),
-            pl.col("dwell").count().alias("timed"),
-            pl.col("dwell").null_count().alias("untimed"),
-        )
-    )
+def numbered(starts: Ints, n: int) -> AnyArray:
+    """Return the number of the part that each row is in."""
+    new = np.zeros(n, np.int32)
+    new[starts] = 1
+    return np.cumsum(new, dtype=np.int32) - 1
 
 
-def _last_heartbeats(views: pl.DataFrame) -> pl.DataFrame:
-    """Keep page views, and the last heartbeat after the last of each session."""
-    ends = ~_SAME_NEXT.fill_null(value=False)
-    return views.filter(_is("pageview") | ends)
+def _pages(events: Sorted, rules: Rules, cuts: _Cuts) -> dict[str, Ints]:
+    piece = numbered(cuts.pieces, events.frame.height)
+    views, dwell, is_known = dwells(events, rules, cuts.session[piece])
+    row, n_rows = cuts.row[piece[views]], len(cuts.rows)
+    timed = _sums(is_known, row, n_rows)
+    return {
+        "dwell": _sums(dwell[is_known], row[is_known], n_rows),
+        "timed": timed,
+        "untimed": _sums(~is_known, row, n_rows),
+    }
 
 
-def _converted(frame: pl.DataFrame) -> pl.DataFrame:
+def _converted(events: Sorted, cuts: _Cuts) -> Ints:
     """Count the clicks after which something is bought before the next click."""
-    acts = frame.filter(_is("click") | _is("conversion"))
-    bought = (
-        _is("click") & _SAME_NEXT & (pl.col("kind").shift(-1) == CODES["conversion"])
+    kind = events.column("fact") >> 1
+    acts = np.flatnonzero((kind == CODES["click"]) | (kind == CODES["conversion"]))
+    bought = acts[:-1][
+        (kind[acts[:-1]] == CODES["click"]) & (kind[acts[1:]] == CODES["conversion"])
+    ]
+    after = acts[np.searchsorted(acts, bought) + 1]
+    first, second = (
+        np.searchsorted(cuts.pieces, rows, side="right") - 1 for rows in (bought, after)
     )
-    return (
-        acts.filter(bought.fill_null(value=False))
-        .group_by(KEYS)
-        .agg(pl.len().alias("converted"))
-    )
+    first = first[cuts.session[first] == cuts.session[second]]
+    return _sums(np.ones(len(first), np.int64), cuts.row[first], len(cuts.rows))
+
+
+def _money(amounts: AnyArray, starts: Ints) -> pl.Series:
+    """Add up amounts as whole numbers, which is exact in any order.
+
+    What has up to six decimals is exact; of anything else, the rest beyond millionths
+    is rounded to a part of `MONEY`.
+    """
+    millionths = np.rint(amounts * 1e6)
+    near = millionths / 1e6
+    parts = pl.Series([MONEY // 10**6], dtype=pl.Int128)
+    sums = _exact(millionths.astype(np.int64), starts) * parts
+    if (near == amounts).all():
+        return sums
+    rest = np.rint((amounts - near) * float(MONEY)).astype(np.int64)
+    return sums + _exact(rest, starts)
+
+
+def _exact(numbers: AnyArray, starts: Ints) -> pl.Series:
+    """Add up numbers that may come to more than 64 bits."""
+    most = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
+    if most * len(numbers) < _HALF:
+        return pl.Series(np.add.reduceat(numbers, starts)).cast(pl.Int128)
+    high, low = (np.add.reduceat(part, starts) for part in divmod(numbers, _SPLIT))
+    scale = pl.Series([_SPLIT], dtype=pl.Int128)
+    return pl.Series(high).cast(pl.Int128) * scale + pl.Series(low).cast(pl.Int128)
+
+
+def added(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add up counts by user, phase and day."""
+    sums = [pl.col(name).sum().cast(rows.schema[name]) for name in COUNTS]
+    return rows.group_by(KEYS).agg(sums)

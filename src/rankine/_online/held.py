@@ -1,0 +1,348 @@
+"""Events that were read so far: what is needed of them, in as little room as it takes.
+
+Sessions that cannot go on are kept as sums of their users; the others as events. What
+was summed up cannot be mixed with other events any more, so the time that it covers is
+kept for each user, and events within that time are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._base.limits import limits
+from rankine._online.events import event_batches
+from rankine._online.kept import (
+    COARSE,
+    KEEP,
+    LONG_AGO,
+    DisorderError,
+    Kept,
+    again_of,
+    increase,
+)
+from rankine._online.people import grown
+from rankine._online.sources import Query, refuse_database
+from rankine._online.tallies import (
+    DAY,
+    NEVER,
+    Sorted,
+    added,
+    changes,
+    cut,
+    in_order,
+    phased,
+    tallied,
+)
+from rankine._online.visits import Visits
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._base.arrays import AnyArray, Bools
+    from rankine._online.events import Events
+
+RETURNS = (
+    "with in_order=True, a session id that returns after a day of silence is another "
+    "session"
+)
+
+
+class Held(Kept):
+    """What is kept of a log that comes in parts; see `Kept` for the arguments."""
+
+    # What comes
+
+    def update(self, events: Any) -> None:
+        """Add events: those of a log, or of all batches of a query."""
+        refuse_database(events)
+        self._refuse_broken()
+        for part in events if isinstance(events, Query) else (events,):
+            for batch in event_batches(part, self.rules, self.by, self.segment):
+                self._take(batch)
+        self.broken = False
+
+    def _refuse_broken(self) -> None:
+        if self.broken:
+            msg = (
+                "an earlier part was not taken to its end, so that some of its events "
+                "are counted and some are not; begin anew"
+            )
+            raise DataError(msg)
+
+    def _take(self, events: Events) -> None:
+        self._same_columns(events.has, events.clock)
+        frame = events.frame
+        again = self._are_gone(frame)
+        if self.in_order:
+            self._refuse_late(frame if again is None else frame.filter(~again))
+        self.broken = True  # until all of it is counted
+        self.words |= events.words
+        self.has = events.has
+        self.kinds |= events.kinds
+        self.n_read += events.n_read
+        increase(self.read, events.excluded)
+        self.notes |= dict.fromkeys(events.notes)
+        increase(self.remarks, events.remarks)
+        if frame.height == 0:
+            return
+        if "time" in events.has:
+            self.fine = self.fine or bool((frame["time"] % DAY != 0).any())
+        rows = self._numbered(frame)
+        if again is not None:
+            increase(self.read, again_of(int(again.sum())))
+            self._label(in_order(rows.filter(again)))
+            rows = rows.filter(~again)
+        if rows.height:
+            self.open.append(rows)
+            self._compact(rows)
+
+    # Sessions that are over
+
+    @property
+    def _silence(self) -> int:
+        by_id = self.has is not None and "session" in self.has
+        return self.rules.gap_of_ids if by_id else self.rules.gap
+
+    def _refuse_late(self, frame: pl.DataFrame) -> None:
+        if "time" not in frame.columns:
+            msg = "in_order=True needs events with a time"
+            raise DataError(msg)
+        if frame.height == 0:
+            return
+        earliest: int = frame["time"].min()  # type: ignore[assignment]
+        if self.until is not None and earliest < self.until - self._silence:
+            late = pl.Series([earliest, self.until]).cast(pl.Datetime("us")).to_list()
+            msg = (
+                f"an event of {late[0]} comes after one of {late[1]} of an earlier "
+                "part; in_order=True needs parts in the order of time"
+            )
+            raise DataError(msg)
+
+    def _compact(self, latest: pl.DataFrame) -> None:
+        """Keep the sums of sessions that cannot go on, and forget their events."""
+        has = self.has or frozenset()
+        held = sum(frame.height for frame in self.open)
+        if self.in_order is False or "time" not in has:
+            return
+        if self.in_order is None and (
+            held <= limits().held_events or "session" in has or self._by_id
+        ):
+            return  # an id may come back at any time
+        frame = self._settled(firsts=False)
+        if COARSE in self.notes:
+            return
+        self._grow()
+        visits = Visits.of(cut(frame, self.rules, ends=bool(self.in_order)))
+        over = self._over(visits, latest)
+        if self.in_order is None:
+            self._refuse_within(visits, self.begun, self.ended)
+        self._close(visits, over)
+
+    def _over(self, visits: Visits, latest: pl.DataFrame) -> Bools:
+        """Say which sessions cannot go on, by the part that came last."""
+        most: int = latest["time"].max()  # type: ignore[assignment]
+        if self.in_order:
+            self.until = most = max(most, self.until or most)
+            return visits.end < most - 2 * self._silence
+        user = latest["user"].to_numpy()
+        if not latest["time"].is_sorted():
+            n_runs = np.count_nonzero(changes(user))
+            if n_runs == np.count_nonzero(np.bincount(user)):  # user after user
+                over: Bools = visits.user != user[-1]
+                return over
+        return visits.end < most - 2 * self.rules.gap
+
+    def _refuse_within(self, visits: Visits, begun: AnyArray, ended: AnyArray) -> None:
+        """Refuse events within the time of their user that is summed up."""
+        gap, user = self.rules.gap, visits.user
+        late = visits.begin <= ended[user] + gap
+        if self.merges:
+            late &= visits.end >= begun[user] - gap
+        if late.any():
+            first = int(np.flatnonzero(late)[0])
+            moment = pl.Series([visits.begin[first]]).cast(pl.Datetime("us"))[0]
+            why = f"has an event of {moment} that comes after later ones"
+            raise self._too_late(int(user[first]), why)
+
+    def _close(self, visits: Visits, over: Bools) -> None:
+        """Sum up sessions that are over; keep the first of each user, if it merges."""
+        user = visits.user
+        aside = np.zeros(len(over), bool)
+        if self.merges and not self.in_order:
+            summed = self.ended[user] > LONG_AGO
+            near = visits.begin <= self.edge[user] + self.rules.gap
+            first = changes(user) & (self.edge[user] == LONG_AGO)
+            aside = (summed & (visits.end < self.begun[user])) | (
+                over & ~summed & (first | near)
+            )
+            np.maximum.at(self.edge, user[aside], visits.end[aside])
+            over = over & ~aside
+        np.minimum.at(self.begun, user[over], visits.begin[over])
+        np.maximum.at(self.ended, user[over], visits.end[over])
+        kept = np.zeros(self.people.n, bool)
+        kept[user[~over]] = True
+        partly = kept[user]
+        if not partly.all():
+            events = self._phased(visits.events)
+            rows = tallied(events, self.rules, daily=self.daily)
+            rows = rows.filter(~kept[rows["user"].to_numpy()])
+            self._add_rows(rows, visits, ~partly, events)
+        part = visits.only(partly)
+        if part.events.frame.height:
+            over, aside = over[partly], aside[partly]
+            if over.any():
+                done = part.only(over)
+                events = self._phased(done.events)
+                rows = tallied(events, self.rules, daily=self.daily)
+                self._add_rows(rows, done, np.ones(len(done.user), bool), events)
+            if aside.any():
+                self.first.append(part.only(aside).events.frame)
+            part = part.only(~(over | aside))
+        self.open = [part.events.frame] if part.events.frame.height else []
+
+    def _phased(self, events: Sorted) -> Sorted:
+        if not self._exposes:
+            return events
+        return phased(events, self.exposed, self.rules.within)
+
+    def _add_rows(
+        self, rows: pl.DataFrame, visits: Visits, chosen: Bools, events: Sorted
+    ) -> None:
+        """Keep the sums of some sessions, whose events are forgotten."""
+        self.closed.append(rows)
+        if self._by_id:
+            self.gone.append(
+                events.frame["same"].filter(visits.rows(chosen)).drop_nulls()
+            )
+        if events.phases is not None:
+            inside = changes(events.phases) & visits.rows(chosen)
+            inside[events.visits] = False
+            self.divided[events.column("user")[inside]] = True
+        n = sum(part.height for part in self.closed)
+        if not self.daily and n > 2 * self.closed[0].height + limits().held_events:
+            self.closed = [added(pl.concat(self.closed))]
+
+    def _are_gone(self, frame: pl.DataFrame) -> pl.Series | None:
+        """Say of which events the id is one of those that are kept as sums alone."""
+        if not self.gone:
+            return None
+        self.gone = [pl.concat(self.gone)]
+        again = frame["same"].is_in(self.gone[0].implode()).fill_null(value=False)
+        return again if again.any() else None
+
+    # Others
+
+    def merge(self, other: Held) -> None:
+        """Add what another has read."""
+        mine = self.rules, self.by, self.segment, self.daily, self.in_order
+        if mine != (other.rules, other.by, other.segment, other.daily, other.in_order):
+            msg = "these were made with other arguments, and cannot be merged"
+            raise DataError(msg)
+        if self.in_order:
+            msg = (
+                "with in_order=True, sums of whole sessions are kept, and cannot be "
+                "merged; leave it out where parts are to be merged"
+            )
+            raise DataError(msg)
+        self._refuse_broken()
+        other._refuse_broken()
+        if other.has is None:
+            return
+        self._same_columns(other.has, other.clock)
+        self.broken = True  # until all of it is counted
+        self.has, self.kinds = other.has, self.kinds | other.kinds
+        self.words, self.fine = self.words | other.words, self.fine or other.fine
+        self.n_read += other.n_read
+        increase(self.remarks, other.remarks)
+        increase(self.read, other.read)
+        self.notes |= other.notes
+        self._join(other)
+        self.broken = False
+
+    def _join(self, other: Held) -> None:
+        """Take the events and the sums of another, under the numbers of this one."""
+        number = np.zeros(0, np.int32)
+        if other.people.n:
+            number = self.people.of(other.people.ids)
+        session = np.zeros(1, np.int32)
+        if other.sessions.n:
+            session = np.append(session, self.sessions.of(other.sessions.ids) + 1)
+        self._grow()
+        theirs = [times[: len(number)] for times in (other.begun, other.ended)]
+        begun, ended = (
+            np.full_like(self.begun, NEVER),
+            np.full_like(self.ended, LONG_AGO),
+        )
+        for ours, column in zip((begun, ended), theirs, strict=True):
+            ours[number[: len(column)]] = column
+        gap, both = self.rules.gap, (ended > LONG_AGO) & (self.ended > LONG_AGO)
+        mixed = both & (begun <= self.ended + gap) & (self.begun <= ended + gap)
+        if mixed.any():
+            msg = (
+                f"user {self.people.ids[int(np.flatnonzero(mixed)[0])]!r} has sessions "
+                "in one amid those of the other, which are summed up; merge parts in "
+                f"the order of time, or with in_order=False, which {KEEP}"
+            )
+            raise DisorderError(msg)
+        groups = {
+            label: np.append(np.int32(0), self.labels[label].of(seen.texts.ids))
+            for label, seen in other.labels.items()
+            if seen.texts.n
+        }
+        held = [
+            _renumbered(rows, {"user": number, "session": session, **groups})
+            for rows in (*other.first, *other.open)
+        ]
+        for label, seen in other.labels.items():
+            self.labels[label].merge(seen, number, self.people.n)
+        self._join_sums(other, number, begun)
+        between = np.minimum(self.ended, ended), np.maximum(self.begun, begun)
+        hulls = (self.begun.copy(), self.ended.copy()), (begun, ended)
+        np.minimum(self.begun, begun, out=self.begun)
+        np.maximum(self.ended, ended, out=self.ended)
+        self.open = [*self.first, *self.open, *held]
+        self.first = []
+        self.edge[:] = LONG_AGO
+        if not self.open or not self.closed:
+            return
+        visits = Visits.of(cut(self._settled(), self.rules))
+        for hull in hulls:
+            self._refuse_within(visits, *hull)
+        user = visits.user
+        over = both[user] & (visits.begin > between[0][user])
+        self._close(visits, over & (visits.end < between[1][user]))
+
+    def _join_sums(self, other: Held, number: AnyArray, begun: AnyArray) -> None:
+        """Take the sums of another; of each, what follows an exposure is after it."""
+        if self._exposes:
+            self.exposed = grown(self.exposed, self.people.n, NEVER)
+            first = np.full(self.people.n, NEVER)
+            first[number[: len(other.exposed)]] = other.exposed[: len(number)]
+            mine = self.exposed[: self.people.n].copy()
+            self._expose(np.arange(self.people.n), first)
+            rows, divided = self.closed, self.divided.copy()
+            self.closed = [_renumbered(rows, {"user": number}) for rows in other.closed]
+            self.divided = np.zeros_like(divided)
+            self.divided[number[: len(other.divided)]] = other.divided[: len(number)]
+            begun = begun[: len(mine)]
+            moved = np.flatnonzero((mine < first) & (mine < begun) & (begun < NEVER))
+            if len(moved):
+                self._after(moved)
+            self.closed, self.divided = [*rows, *self.closed], self.divided | divided
+        else:
+            self.closed += [
+                _renumbered(rows, {"user": number}) for rows in other.closed
+            ]
+
+
+def _renumbered(rows: pl.DataFrame, numbers: Mapping[str, AnyArray]) -> pl.DataFrame:
+    """Give users, sessions and groups other numbers."""
+    return rows.with_columns(
+        pl.Series(name, number[rows[name].to_numpy()], rows.schema[name])
+        for name, number in numbers.items()
+        if name in rows.columns
+    )

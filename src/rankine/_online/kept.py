@@ -1,0 +1,270 @@
+"""What is known of events that were read so far: users, their groups, each event once.
+
+Users, sessions and groups are numbers, by the order in which they came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from rankine._online.people import Labels, Numbers, grown, runs
+from rankine._online.rules import COLUMNS, Rules, check_groups
+from rankine._online.tallies import AFTER, NEVER, added, changes, in_order, stable
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankine._base.arrays import AnyArray, Ints
+
+COARSE = (
+    "rows that are the same count each: there is neither an event id nor a time of day "
+    "by which to tell a duplicate"
+)
+KEEP = "keeps what is needed of every event, in any order"
+LONG_AGO = np.iinfo(np.int64).min // 2
+_LATE = "came after a later one of the same user; sorted by time"
+_KEYS = ("user", "session", "time", "fact", "same")
+
+
+class DisorderError(DataError):
+    """Events come too late to be counted exactly from what is kept."""
+
+
+class Kept:
+    """What is kept of a log that comes in parts.
+
+    Args:
+        rules: what is said of the log.
+        by: the column that tells groups of users apart.
+        segment: a second such column.
+        daily: whether days are told apart.
+        in_order: True if parts come in the order of time: then sessions that are over
+            become sums at once, and a day of silence ends even one with an id. False
+            if they may come in any order: then what is needed of every event is kept.
+            None for either: sessions become sums as soon as there are many events, and
+            what comes too late is refused.
+        merges: whether it may be merged with others: then the first session of each
+            user is kept as events, since it may have begun in another part.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        by: str | None = "variant",
+        segment: str | None = None,
+        *,
+        daily: bool = False,
+        in_order: bool | None = None,
+        merges: bool = True,
+    ) -> None:
+        check_groups(by, segment, daily)
+        self.rules, self.by, self.segment = rules, by, segment
+        self.daily, self.in_order, self.merges = daily, in_order, merges
+        self.by_arm = by is not None and (
+            by == rules.columns.get("variant") or by in COLUMNS["variant"]
+        )
+        self.has: frozenset[str] | None = None
+        self.kinds: frozenset[str] = frozenset()
+        self.words: frozenset[str] = frozenset()
+        self.notes: dict[str, None] = {}
+        self.read: dict[str, int] = {}
+        self.remarks: dict[str, int] = {}
+        self.n_read = 0
+        self.clock = ""
+        self.fine = self.broken = False
+        self.people, self.sessions = Numbers(), Numbers()
+        self.labels = {"variant": Labels(), "segment": Labels()}
+        self.open: list[pl.DataFrame] = []
+        self.first: list[pl.DataFrame] = []
+        self.closed: list[pl.DataFrame] = []
+        self.gone: list[pl.Series] = []
+        self.until: int | None = None
+        self.exposed: AnyArray = np.zeros(0, np.int64)
+        self.edge: AnyArray = np.zeros(0, np.int64)
+        self.begun: AnyArray = np.zeros(0, np.int64)
+        self.ended: AnyArray = np.zeros(0, np.int64)
+        self.divided: AnyArray = np.zeros(0, bool)
+
+    def _same_columns(self, has: frozenset[str], clock: str) -> None:
+        if clock and self.clock and clock != self.clock:
+            msg = f"this part has {clock}, and those before have {self.clock}"
+            raise DataError(msg)
+        self.clock = self.clock or clock
+        if self.has is None or has == self.has:
+            return
+        odd = min(has ^ self.has)
+        words = ("has a", "had none") if odd in has else ("has no", "had one")
+        msg = f"this part {words[0]} column for the {odd}, and those before {words[1]}"
+        raise DataError(msg)
+
+    def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give users, sessions and groups their numbers."""
+        user = self.people.of(frame["user"])
+        columns: dict[str, Any] = {"user": user}
+        if "session" in frame.columns:
+            session = np.zeros(frame.height, np.int32)
+            known = frame["session"].is_not_null().to_numpy()
+            if known.any():
+                numbers = self.sessions.of(frame["session"].drop_nulls())
+                session[known] = numbers + 1
+            columns["session"] = session
+        if "time" in frame.columns:
+            columns["time"] = frame["time"]
+            if not frame["time"].is_sorted():
+                late = _late(user, frame["time"].to_numpy())
+                increase(self.remarks, {_LATE: late})
+        columns["fact"] = frame["fact"]
+        for name in ("value", "cost", "same"):
+            if name in frame.columns:
+                columns[name] = frame[name]
+        for label, groups in self.labels.items():
+            if label in frame.columns:
+                columns[label] = groups.of(frame[label])
+        if self._exposes:
+            columns["exposes"] = frame["exposes"]
+        return pl.DataFrame(columns)
+
+    # What is known of users
+
+    @property
+    def _exposes(self) -> bool:
+        return self.by_arm and {"variant", "time"} <= (self.has or frozenset())
+
+    def _label(self, rows: pl.DataFrame) -> None:
+        """Take in which groups users are, and when they were first exposed."""
+        n, user = self.people.n, rows["user"].to_numpy()
+        time = (
+            rows["time"].to_numpy()
+            if "time" in rows.columns
+            else np.zeros(len(user), np.int64)
+        )
+        for label, groups in self.labels.items():
+            if label in rows.columns:
+                group = rows[label].to_numpy()
+                starts = runs(user, group)
+                seen = np.minimum.reduceat(time, starts)
+                groups.add(user[starts], group[starts], seen, n)
+        if not self._exposes:
+            return
+        self.exposed = grown(self.exposed, n, NEVER)
+        exposing = (rows["variant"] != 0) & rows["exposes"]
+        shown = time if exposing.all() else np.where(exposing, time, NEVER)
+        starts = np.flatnonzero(changes(user))
+        first = np.minimum.reduceat(shown, starts)
+        self._expose(user[starts], first)
+
+    def _expose(self, user: AnyArray, first: AnyArray) -> None:
+        """Take when users were first exposed; of sums before it, say that they are."""
+        earlier = first < self.exposed[user]
+        user, first = user[earlier], first[earlier]
+        self.exposed[user] = first
+        if not self.closed or not len(user):
+            return
+        self._grow()
+        moved = user[(self.ended[user] > LONG_AGO) & (first < self.begun[user])]
+        if len(moved):
+            self._after(moved)
+
+    def _after(self, moved: Ints) -> None:
+        """Let what was summed up before the first exposure count as after it."""
+        if self.rules.within is not None or self.divided[moved].any():
+            raise self._too_late(int(moved[0]), "was exposed before what was summed up")
+        is_moved = np.zeros(self.people.n, bool)
+        is_moved[moved] = True
+        rows = pl.concat(self.closed)
+        mine = pl.when(pl.Series(is_moved[rows["user"].to_numpy()]))
+        phase = mine.then(pl.lit(AFTER, pl.Int8)).otherwise("phase").alias("phase")
+        self.closed = [added(rows.with_columns(phase))]
+
+    def _grow(self) -> None:
+        n = self.people.n
+        self.edge = grown(self.edge, n, LONG_AGO)
+        self.begun = grown(self.begun, n, NEVER)
+        self.ended = grown(self.ended, n, LONG_AGO)
+        self.divided = grown(self.divided, n, 0)
+
+    def _too_late(self, user: int, why: str) -> DisorderError:
+        msg = (
+            f"user {self.people.ids[user]!r} {why}; large logs are summed up as they "
+            "come, which needs the events of each user in the order of time; "
+            f"in_order=False {KEEP}"
+        )
+        return DisorderError(msg)
+
+    # Each event once, in order
+
+    def _settled(self, *, firsts: bool = True) -> pl.DataFrame:
+        """Return the events that are kept as such, each once, in order.
+
+        Without `firsts`, the first sessions of users are left where they are.
+        """
+        if firsts:
+            self.open, self.first = [*self.first, *self.open], []
+        frame = self.open[0] if len(self.open) == 1 else pl.concat(self.open)
+        frame = in_order(frame)
+        self._label(
+            frame
+        )  # even by events that are left out, as they may be here first
+        frame = self._distinct(frame)
+        self.open = [frame]
+        return frame
+
+    @property
+    def _by_id(self) -> bool:
+        """Whether an event is known by its id."""
+        return "id" in (self.has or ()) and self.rules.duplicates == "drop"
+
+    def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if "same" not in frame.columns:
+            return frame
+        if self._by_id:
+            return self._distinct_ids(frame)
+        keys = [name for name in _KEYS if name in frame.columns]
+        again = ~changes(*(frame[name].to_numpy() for name in keys))
+        n = int(np.count_nonzero(again))
+        if n and not self.fine:
+            self.notes[COARSE] = None
+            return frame
+        increase(self.read, again_of(n))
+        return frame.filter(~again) if n else frame
+
+    def _distinct_ids(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Of events with one id, whichever came first, the earliest is kept."""
+        again = frame["same"].is_duplicated() & frame["same"].is_not_null()
+        if not again.any():
+            return frame
+        twice = frame.with_row_index("row").filter(again)
+        columns = [self.people.ids[twice["user"]].alias("user id")]
+        if "session" in frame.columns:
+            texts = pl.concat(
+                [pl.Series([None], dtype=self.sessions.ids.dtype), self.sessions.ids]
+            )
+            columns.append(texts[twice["session"]].alias("session id"))
+        order = ["user id", "time", "session id", "fact", "value", "cost"]
+        twice = twice.with_columns(columns)
+        twice = twice.sort([name for name in order if name in twice.columns])
+        once = twice.unique("same", keep="first", maintain_order=True)
+        increase(self.read, again_of(twice.height - once.height))
+        kept = ~again.to_numpy()
+        kept[once["row"].to_numpy()] = True
+        return frame.filter(kept)
+
+
+def again_of(n: int) -> dict[str, int]:
+    return {"duplicate events": n} if n else {}
+
+
+def increase(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    for reason, n in more.items():
+        counts[reason] = counts.get(reason, 0) + n
+
+
+def _late(user: AnyArray, time: AnyArray) -> int:
+    """Count the events that are earlier than the one before of the same user."""
+    order = stable(user)
+    back = np.diff(time[order]) < 0
+    return int(np.count_nonzero(back & ~changes(user[order])[1:]))
