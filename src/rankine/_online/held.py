@@ -32,7 +32,6 @@ from rankine._online.tallies import (
     added,
     changes,
     cut,
-    in_order,
     phased,
     tallied,
 )
@@ -94,7 +93,6 @@ class Held(Kept):
         rows = self._numbered(frame)
         if again is not None:
             increase(self.read, again_of(int(again.sum())))
-            self._label(in_order(rows.filter(again)))
             rows = rows.filter(~again)
         if rows.height:
             self.open.append(rows)
@@ -288,13 +286,8 @@ class Held(Kept):
                 f"the order of time, or with in_order=False, which {KEEP}"
             )
             raise DisorderError(msg)
-        groups = {
-            label: np.append(np.int32(0), self.labels[label].of(seen.texts.ids))
-            for label, seen in other.labels.items()
-            if seen.texts.n
-        }
         held = [
-            _renumbered(rows, {"user": number, "session": session, **groups})
+            _renumbered(rows, {"user": number, "session": session})
             for rows in (*other.first, *other.open)
         ]
         for label, seen in other.labels.items():
@@ -325,7 +318,7 @@ class Held(Kept):
             mine = self.exposed[: self.people.n].copy()
             self._expose(np.arange(self.people.n), first)
             rows, divided = self.closed, self.divided.copy()
-            self.closed = [_renumbered(rows, {"user": number}) for rows in other.closed]
+            self.closed = [_renumbered(sums, {"user": number}) for sums in other.closed]
             self.divided = np.zeros_like(divided)
             self.divided[number[: len(other.divided)]] = other.divided[: len(number)]
             begun = begun[: len(mine)]

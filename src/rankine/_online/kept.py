@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._online.people import Labels, Numbers, grown, runs
+from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rules import COLUMNS, Rules, check_groups
 from rankine._online.tallies import AFTER, NEVER, added, changes, in_order, stable
 from rankine.errors import DataError
@@ -102,7 +102,7 @@ class Kept:
         raise DataError(msg)
 
     def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Give users, sessions and groups their numbers."""
+        """Give users and sessions their numbers, and take in what is known of users."""
         user = self.people.of(frame["user"])
         columns: dict[str, Any] = {"user": user}
         if "session" in frame.columns:
@@ -121,11 +121,7 @@ class Kept:
         for name in ("value", "cost", "same"):
             if name in frame.columns:
                 columns[name] = frame[name]
-        for label, groups in self.labels.items():
-            if label in frame.columns:
-                columns[label] = groups.of(frame[label])
-        if self._exposes:
-            columns["exposes"] = frame["exposes"]
+        self._label(frame, user)
         return pl.DataFrame(columns)
 
     # What is known of users
@@ -134,40 +130,34 @@ class Kept:
     def _exposes(self) -> bool:
         return self.by_arm and {"variant", "time"} <= (self.has or frozenset())
 
-    def _label(self, rows: pl.DataFrame) -> None:
+    def _label(self, frame: pl.DataFrame, user: AnyArray) -> None:
         """Take in which groups users are, and when they were first exposed."""
-        n, user = self.people.n, rows["user"].to_numpy()
-        time = (
-            rows["time"].to_numpy()
-            if "time" in rows.columns
-            else np.zeros(len(user), np.int64)
-        )
+        n = self.people.n
+        time: AnyArray = np.zeros(len(user), np.int64)
+        if "time" in frame.columns:
+            time = frame["time"].to_numpy()
+        known = {}
         for label, groups in self.labels.items():
-            if label in rows.columns:
-                group = rows[label].to_numpy()
-                starts = runs(user, group)
-                seen = np.minimum.reduceat(time, starts)
-                groups.add(user[starts], group[starts], seen, n)
+            if label in frame.columns:
+                known[label] = groups.of(frame[label])
+                groups.add(user, known[label], time, n)
         if not self._exposes:
             return
         self.exposed = grown(self.exposed, n, NEVER)
-        exposing = (rows["variant"] != 0) & rows["exposes"]
-        shown = time if exposing.all() else np.where(exposing, time, NEVER)
-        starts = np.flatnonzero(changes(user))
-        first = np.minimum.reduceat(shown, starts)
-        self._expose(user[starts], first)
+        exposing = (known["variant"] != 0) & frame["exposes"].to_numpy()
+        self._expose(user[exposing], time[exposing])
 
     def _expose(self, user: AnyArray, first: AnyArray) -> None:
-        """Take when users were first exposed; of sums before it, say that they are."""
+        """Take when users were exposed; of sums before the first, say that they are."""
         earlier = first < self.exposed[user]
         user, first = user[earlier], first[earlier]
-        self.exposed[user] = first
+        np.minimum.at(self.exposed, user, first)
         if not self.closed or not len(user):
             return
         self._grow()
-        moved = user[(self.ended[user] > LONG_AGO) & (first < self.begun[user])]
-        if len(moved):
-            self._after(moved)
+        moved = (self.ended[user] > LONG_AGO) & (first < self.begun[user])
+        if moved.any():
+            self._after(np.unique(user[moved]))
 
     def _after(self, moved: Ints) -> None:
         """Let what was summed up before the first exposure count as after it."""
@@ -204,12 +194,7 @@ class Kept:
         """
         if firsts:
             self.open, self.first = [*self.first, *self.open], []
-        frame = self.open[0] if len(self.open) == 1 else pl.concat(self.open)
-        frame = in_order(frame)
-        self._label(
-            frame
-        )  # even by events that are left out, as they may be here first
-        frame = self._distinct(frame)
+        frame = self._distinct(in_order(pl.concat(self.open, rechunk=True)))
         self.open = [frame]
         return frame
 

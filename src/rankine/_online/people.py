@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._online.tallies import NEVER, changes
+from rankine._online.tallies import NEVER
 
 if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Ints
@@ -134,13 +134,12 @@ class Labels:
 
     def of(self, column: pl.Series) -> AnyArray:
         """Return the numbers of groups, 0 where there is none."""
-        numbers = np.zeros(len(column), np.int32)
-        known = column.is_not_null()
-        if known.all():
-            return self.texts.of(column) + 1
-        if known.any():
-            numbers[known.to_numpy()] = self.texts.of(column.drop_nulls()) + 1
-        return numbers
+        texts = column.unique().drop_nulls()
+        if texts.is_empty():
+            return np.zeros(len(column), np.int32)
+        numbers = pl.Series(self.texts.of(texts) + 1)
+        each = column.replace_strict(texts, numbers, default=0, return_dtype=pl.Int32)
+        return each.to_numpy()
 
     def add(self, user: AnyArray, group: AnyArray, seen: AnyArray, n: int) -> None:
         """Take when users were seen in groups, for n users in all."""
@@ -148,6 +147,8 @@ class Labels:
         known = group != 0
         if not known.all():
             user, group, seen = user[known], group[known], seen[known]
+        news = (self.first[user] != group) | (seen < self.seen[user])
+        user, group, seen = user[news], group[news], seen[news]
         new = self.first[user] == 0
         self.first[user[new]] = group[new]
         same = self.first[user] == group
@@ -211,11 +212,6 @@ def by_user(counts: pl.DataFrame, name: str, n: int) -> Ints:
     """Add up a count for each of n users."""
     sums = np.bincount(counts["user"].to_numpy(), counts[name].to_numpy(), n)
     return sums.astype(np.int64)
-
-
-def runs(user: AnyArray, group: AnyArray) -> Ints:
-    """Return where a user, or the group of one, begins."""
-    return np.flatnonzero(changes(user, group))
 
 
 def oddities(counts: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[str]:

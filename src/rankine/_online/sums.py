@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,16 +95,24 @@ class Counted:
 
     def rows(self, phase: int, day: int | None = None) -> pl.DataFrame:
         """Return the counts of all users that count, or of one day."""
-        return added(
-            pl.concat(
-                part.filter(
-                    (pl.col("phase") == phase)
-                    & (pl.lit(value=True) if day is None else pl.col("day") == day)
-                    & pl.Series(self.users[part["user"].to_numpy()])
-                )
-                for part in self.parts
-            )
-        )
+        kept = []
+        for part, first, last in self._spans:
+            if day is None or first <= day <= last:
+                wanted = self.users[part["user"].to_numpy()]
+                wanted &= part["phase"].to_numpy() == phase
+                if day is not None and first < last:
+                    wanted &= part["day"].to_numpy() == day
+                kept.append(part.filter(wanted))
+        return added(pl.concat(kept)) if kept else self.parts[0].clear()
+
+    @cached_property
+    def _spans(self) -> list[tuple[pl.DataFrame, int, int]]:
+        """All parts, each with its first and its last day."""
+        return [
+            (part, int(part["day"].min()), int(part["day"].max()))  # type: ignore[arg-type]
+            for part in self.parts
+            if part.height
+        ]
 
 
 def user_sums(

@@ -16,6 +16,8 @@ from rankine._online.rules import CODES, KINDS, MONEY, PASSIVE
 from rankine._online.times import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._online.rules import Rules
 
@@ -81,19 +83,28 @@ def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
     return rows if order is None else order[rows]
 
 
+def _grouped(parts: Sequence[AnyArray], order: Ints | None = None) -> Ints:
+    for part in reversed(parts):
+        order = stable(part, order)
+    return order
+
+
 def in_order(frame: pl.DataFrame) -> pl.DataFrame:
     """Sort events by user, session, time, kind, and what makes rows the same."""
-    order: Ints | None = None
-    timed = "time" in frame.columns
-    if timed and not frame["time"].is_sorted():
-        order = frame["time"].arg_sort().to_numpy().astype(np.int64)
-    if "session" in frame.columns:
-        order = stable(frame["session"].to_numpy(), order)
-    order = stable(frame["user"].to_numpy(), order)
     keys = [name for name in ("user", "session", "time") if name in frame.columns]
-    tied = ~changes(*(frame[name].to_numpy()[order] for name in keys))
-    if tied.any():
-        run = np.cumsum(~tied)
+    parts = [frame[name].to_numpy() for name in keys if name != "time"]
+    order = _grouped(parts)
+    columns = {name: frame[name].to_numpy()[order] for name in keys}
+    new = changes(*(columns[name] for name in keys if name != "time"))
+    if "time" in columns:
+        step = np.diff(columns["time"])
+        if (step[~new[1:]] < 0).any():
+            order = _grouped(parts, np.argsort(frame["time"].to_numpy(), kind="stable"))
+            columns = {name: frame[name].to_numpy()[order] for name in keys}
+            step = np.diff(columns["time"])
+        new[1:] |= step != 0
+    if not new.all():
+        tied = ~new
         tied[:-1] |= tied[1:]
         rows = np.flatnonzero(tied)
         ties = [
@@ -101,8 +112,11 @@ def in_order(frame: pl.DataFrame) -> pl.DataFrame:
             for name in ("same", "fact")
             if name in frame.columns
         ]
-        order[rows] = order[rows][np.lexsort((*ties, run[rows]))]
-    return frame[order]
+        run = np.cumsum(new[rows])
+        order[rows] = order[rows][np.lexsort((*ties, run))]
+    rest = frame.select(pl.exclude(keys))[order]
+    keyed = rest.with_columns(pl.Series(name, columns[name]) for name in keys)
+    return keyed.select(frame.columns)
 
 
 def cut(frame: pl.DataFrame, rules: Rules, *, ends: bool = False) -> Sorted:
