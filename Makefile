@@ -130,10 +130,13 @@ names: $(VENV)/installed-dev
 counts: $(VENV)/installed-dev
 	$(BIN)/python tools/count_code.py
 
+# Events of the log of online metrics; 100000000 needs 2 GB on the disk.
+EVENTS ?= 10000000
+
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
-	$(PEERS)-search/bin/python benchmarks/online.py
+	$(PEERS)-search/bin/python benchmarks/online.py $(EVENTS)
 	$(ORACLE)-online/bin/python benchmarks/ab.py
 
 # rankine's own cases, here and in an older commit, in turn.

@@ -1,8 +1,11 @@
-"""Online metrics of a large log: python benchmarks/online.py [USERS].
+"""Online metrics of a large log: python benchmarks/online.py [EVENTS] [USERS].
 
-In memory, all six metrics by variant; from Parquet files of a day each, which come in
-the order of time, by variant and day, against the time polars needs to read the same
-columns. Each case runs in a process of its own, which tells its peak memory.
+All six metrics by variant and day, from Parquet files of a day each; by the function,
+which reads them in batches, and by an accumulator that takes day after day; and by
+variant from a frame in memory. The scan that times are compared with reads the same
+columns with polars, in its streaming engine, and adds up the hash of every value, so
+that all of them are decoded and none is kept. Each case runs in a process of its own,
+which tells its peak memory, that of the libraries (first line) included.
 """
 
 from __future__ import annotations
@@ -16,53 +19,101 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-COLUMNS = ["timestamp", "user_id", "variant", "event", "value", "cost"]
+DAYS = 20
+DAY = 86_400 * 10**6
+BEGIN = 20_000 * DAY
+PER_VISIT = 8
+WORDS = ["impression", "click", "pageview", "conversion"]
+SHARES = [0.55, 0.1, 0.33, 0.02]
+IN_MEMORY = 20_000_000
+"""Events up to which the log is also read as a frame."""
 
 
-def made(days: Path, users: str) -> None:
-    """Write a log, a file for each day."""
+def made(days: Path, n_events: str, n_users: str) -> None:
+    """Write a log, a file for each day: visits of 8 events on average, by time."""
+    draw = np.random.default_rng(0)
+    for day in range(DAYS):
+        n_visits = int(n_events) // DAYS // PER_VISIT
+        size = 1 + draw.poisson(PER_VISIT - 1, n_visits)
+        user = np.repeat(draw.integers(0, int(n_users), n_visits), size)
+        start = np.repeat(draw.integers(0, DAY - DAY // 24, n_visits), size)
+        moment = start + draw.integers(0, DAY // 72, len(user))
+        order = np.argsort(moment)
+        user, kind = user[order], draw.choice(len(WORDS), len(user), p=SHARES)
+        bought = np.where(kind == 3, np.round(draw.exponential(40, len(user)), 2), 0)
+        pl.DataFrame(
+            {
+                "timestamp": pl.Series(BEGIN + day * DAY + moment[order]).cast(
+                    pl.Datetime("us")
+                ),
+                "user_id": user,
+                "variant": pl.Series(["A", "B"])[user % 2],
+                "event": pl.Series(WORDS)[kind],
+                "value": bought,
+                "cost": np.where(kind == 1, 0.05, 0.0),
+            }
+        ).write_parquet(days / f"{day:02}.parquet")
+
+
+def nothing(_: Path) -> None:
+    """Import what is needed, and do nothing."""
     import rankine as rk
 
-    log = rk.online.generate(int(users) // 2, visits=2, seed=0).events.select(COLUMNS)
-    for (day,), part in log.group_by(
-        pl.col("timestamp").dt.date(), maintain_order=True
-    ):
-        part.write_parquet(days / f"{day}.parquet")
+    rk.online.summarize(pl.DataFrame({"user_id": [1], "event": ["impression"]}))
 
 
 def scanned(days: Path) -> None:
-    """Read all columns, day by day."""
+    """Read all columns, and hash every value."""
+    log = pl.scan_parquet(days / "*.parquet")
+    log.select(pl.all().hash().sum()).collect(engine="streaming")
+
+
+def from_files(days: Path) -> None:
+    """Sum up all files, as the command does."""
+    import rankine as rk
+
+    rk.online.summarize(days, daily=True)
+
+
+def by_days(days: Path) -> dict[str, float]:
+    """Sum up day after day; return the size of what is kept of them, too."""
+    import rankine as rk
+
+    start = time.perf_counter()
+    total = rk.online.Accumulator(daily=True)
     for day in sorted(days.iterdir()):
-        pl.read_parquet(day, columns=COLUMNS)
+        total.update(day)
+    state = total._state  # noqa: SLF001 - to measure it
+    frames = [*state.open, *state.first, *state.closed]
+    size = sum(frame.estimated_size() for frame in frames)
+    arrays = [state.exposed, state.edge, state.begun, state.ended, state.divided]
+    for label in state.labels.values():
+        arrays += [label.first, label.seen]
+    size += sum(array.nbytes for array in arrays) + state.people.ids.estimated_size()
+    total.result()
+    return {"seconds": time.perf_counter() - start, "state": size / 2**20}
 
 
-def in_memory(days: Path) -> float:
+def in_memory(days: Path) -> dict[str, float]:
     """Sum up a frame; return the seconds without reading it."""
     import rankine as rk
 
     log = pl.read_parquet(days / "*.parquet")
     start = time.perf_counter()
     rk.online.summarize(log)
-    return time.perf_counter() - start
-
-
-def in_order(days: Path) -> None:
-    """Sum up day after day, and forget sessions that are over."""
-    import rankine as rk
-
-    total = rk.online.Accumulator(daily=True, in_order=True)
-    for day in sorted(days.iterdir()):
-        total.update(day)
-    total.result()
+    return {"seconds": time.perf_counter() - start}
 
 
 CASES: dict[str, Any] = {
     "make": made,
+    "nothing": nothing,
     "scan": scanned,
+    "files": from_files,
+    "days": by_days,
     "memory": in_memory,
-    "days": in_order,
 }
 
 
@@ -74,24 +125,34 @@ def measured(case: str, days: Path, *more: str) -> dict[str, float]:
     return found
 
 
-def main(users: int) -> None:
+def main(n_events: int, n_users: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         days = Path(name)
-        measured("make", days, str(users))
+        measured("make", days, str(n_events), str(n_users))
         n = pl.scan_parquet(days / "*.parquet").select(pl.len()).collect().item()
-        print(f"{n:,} events of {users:,} users in {len(list(days.iterdir()))} files")
+        print(f"{n:,} events of {n_users:,} users in {DAYS} files")
+        scan = 0.0
         for case in [*CASES][1:]:
+            if case == "memory" and n_events > IN_MEMORY:
+                continue
             found = measured(case, days)
-            print(f"{case:8} {found['seconds']:8.2f} s {found['peak']:8.0f} MB at most")
+            seconds = found["seconds"]
+            scan = seconds if case == "scan" else scan
+            ratio = f"{seconds / scan:6.1f} scans" if scan else " " * 12
+            line = f"{case:8} {seconds:8.2f} s {ratio} {found['peak']:8.0f} MB at most"
+            if "state" in found:
+                line += f", {found['state']:,.0f} MB of which are kept"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:] or ["720000"]
-    if given[0] in CASES:
+    given = sys.argv[1:]
+    if given and given[0] in CASES:
         begin = time.perf_counter()
-        own = CASES[given[0]](Path(given[1]), *given[2:])
-        seconds = own or time.perf_counter() - begin
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(json.dumps({"seconds": seconds, "peak": peak}))
+        own = CASES[given[0]](Path(given[1]), *given[2:]) or {}
+        own.setdefault("seconds", time.perf_counter() - begin)
+        own["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps(own))
     else:
-        main(int(given[0]))
+        n_asked = int(given[0]) if given else 10_000_000
+        main(n_asked, int(given[1]) if len(given) > 1 else n_asked // 20)

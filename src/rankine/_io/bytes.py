@@ -246,7 +246,7 @@ class Opened:
             skip: bytes at the start that are left out, such as a header.
             parse: what is done with a part.
         """
-        parts = _after(self.lines(limits().part_bytes), skip)
+        parts = after(self.lines(limits().part_bytes), skip)
         reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
         parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
 
@@ -320,8 +320,11 @@ class Opened:
             self._stat.st_size,
             self._stat.st_mtime_ns,
         ):
-            msg = f"{self.name}: changed while it was being read"
-            raise FormatError(msg)
+            raise self.changed()
+
+    def changed(self) -> FormatError:
+        """Say that a file is no longer what it was when reading began."""
+        return FormatError(f"{self.name}: changed while it was being read")
 
     def _all_of(self, stream: Any) -> bytes:
         blocks, total = [], 0
@@ -345,7 +348,7 @@ class Opened:
         return FormatError(msg)
 
 
-def _after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
+def after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
     """Leave out some bytes at the start."""
     for part in parts:
         if skip:

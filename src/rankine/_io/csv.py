@@ -7,13 +7,14 @@ import io
 import re
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
-from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
+from rankine._io.bytes import UNPACKED_BY_POLARS, after, decoded
 from rankine._io.columns import Role, swapped
 from rankine._io.frames import reason, resolved, rows_of
 from rankine._io.sources import Rows, Stream, with_rows
@@ -135,7 +136,26 @@ def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Par
         frame = frame.with_columns(pl.col(several).str.split(" "))
         return frame, Rows(pl.DataFrame(), opened.name, sniffed.line, lines=lines)
 
-    return Part(opened.name, names, load, sniffed.numeric, notes=sniffed.said)
+    def batches(wanted: Sequence[str], _: Collection[str], __: int) -> Iterator[Loaded]:
+        # Numbers stay text, so that all batches have the same types.
+        left, rest = replace(sniffed, skip=0), b""
+        blocks = opened.lines(limits().part_bytes)
+        for block in chain(after(blocks, sniffed.skip), [b""]):
+            rest += block
+            # With an odd number of quotes, a field goes on in the next block.
+            if rest and (rest.count(b'"') % 2 == 0 or not block):
+                yield csv_part(opened, left, rest).load(wanted, ())
+                left = replace(left, line=left.line + rest.count(b"\n"))
+                rest = b""
+
+    return Part(
+        opened.name,
+        names,
+        load,
+        sniffed.numeric,
+        notes=sniffed.said,
+        batches=batches if text is None else None,
+    )
 
 
 def _names(sniffed: Sniffed, role: Role) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import as_rows
 from rankine._io.records import from_entries, from_records, records_part
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part
+from rankine._io.tables import Part, holding_numbers
 from rankine._io.values import kind_of
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
@@ -97,6 +98,48 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
 
     An object whose keys are no names of columns is kept as it is.
     """
+    types = _types(opened) if lines else None
+    if types is None:
+        return _whole_part(opened, lines=lines)
+
+    def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
+        return _whole_part(opened, lines=True).load(wanted, numeric)
+
+    def batches(wanted: Sequence[str], _: Collection[str], __: int) -> Iterator[Loaded]:
+        line = 1
+        for block in opened.lines(limits().part_bytes):
+            frame = alike(block, 0)
+            if frame is None:
+                raise opened.changed()
+            columns = frame.select(pl.col(name).cast(types[name]) for name in wanted)
+            yield columns, Rows(pl.DataFrame(), opened.name, line)
+            line += frame.height
+
+    numeric = holding_numbers(types)
+    return Part(opened.name, tuple(types), load, numeric, batches=batches)
+
+
+def _types(opened: Opened) -> dict[str, pl.DataType] | None:
+    """Return the columns of a large file of objects that are all alike, by a pass."""
+    blocks = opened.lines(limits().part_bytes)
+    head = list(islice(blocks, 2))
+    if len(head) < 2:  # noqa: PLR2004 - it can as well be read at once
+        return None
+    types: dict[str, pl.DataType] = {}
+    for block in chain(head, blocks):
+        frame = alike(block, 0)
+        if frame is None or (types and list(types) != frame.columns):
+            return None
+        for name, dtype in frame.schema.items():
+            known = types.setdefault(name, dtype)
+            if known != dtype:
+                if not (known.is_numeric() and dtype.is_numeric()):
+                    return None
+                types[name] = pl.Float64()
+    return types
+
+
+def _whole_part(opened: Opened, *, lines: bool) -> Part:
     loaded = _loaded(opened.read(), opened.name, "run", lines=lines)
     if isinstance(loaded, Part):
         return loaded
@@ -290,17 +333,18 @@ def _load(text: bytes, name: str, line: int) -> Any:
         raise FormatError(msg) from None
 
 
-def alike(data: bytes) -> pl.DataFrame | None:
+def alike(data: bytes, least: int | None = None) -> pl.DataFrame | None:
     """Return the columns of objects that are all alike, None if they are not.
 
     By itself, polars would take a number for a text, or the last of two values of one
     key, without a word. So every line must have the keys of the first, in their order,
-    and by each key texts or numbers alone; any other file is read object by object.
+    and by each key texts or numbers alone; any other file is read object by object, and
+    so are those of few bytes, or of no more than `least`.
     """
-    if len(data) <= limits().few_json_bytes:
+    if len(data) <= (limits().few_json_bytes if least is None else least):
         return None
     try:
-        first = json.loads(data[: data.find(b"\n")])
+        first = json.loads(data.partition(b"\n")[0])
         lines = pl.Series(data.decode().removesuffix("\n").split("\n"))
     except (ValueError, RecursionError):
         return None
