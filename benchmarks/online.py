@@ -89,7 +89,9 @@ def by_days(days: Path) -> dict[str, float]:
     state = total._state  # noqa: SLF001 - to measure it
     frames = [*state.open, *state.first, *state.closed]
     size = sum(frame.estimated_size() for frame in frames)
-    arrays = [state.exposed, state.edge, state.begun, state.ended, state.divided]
+    arrays = [
+        state.exposed, state.last, state.edge, state.begun, state.ended, state.divided,
+    ]  # fmt: skip
     for label in state.labels.values():
         arrays += [label.first, label.seen]
     size += sum(array.nbytes for array in arrays) + state.people.ids.estimated_size()

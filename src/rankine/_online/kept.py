@@ -83,6 +83,8 @@ class Kept:
         self.closed: list[pl.DataFrame] = []
         self.gone: list[pl.Series] = []
         self.until: int | None = None
+        self.newest = LONG_AGO
+        self.last: AnyArray = np.zeros(0, np.int64)
         self.exposed: AnyArray = np.zeros(0, np.int64)
         self.edge: AnyArray = np.zeros(0, np.int64)
         self.begun: AnyArray = np.zeros(0, np.int64)
@@ -114,15 +116,26 @@ class Kept:
             columns["session"] = session
         if "time" in frame.columns:
             columns["time"] = frame["time"]
-            if not frame["time"].is_sorted():
-                late = _late(user, frame["time"].to_numpy())
-                increase(self.remarks, {_LATE: late})
+            increase(self.remarks, {_LATE: self._late(user, frame["time"])})
         columns["fact"] = frame["fact"]
         for name in ("value", "cost", "same"):
             if name in frame.columns:
                 columns[name] = frame[name]
         self._label(frame, user)
         return pl.DataFrame(columns)
+
+    def _late(self, user: AnyArray, moments: pl.Series) -> int:
+        """Count the events that are earlier than the one before of the same user."""
+        self.last, late = grown(self.last, self.people.n, LONG_AGO), 0
+        time = moments.to_numpy()
+        if not (moments.is_sorted() and time[0] >= self.newest):
+            order = stable(user)
+            new, later = changes(user[order]), time[order]
+            before = np.where(new, self.last[user[order]], np.roll(later, 1))
+            late = int(np.count_nonzero(later < before))
+        self.last[user] = time
+        self.newest = max(self.newest, int(time.max()))
+        return late
 
     # What is known of users
 
@@ -246,10 +259,3 @@ def again_of(n: int) -> dict[str, int]:
 def increase(counts: dict[str, int], more: Mapping[str, int]) -> None:
     for reason, n in more.items():
         counts[reason] = counts.get(reason, 0) + n
-
-
-def _late(user: AnyArray, time: AnyArray) -> int:
-    """Count the events that are earlier than the one before of the same user."""
-    order = stable(user)
-    back = np.diff(time[order]) < 0
-    return int(np.count_nonzero(back & ~changes(user[order])[1:]))
