@@ -242,6 +242,17 @@ def test_an_event_amid_sums_is_refused_and_the_user_is_named() -> None:
             state.sums()
 
 
+def test_a_late_event_joins_the_first_session_of_its_user() -> None:
+    state = State(Rules())
+    with limited(**SMALL):
+        state.update(log("u A 0 pageview\nu A 1 pageview\nv A 300 pageview"))
+        assert state.first
+        state.update(log("u A 20 pageview\nv A 400 pageview\nv A 401 pageview"))
+        counted = state.sums(["bounce_rate"]).frame
+
+    assert counted["bounce_rate.x"].to_list() == [1, 2]
+
+
 def test_an_earlier_day_is_not_amid_what_is_summed_up() -> None:
     state = State(Rules())
     with limited(**SMALL):
