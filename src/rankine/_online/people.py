@@ -12,6 +12,8 @@ from rankine._base.text import count
 from rankine._online.tallies import NEVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rankine._base.arrays import AnyArray, Ints
 
 _HEAVY = 0.1
@@ -208,26 +210,39 @@ def _least(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(parts).group_by("user", "group").agg(pl.col("seen").min())
 
 
-def by_user(counts: pl.DataFrame, name: str, n: int) -> Ints:
+def by_user(parts: Sequence[pl.DataFrame], name: str, n: int) -> Ints:
     """Add up a count for each of n users."""
-    sums = np.bincount(counts["user"].to_numpy(), counts[name].to_numpy(), n)
-    return sums.astype(np.int64)
+    sums = np.zeros(n, np.int64)
+    for part in parts:
+        _add(part, name, sums)
+    return sums
 
 
-def oddities(counts: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[str]:
+def _add(part: pl.DataFrame, name: str, sums: Ints) -> None:
+    np.add.at(sums, part["user"].to_numpy(), part[name].to_numpy().astype(np.int64))
+
+
+def oddities(
+    parts: Iterable[pl.DataFrame], ids: pl.Series, has: frozenset[str]
+) -> list[str]:
     """Say what is odd in what users did.
 
     Args:
-        counts: what they did, by their numbers.
+        parts: what they did, by their numbers.
         ids: of all users, by their numbers.
         has: the parts that the log has.
     """
+    names = ("events", "impressions", "pageless", "sessions", "untimed", "revenue")
     each = {
-        name: by_user(counts, name, len(ids))
+        name: np.zeros(len(ids), np.int64)
         for name in ("events", "clicks", "impressions")
     }
-    names = ("events", "impressions", "pageless", "sessions", "untimed", "revenue")
-    total = {name: int(counts[name].cast(pl.Int128).sum()) for name in names}
+    total = dict.fromkeys(names, 0)
+    for part in parts:
+        for name, sums in each.items():
+            _add(part, name, sums)
+        for name in names:
+            total[name] += int(part[name].cast(pl.Int128).sum())
     notes = []
     most = each["events"].max(initial=0)
     share = most / total["events"] if total["events"] else 0

@@ -191,19 +191,21 @@ class State(Held):
             f"{count(n, 'event')} {what}" for what, n in self.remarks.items() if n
         ]
         notes += notes_on(self.words, self.rules)
-        columns = (
-            "user", "phase", "events", "impressions", "clicks", "pageless", "sessions",
-            "untimed", "revenue",
-        )  # fmt: skip
-        brief = pl.concat(part.select(columns) for part in parts)
-        users, groups = self._users(brief, excluded, notes)
-        brief = brief.filter(users[brief["user"].to_numpy()])
-        by_phase = dict(brief.group_by("phase").agg(pl.col("events").sum()).iter_rows())
-        if BEYOND in by_phase:
-            excluded["events after the window"] = by_phase[BEYOND]
-        if BEFORE in by_phase:
-            excluded["events before the first exposure"] = by_phase[BEFORE]
-        after = brief.filter(pl.col("phase") == AFTER)
+        users, groups = self._users(parts, excluded, notes)
+        by_phase = np.zeros(3, np.int64)
+        for part in parts:
+            mine = part.select("phase", "events").filter(users[part["user"].to_numpy()])
+            np.add.at(by_phase, mine["phase"].to_numpy(), mine["events"].to_numpy())
+        if by_phase[BEYOND]:
+            excluded["events after the window"] = int(by_phase[BEYOND])
+        if by_phase[BEFORE]:
+            excluded["events before the first exposure"] = int(by_phase[BEFORE])
+        after = (
+            part.filter(
+                (part["phase"] == AFTER) & pl.Series(users[part["user"].to_numpy()])
+            )
+            for part in parts
+        )
         notes += oddities(after, self.people.ids, self.has)
         counts = Counted(parts, users, groups, names, left_out, tuple(notes), excluded)
         return self._possible(counts, asked=metrics is not None)
@@ -305,11 +307,11 @@ class State(Held):
         return pl.concat([nothing, texts.ids]) if texts.n else nothing
 
     def _users(
-        self, counts: pl.DataFrame, excluded: dict[str, int], notes: list[str]
+        self, parts: list[pl.DataFrame], excluded: dict[str, int], notes: list[str]
     ) -> tuple[Bools, dict[str, AnyArray]]:
         """Return which users count, and their groups."""
         n = self.people.n
-        events = by_user(counts, "events", n)
+        events = by_user(parts, "events", n)
         users = events > 0
         if self.by_arm and self.labels["variant"].texts.n:
             users = self._in_one_arm(users, events, excluded, notes)
