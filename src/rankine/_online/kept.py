@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.limits import limits
 from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rules import COLUMNS, Rules, check_groups
 from rankine._online.tallies import AFTER, NEVER, added, changes, in_order, stable
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rankine._base.arrays import AnyArray, Ints
 
@@ -210,6 +211,30 @@ class Kept:
         frame = self._distinct(in_order(pl.concat(self.open, rechunk=True)))
         self.open = [frame]
         return frame
+
+    def _pieces(self) -> Iterator[pl.DataFrame]:
+        """Go through the same, some users at a time if there are many events."""
+        held, self.open, self.first = [*self.first, *self.open], [], []
+        size = 4 * limits().held_events
+        n_pieces = 1 + sum(rows.height for rows in held) // size
+        if self._by_id:  # an id may be that of two users
+            n_pieces = 1
+        self.broken = True  # until all of them are there again
+        parted: list[list[pl.DataFrame]] = [[] for _ in range(n_pieces)]
+        while held:
+            rows = held.pop(0)
+            piece = rows["user"].to_numpy() % n_pieces
+            for number, parts in enumerate(parted):
+                part = rows.filter(piece == number) if n_pieces > 1 else rows
+                if part.height:
+                    parts.append(part)
+        for number, parts in enumerate(parted):
+            if parts:
+                self.open = parts
+                parted[number] = [self._settled(firsts=False)]
+                yield parted[number][0]
+        self.open = [rows for parts in parted for rows in parts]
+        self.broken = False
 
     @property
     def _by_id(self) -> bool:

@@ -165,10 +165,10 @@ class State(Held):
         """Return all counts: those of events that are kept as such, and the others."""
         self._refuse_broken()
         parts = [*self.closed]
-        if self.open or self.first:
-            events = cut(self._settled(), self.rules, ends=bool(self.in_order))
-            if self.in_order and "session" in (self.has or ()):
-                self.notes[RETURNS] = None
+        if self.in_order and "session" in (self.has or ()) and self.open:
+            self.notes[RETURNS] = None
+        for frame in self._pieces():
+            events = cut(frame, self.rules, ends=bool(self.in_order))
             parts.append(tallied(self._phased(events), self.rules, daily=self.daily))
         return parts
 
