@@ -303,9 +303,12 @@ def written(frame: pl.DataFrame, folder: Path, form: str) -> Path:
     half = frame.height // 2
     for name, part in (("1", frame[:half]), ("2", frame[half:])):
         path = folder / f"{name}.{form}"
-        {"csv": part.write_csv, "ndjson": part.write_ndjson}.get(
-            form, part.write_parquet
-        )(path)
+        if form == "csv":
+            part.write_csv(path)
+        elif form == "ndjson":
+            part.write_ndjson(path)
+        else:
+            part.write_parquet(path)
     return folder
 
 

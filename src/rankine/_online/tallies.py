@@ -84,7 +84,9 @@ def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
 
 
 def _grouped(parts: Sequence[AnyArray], order: Ints | None = None) -> Ints:
-    for part in reversed(parts):
+    *others, last = parts
+    order = stable(last, order)
+    for part in reversed(others):
         order = stable(part, order)
     return order
 
