@@ -60,6 +60,10 @@ class Limits:
             passes over them to pay, and 100 MB of columns.
         held_events: events that are kept as such, so that they may come in any order,
             before those of sessions that are over become sums; 60 MB.
+        held_bytes: bytes of rows of mixed queries that are written to disk, or read
+            from there, at once; fewer where memory is short.
+        scanned_rows: rows of a Parquet file that are read at once.
+        buckets: into how many buckets these queries are parted.
     """
 
     few_ids: int = 4096
@@ -81,6 +85,9 @@ class Limits:
     topic_cells: int = 1 << 22
     batch_rows: int = 1 << 21
     held_events: int = 1 << 21
+    held_bytes: int = 1 << 28
+    scanned_rows: int = 1 << 18
+    buckets: int = 256
 
 
 _now = [Limits()]

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
 _LEAST_P = 0.0001
@@ -103,3 +104,27 @@ class Counted(str):
         before, noun, after = self.key
         which = self.n if self.ids is None else self.ids
         return Counted, (before, which, noun, after)
+
+
+def added_up(notes: Iterable[str]) -> tuple[str, ...]:
+    """Say each thing once, with the counts of all that say it.
+
+    >>> added_up(
+    ...     [
+    ...         Counted("", 1, "row", " dropped"),
+    ...         "so",
+    ...         Counted("", 2, "row", " dropped"),
+    ...         "so",
+    ...     ]
+    ... )
+    ('3 rows dropped', 'so')
+    """
+    by_words: dict[object, str] = {}
+    for note in notes:
+        words = note.key if isinstance(note, Counted) else note
+        before = by_words.get(words)
+        if isinstance(before, Counted) and isinstance(note, Counted):
+            by_words[words] = before.plus(note)
+        else:
+            by_words[words] = note
+    return tuple(by_words.values())

@@ -20,8 +20,10 @@ from rankine._io.sources import Dense, Lists, Rows, Source, Stream, refuse_unpai
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know
+from rankine._join.gathered import by_query
 from rankine._join.known import Known
-from rankine._join.lists import first_of, lists_of
+from rankine._join.lists import lists_of
+from rankine._join.lists_in_parts import all_items, first_in, lists_in
 from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
@@ -129,7 +131,8 @@ def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
     n_lists = sum(group.lists for group in plan.groups)
     n_judged = len(plan.judged) > 0
     more = n_judged and (plan.catalog is not None or keep is not None)
-    if isinstance(source, Stream) and n_judged + n_lists + more > 1:
+    held = isinstance(source, Stream) and source.memory is None
+    if held and n_judged + n_lists + more > 1:
         return as_rows(source, "run")
     return source
 
@@ -140,7 +143,8 @@ def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
     It reads a stream once. The rows do not do where an earlier row of an item is left
     out, nor where the numbers of a rank column count.
     """
-    if keep is None or not isinstance(source, Stream) or plan.catalog is not None:
+    parted = isinstance(source, Stream) and source.memory is None
+    if keep is None or not parted or plan.catalog is not None:
         return None
     rules = [_ranked(group.rule, source) for group in plan.groups if not group.lists]
     known = all(
@@ -176,7 +180,7 @@ def _with_first(
             query: entry for query, entry in source.data.items() if str(query) in joined
         }
         source = replace(source, data=data)
-    first = first_of(aligned.heads or source, rule.replace(tie=tie), deepest, floor)
+    first = first_in(aligned.heads or source, rule.replace(tie=tie), deepest, floor)
     return replace(aligned, keep=keep, kept=first, heads=None)
 
 
@@ -218,7 +222,7 @@ def _listed_for(
     if joins is not None and key in joins:
         kept: Listed = joins[key]
         return kept
-    lists = lists_of(source, rule)
+    lists = lists_in(source, rule, deepest)
     if truth is not None:
         features = known.features
         topics = None if features is None else features.topic
@@ -347,6 +351,8 @@ def _refuse_catalog(catalog: int, source: Source) -> None:
     """Refuse a catalogue that is smaller than what was retrieved from it."""
     if isinstance(source, Dense):
         seen = source.matrix.shape[1]
+    elif isinstance(source, Stream) and source.memory is not None:
+        seen = len(by_query(source, all_items))
     else:
         seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
     if seen > catalog:

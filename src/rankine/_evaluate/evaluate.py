@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from rankine._base.checks import check_count
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.engine import evaluate_source
+from rankine._evaluate.memory import at_once, limit_of, watched
 from rankine._evaluate.options import (
     Options,
     reference_of,
@@ -23,7 +24,7 @@ from rankine._evaluate.plan import check_needs, plan_of
 from rankine._io import open_table
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
-from rankine._io.sources import PLAIN
+from rankine._io.sources import PLAIN, Rows, Stream
 from rankine._join.known import Known, catalog_of
 from rankine._join.weights import Weights, read_weights
 from rankine._metrics.lists.kind import ListMetric
@@ -66,6 +67,8 @@ def evaluate(
     lower_is_better: bool = False,
     lenient: bool = False,
     keep: int | None = None,
+    engine: str = "auto",
+    memory_limit: int | str | None = None,
 ) -> Evaluation:
     """Evaluate a run against judgements.
 
@@ -74,8 +77,8 @@ def evaluate(
             frame, a sparse matrix, `from_scores`, or what `read_qrels` returns; None if
             no metric needs them.
         run: the retrieved items: a path, {query: {item: score}}, {query: [items in
-            order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, or what
-            `read_run` returns.
+            order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, an
+            iterator of frames or record batches, or what `read_run` returns.
         metrics: names or metrics.
         convention: whose choices the numbers follow.
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
@@ -108,6 +111,11 @@ def evaluate(
             last, and count them in the notes, instead of refusing them.
         keep: how many first items of each list to keep, so that `Evaluation.worst`
             shows those that are not judged too, and the ranks of all that are.
+        engine: how the run is read: ``memory``, at once; ``stream``, in parts, so that
+            it may be larger than memory, with rows in any order; or ``auto``, in parts
+            where it would not fit, as a note then says. Numbers are the same.
+        memory_limit: the memory that the process may have while the run is read in
+            parts, as ``"1GB"`` or a number of bytes; half of what is left if not given.
 
     Returns:
         The values of all queries, their means, intervals and notes.
@@ -139,6 +147,8 @@ def evaluate(
         lower_is_better=lower_is_better,
         lenient=lenient,
         keep=keep,
+        engine=engine,
+        memory_limit=memory_limit,
     )
     job = prepare(metrics, options)
     job.check(judged=qrels is not None)
@@ -159,6 +169,8 @@ class Job:
         partial: whether data come in parts: one may be empty, and need not have what
             the metrics need of all.
         tell: is told of judgements and runs when they are read.
+        progress: is told the name of a run that is read in parts, how many rows were
+            read, and about how many there are.
     """
 
     plan: Plan
@@ -168,6 +180,7 @@ class Job:
     of_run: Reading
     partial: bool = False
     tell: Callable[[Source], object] | None = None
+    progress: Callable[[str, int, int | None], object] | None = None
 
     @cached_property
     def known(self) -> Known:
@@ -218,7 +231,19 @@ class Job:
 
     def source(self, run: Any) -> Source:
         """Read a run."""
-        source = source_of(run, self.of_run, self.options.order, part=self.partial)
+        limit: int | None = None
+        said: tuple[str, ...] = ()
+        if not self.partial and not self.options.lenient:
+            limit, said = limit_of(run, self.options)
+        how = self.of_run if limit is None else replace(self.of_run, memory=limit)
+        source = source_of(run, how, self.options.order, part=self.partial)
+        if isinstance(source, Stream) and limit is not None:
+            notes = (*source.notes, *said)
+            source = replace(source, memory=limit, notes=notes, memo={})
+            if self.progress is not None:
+                source = watched(source, self.progress)
+        elif isinstance(source, Rows) and limit is not None:
+            source = replace(source, notes=(*source.notes, *at_once(run, source.kind)))
         if self.tell is not None:
             self.tell(source)
         return source

@@ -12,6 +12,7 @@ from rankine import _io as io
 from rankine._base.checks import check_choice, check_k, check_number
 from rankine._base.roles import APART, LIKE, OTHERS, ROLES, RUNS, none_of
 from rankine._conventions.convention import BY_RANK
+from rankine._evaluate.memory import check_engine
 from rankine._io.columns import check_parts
 from rankine._io.frames import is_frame
 from rankine._io.mappings import as_rows
@@ -45,7 +46,8 @@ class Options:
 
     Attributes:
         convention, ties, rel, catalog, items, train, reference, weights, columns,
-            grades, depth, name, order, lower_is_better, lenient, keep: see `evaluate`.
+            grades, depth, name, order, lower_is_better, lenient, keep, engine,
+            memory_limit: see `evaluate`.
         files: how the files of a command are to be read, by their role: qrels, run,
             train, reference, items or weights.
     """
@@ -66,12 +68,21 @@ class Options:
     lower_is_better: bool = False
     lenient: bool = False
     keep: int | None = None
+    engine: str = "auto"
+    memory_limit: int | str | None = None
     files: Mapping[str, Reading] = field(default_factory=dict)
 
     def check(self) -> None:
         """Check all that does not depend on metrics or data."""
         check_k(self.depth, "depth")
         check_k(self.keep, "keep")
+        check_engine(self.engine, self.memory_limit)
+        if self.engine == "stream" and self.lenient is True:
+            msg = (
+                "lenient=True looks at all rows of a run at once and cannot be "
+                "combined with engine='stream'; leave one of the two out"
+            )
+            raise ParameterError(msg)
         name: object = self.name
         if name is not None and not isinstance(name, str):
             msg = f"name must be text, got {name!r}"

@@ -176,7 +176,11 @@ class Evaluation(DrawnEvaluation):
         joined = frames[0]
         for frame in frames[1:]:
             joined = joined.join(
-                frame, on="query", how="full", coalesce=True, maintain_order="left"
+                frame,
+                on="query",
+                how="full",
+                coalesce=True,
+                maintain_order="left_right",
             )
         # Not by select, which polars hands to its threads.
         return pl.DataFrame([joined[name] for name in ("query", *self._plan.labels)])

@@ -25,8 +25,9 @@ def evaluate_each(
 ) -> dict[str, Evaluation]:
     """Evaluate runs, by their names, in their order.
 
-    Runs that are read in parts are evaluated in threads. What goes wrong with an
-    earlier run is raised before what goes wrong with a later one.
+    Runs that are read in parts are evaluated in threads, unless their memory is
+    limited. What goes wrong with an earlier run is raised before what goes wrong with a
+    later one.
     """
     apart = has_threads() and all(
         metric.fact.origin is None for metric in job.plan.asked
@@ -43,7 +44,8 @@ def evaluate_each(
                 future.result()
             try:
                 source = job.source(run)
-                if apart and truth is not None and isinstance(source, Stream):
+                parted = isinstance(source, Stream) and source.memory is None
+                if apart and truth is not None and parted:
                     _ = truth.judgements
                     evaluations[name] = pool.submit(job.evaluate, truth, source, name)
                 else:

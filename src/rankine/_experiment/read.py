@@ -328,7 +328,7 @@ def _options(said: Experiment, folder: Path, convention: str | Convention) -> Op
     files: dict[str, Reading] = {
         role: Reading(format=name) for role, name in formats.items()
     }
-    given = {
+    given: dict[str, Any] = {
         role: None if getattr(said, role) is None else near(folder, getattr(said, role))
         for role in _FILES[1:]
     }

@@ -146,7 +146,8 @@ class Reader:
         source = next((read for how, read in sources if how == job.of_run), None)
         if source is None:
             source = job.source(self.planned.near(self.planned.runs[run]))
-            if isinstance(source, Stream) and len(self.planned.conventions) > 1:
+            held = isinstance(source, Stream) and source.memory is None
+            if held and len(self.planned.conventions) > 1:
                 source = as_rows(source, "run")
             sources.append((job.of_run, source))
         evaluation = job.evaluate(truth, source, run)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._io import files
+from rankine._io.batches import is_batches, read_batches
 from rankine._io.columns import (
     ALIASES,
     ALIASES_OF_TABLES,
@@ -57,7 +58,9 @@ def read(
     return source
 
 
-def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
+def _read(  # noqa: C901 - a line for each form
+    data: Any, role: Role, how: Reading, name: str
+) -> Source:
     was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (
@@ -78,6 +81,8 @@ def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
     need_threads()
     if isinstance(data, (str, os.PathLike)):
         return files.read_path(Path(os.fsdecode(data)), role, how)
+    if role == "run" and is_batches(data) and (how.memory or not is_frame(data)):
+        return read_batches(data, how, name)
     if is_frame(data):
         return from_frame(data, role, how, name=name)
     if is_sparse(data):
@@ -87,7 +92,8 @@ def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
         hint = "; wrap a matrix with from_scores or from_ranked"
     msg = (
         f"cannot read {name} from {kind_of(data)}; expected a path, a mapping by "
-        "query, a pandas, polars or pyarrow frame, or a sparse matrix" + hint
+        "query, a pandas, polars or pyarrow frame, an iterator of such frames, or a "
+        "sparse matrix" + hint
     )
     raise FormatError(msg)
 

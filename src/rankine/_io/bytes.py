@@ -37,6 +37,8 @@ _HEAD = 1 << 10
 _BLOCK = 1 << 20
 _BUFFER = 1 << 12
 """Bytes that are read at once to find the end of a line."""
+_PARTS = 64
+"""Parts of a file that would fill the memory which may be taken."""
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
 _BOM = codecs.BOM_UTF8
@@ -148,6 +150,13 @@ class Opened:
             return len(self._held)
         return self._stat.st_size if self._stat is not None else 0
 
+    @property
+    def n_lines(self) -> int | None:
+        """About how many lines there are, by the first of them; None if packed."""
+        if self.path is None or not self.head:
+            return None
+        return int(self.size * self.head.count(b"\n") / len(self.head))
+
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
         if self.path is not None and self._stat is not None:
@@ -246,7 +255,10 @@ class Opened:
             skip: bytes at the start that are left out, such as a header.
             parse: what is done with a part.
         """
-        parts = after(self.lines(limits().part_bytes), skip)
+        size = limits().part_bytes
+        if self.how.memory is not None:  # of which there may be little
+            size = max(1, min(size, self.how.memory // _PARTS))
+        parts = after(self.lines(size), skip)
         reader = ThreadPoolExecutor(1, thread_name_prefix="rankine-read")
         parsers = ThreadPoolExecutor(_PARSERS, thread_name_prefix="rankine-parse")
 

@@ -62,7 +62,7 @@ def _in_parts(
     """Say whether a run is read in parts: one with scores, in plain text, not small."""
     return (
         opened.cut
-        and len(part) == 3  # noqa: PLR2004 - and a value
+        and (len(part) == 3 or how.memory is not None)  # noqa: PLR2004 - and a value
         and sniffed.mark != "::"
         and not (sniffed.padded or how.lenient)
         and b"\r" not in opened.head.replace(b"\r\n", b"")
@@ -73,14 +73,18 @@ def _stream(
     opened: Opened, sniffed: Sniffed, part: Mapping[str, str], how: Reading
 ) -> Stream:
     """Read a run in parts as long as they are regular, and then the rest as one."""
-    ranked = "rank" in part
-    value = part["rank" if ranked else "score"]
-    reader = _Reader(opened.name, sniffed, list(part.values()), [value])
-    columns = (
+    ranked = "rank" in part and (how.by_rank or "score" not in part)
+    value = part.get("rank" if ranked else "score")
+    numeric = [] if value is None else [value]
+    reader = _Reader(opened.name, sniffed, list(part.values()), numeric)
+    columns = [
         pl.col(part["query"]).alias("query"),
         pl.col(part["item"]).alias("item"),
-        (-pl.col(value) if ranked else pl.col(value)).alias("value"),
-    )
+        *(
+            (-pl.col(name) if ranked else pl.col(name)).alias("value")
+            for name in numeric
+        ),
+    ]
 
     def parse(data: bytes) -> pl.DataFrame | None:
         plain = data.replace(b"\r\n", b"\n") if b"\r" in data else data
@@ -90,17 +94,27 @@ def _stream(
     def parts() -> Generator[Rows, None, None]:
         line = sniffed.line
         rest: list[bytes] = []
+
+        def irregular() -> Rows:
+            left = replace(sniffed, skip=0, line=line)
+            return rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
+
         with closing(opened.parsed(sniffed.skip, parse)) as parsed:
             for data, frame in parsed:
                 if rest or frame is None:
                     rest.append(data)
+                    # A quote that is open may be closed in the next part.
+                    quotes = sum(text.count(b'"') for text in rest)
+                    if how.memory is not None and quotes % 2 == 0:
+                        yield replace(irregular(), notes=())
+                        line += sum(text.count(b"\n") for text in rest)
+                        rest.clear()
                     continue
                 yield Rows(frame, opened.name, line)
                 line += frame.height
                 del data, frame
         if rest:
-            left = replace(sniffed, skip=0, line=line)
-            yield rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
+            yield irregular()
 
     return Stream(
         lambda: with_rows(parts(), opened.name),
@@ -108,6 +122,7 @@ def _stream(
         sniffed.said,
         ranked=ranked,
         warnings=() if ranked else swapped(part, "run", how.columns, opened.name),
+        n_rows=opened.n_lines,
     )
 
 

@@ -17,7 +17,7 @@ from rankine._io.detect import sniff, sniff_table
 from rankine._io.frames import rows_of
 from rankine._io.json import json_part, read_json
 from rankine._io.mappings import as_rows
-from rankine._io.parquet import arrow_part, parquet_part
+from rankine._io.parquet import arrow_part, parquet_part, parquet_stream
 from rankine._io.sources import Rows, Stream, is_empty, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine._io.trec import read_trec
@@ -78,6 +78,8 @@ def _read(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
         source = read_trec(opened, sniffed, role, how)
     elif sniffed.format in {"json", "ndjson"}:
         source = read_json(opened, role, how, lines=sniffed.format == "ndjson")
+    elif role == "run" and how.memory and opened.path and sniffed.format == "parquet":
+        source = parquet_stream(opened, how)
     elif sniffed.format in {"parquet", "arrow"}:
         source = rows_of(_columns(opened, sniffed), role, how)
     else:
@@ -187,9 +189,14 @@ def _streams_together(
     sources: list[Stream], name: str, notes: tuple[str, ...]
 ) -> Stream:
     def parts() -> Generator[Rows, None, None]:
+        first: Rows | None = None
         for source in sources:
             with suppress(NoRowsError), closing(source.open()) as opened:
-                yield from opened
+                for rows in opened:
+                    first = first or replace(rows, frame=rows.frame.clear())
+                    together([first.frame, rows.frame.clear()], [first, rows])
+                    yield rows
+                    del rows
 
     if len({source.ranked for source in sources}) > 1:
         msg = f"{name}: some files have scores and some have only ranks"
@@ -201,7 +208,13 @@ def _streams_together(
         ranked=sources[0].ranked,
         tag=sources[-1].tag,
         warnings=_once(source.warnings for source in sources),
+        n_rows=_sum(source.n_rows for source in sources),
     )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = list(numbers)
+    return None if None in known else sum(filter(None, known))
 
 
 def _once(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

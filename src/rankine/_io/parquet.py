@@ -11,19 +11,22 @@ from __future__ import annotations
 import io
 import struct
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from rankine._io.frames import frame_part, reason
-from rankine._io.sources import Rows
+from rankine._base.limits import limits
+from rankine._io.frames import frame_part, reason, resolved, rows_of
+from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part, holding_numbers
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterator, Sequence
 
     from rankine._io.bytes import Opened
+    from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
 _MAGIC = b"PAR1"
@@ -59,12 +62,51 @@ def parquet_part(opened: Opened) -> Part:
             n_rows = rows.select(pl.len()).collect().item()
             for begin in range(0, max(n_rows, 1), size):
                 frame = rows.slice(begin, size).select(wanted).collect()
-                yield frame, Rows(pl.DataFrame(), opened.name, skipped=begin)
+                yield frame, Rows(pl.DataFrame(), opened.name, first=begin)
 
     with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())
     numeric = holding_numbers(schema)
     return Part(opened.name, tuple(schema), load, numeric, batches=batches)
+
+
+def parquet_stream(opened: Opened, how: Reading) -> Stream:
+    """Read a run from a Parquet file in parts, each of some rows of all columns."""
+    table = parquet_part(opened)
+    part = resolved(table, "run", how)
+    names = list(dict.fromkeys(part.values()))
+    with _taken_for("Parquet", opened):
+        scan = pl.scan_parquet(opened.path or "", glob=False)
+        n_rows = int(scan.select(pl.len()).collect().item())
+    step = limits().scanned_rows
+
+    def some(begin: int) -> Rows:
+        def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
+            with _taken_for("Parquet", opened):
+                frame = scan.select(wanted).slice(begin, step).collect()
+            return frame, Rows(pl.DataFrame(), opened.name, first=begin)
+
+        return rows_of(replace(table, load=load), "run", how, part)
+
+    def parts() -> Generator[Rows, None, None]:
+        with _taken_for("Parquet", opened):
+            _check_pages(opened, None, names)
+        for begin in range(0, n_rows, step):
+            yield replace(some(begin), notes=())
+
+    if not n_rows:
+        raise no_rows(opened.name)
+    with _taken_for("Parquet", opened):
+        _check_pages(opened, None, names)
+    head = some(0)
+    return Stream(
+        lambda: with_rows(parts(), opened.name),
+        opened.name,
+        head.notes,
+        ranked=head.ranked,
+        warnings=head.warnings,
+        n_rows=n_rows,
+    )
 
 
 def arrow_part(opened: Opened) -> Part:

@@ -44,6 +44,8 @@ class Reading:
         subtopics: whether the subtopic of each judgement is kept, if there is one.
         more_words: whether a line of a TREC run may go on after its tag, as trec_eval
             lets it. A format that is named has its own rule.
+        memory: the bytes of memory that the process may have while a run is read in
+            parts; None if it may be read at once.
     """
 
     format: str | None = None
@@ -57,6 +59,7 @@ class Reading:
     keep_rank: bool = False
     subtopics: bool = False
     more_words: bool = False
+    memory: int | None = None
 
 
 PLAIN = Reading()
@@ -74,7 +77,7 @@ class Rows:
         lines: the line of every row, where rows and lines do not run in step.
         notes: what was inferred or changed while reading.
         number: the number that every row had before rows were brought together.
-        skipped: how many rows come before the first of these.
+        first: the number of the first row, if these are not the first rows.
         ranked: whether the value comes from a rank column.
         placed: whether it is made from the places in lists, which have no scores.
         role: what it was read as, "qrels" or "run"; None if it can be either.
@@ -94,7 +97,7 @@ class Rows:
     lines: Ints | None = None
     notes: tuple[str, ...] = ()
     number: Ints | None = None
-    skipped: int = 0
+    first: int = 0
     ranked: bool = False
     placed: bool = False
     role: str | None = None
@@ -118,7 +121,7 @@ class Rows:
         if self.lines is None and self.line is not None:
             return replace(self, line=self.line + skipped)
         lines = None if self.lines is None else self.lines[skipped:]
-        return replace(self, lines=lines, skipped=self.skipped + skipped)
+        return replace(self, lines=lines, first=self.first + skipped)
 
     def place(self, row: int) -> str:
         """Say where a row stands within its source: ``line 7`` or ``row 7``."""
@@ -126,8 +129,9 @@ class Rows:
             return f"line {int(self.lines[row])}"
         if self.line is not None:
             return f"line {self.line + row}"
-        row += self.skipped
-        return f"row {row if self.number is None else int(self.number[row])}"
+        return (
+            f"row {self.first + row if self.number is None else int(self.number[row])}"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +144,11 @@ class Stream:
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
         warnings: what makes doubtful that it is a run.
+        memory: the bytes of memory that the process may have while it is read; None if
+            all of it may be held.
+        once: whether it can be opened only once.
+        n_rows: about how many rows it has, None if that is not known.
+        memo: what is kept of it between two readings.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
@@ -149,6 +158,10 @@ class Stream:
     tag: Callable[[], str] | None = None
     kind: str = ""
     warnings: tuple[str, ...] = ()
+    memory: int | None = None
+    once: bool = False
+    n_rows: int | None = None
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

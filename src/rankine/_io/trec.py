@@ -127,6 +127,7 @@ def read_trec(
         notes,
         ranked=layout.kind in _RANKED,
         tag=None if layout.kind == "msmarco" else lambda: _tag(opened, layout),
+        n_rows=opened.n_lines,
     )
     return in_one(stream) if role == "qrels" else stream
 

@@ -54,7 +54,7 @@ def ids(
     rows = missing.arg_true().head(3).to_list()
     where = origin.where(rows[0])
     if origin.lines is None and origin.line is None:
-        places = ", ".join(str(row) for row in rows)
+        places = ", ".join(str(origin.first + row) for row in rows)
         where = f"{origin.name}, {'rows' if len(rows) > 1 else 'row'} {places}"
     n = int(missing.sum())
     msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"

@@ -149,7 +149,7 @@ def _from_rows(
     judged = truth.judgements
     frame = run if isinstance(run, (Rows, Stream)) else as_rows(run, role="run")
     text = judged.queries.dtype == pl.String and judged.items.dtype == pl.String
-    if isinstance(frame, Stream) and not text:
+    if isinstance(frame, Stream) and frame.memory is None and not text:
         # A file has text; whether that is the text of ints is to be seen of all rows.
         frame = as_rows(frame, role="run")
     notes = frame.notes
@@ -157,12 +157,21 @@ def _from_rows(
     if isinstance(frame, Rows):
         frame, said = _same_types(judged, frame)
         notes += said
+    told_of_parts: dict[str, None] = {}
+
+    def typed(part: Rows) -> Rows:
+        part, said = _same_types(judged, part)
+        told_of_parts.update(dict.fromkeys(said))
+        return part
+
     # From ranks or places, and no scores of the user's.
     unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
-    matched = rows.match(judged, frame, orders, depth=depth, keep=keep)
+    matched = rows.match(judged, frame, orders, depth=depth, keep=keep, typed=typed)
+    notes += tuple(told_of_parts)
     if keep is not None and heads is None:
         heads = matched.first_rows(frame.name, ranked=frame.ranked)
-    extra, steps = list(matched.extra), (matched.rises, matched.falls)
+    in_order, ids = matched.extra_order(), list(matched.extra)
+    extra, steps = [ids[place] for place in in_order], (matched.rises, matched.falls)
     aligned = {}
     for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
@@ -173,7 +182,7 @@ def _from_rows(
             table,
             judged.queries,
             extra,
-            lengths,
+            lengths[in_order],
             (*notes, *dropped),
             repeats=True,
             scored=order.by == "score" and ranked.scored and not unscored,

@@ -95,7 +95,7 @@ def know(
     top = _once(lists, Top(starts, codes["run"], rank), duplicates, notes)
     top = top.cut(depth if whole_lists else None)
     owners, chosen = _chosen(user, n_users, users, notes)
-    whole = np.diff(lists.starts)
+    whole = lists.length
     if chosen is not None:
         apart = len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
         if apart and not partial and users != "awaited":
@@ -209,17 +209,19 @@ def _once(
     lists: Lists, top: Top, duplicates: str, notes: list[str], name: str = "the run"
 ) -> Top:
     """Take care of repeated items: those that are left keep their ranks."""
-    if duplicates == "count" or not may_repeat(top.item.view(np.uint64), top.starts):
-        return top
-    if duplicates == "error":
-        lists.refuse_twice()
-    pairs = pl.DataFrame({"user": top.user, "item": top.item})
-    again = repeats.marked(pairs, keep="first")
+    again = None
+    if duplicates != "count" and may_repeat(top.item.view(np.uint64), top.starts):
+        if duplicates == "error":
+            lists.refuse_twice()
+        pairs = pl.DataFrame({"user": top.user, "item": top.item})
+        again = repeats.marked(pairs, keep="first")
+    n_again = lists.repeated + (0 if again is None else int(np.count_nonzero(again)))
+    if n_again:
+        fate = f" of {name} repeating an item: left out"
+        notes.append(Counted("", n_again, "row", fate))
     if again is None:
         return top
-    n_again, first = int(np.count_nonzero(again)), ~again
-    fate = f" of {name} repeating an item: left out"
-    notes.append(Counted("", n_again, "row", fate))
+    first = ~again
     length = np.bincount(top.user[first], minlength=len(top.length))
     return replace(top, given=top.rank).take(first, starts_of(length))
 

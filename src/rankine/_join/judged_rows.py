@@ -8,15 +8,17 @@ ids are compared, and only their ranks are computed, by counting the scores abov
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
 from rankine._io.sources import Rows, Stream
+from rankine._join.gathered import by_query, refuse_more
 from rankine._join.ids import Index, item_keys
 from rankine._join.pieces import (
     RunLists,
@@ -29,91 +31,17 @@ from rankine._join.pieces import (
     refuse_twice,
     without_query,
 )
+from rankine._join.ranked_rows import Part, Ranked
 from rankine._join.ranks import check_ranks, compare, refuse_nan, refuse_same_ranks
-from rankine._tables.judged import Judged
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.segments import NO_STEPS, expand, position, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rankine._base.arrays import Floats, Ints
     from rankine._join.judgements import Judgements
     from rankine._join.ranks import Order
-    from rankine._tables.pool import Pool
-
-
-_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
-_NO_FLOATS: Floats = np.zeros(0)
-
-
-class Part(NamedTuple):
-    """The judged rows of some lists in one order.
-
-    Attributes:
-        number, length: the queries of the lists, and how long these are.
-        pair, rank, above, tied, score: columns of `Judged`.
-        scores, score_query: the same for all rows, where they are asked for.
-    """
-
-    number: Ints = _NO_INTS
-    length: Ints = _NO_INTS
-    pair: Ints = _NO_INTS
-    rank: Ints = _NO_INTS
-    above: Ints = _NO_INTS
-    tied: Ints = _NO_INTS
-    score: Floats = _NO_FLOATS
-    scores: Floats = _NO_FLOATS
-    score_query: Ints = _NO_INTS
-
-
-@dataclass(slots=True)
-class Ranked:
-    """The judged rows of a run in one order.
-
-    Attributes:
-        parts: as they were found.
-        n_dropped: how many rows were left out, as their items come again.
-        scored: whether there are scores.
-        unsorted: how many lists are not in the order of their scores, where the order
-            given is taken.
-    """
-
-    parts: list[Part] = field(default_factory=list)
-    n_dropped: int = 0
-    scored: bool = True
-    unsorted: int = 0
-
-    def table(
-        self, pool: Pool, n_extra: int, *, keep_scores: bool
-    ) -> tuple[Judged, Ints]:
-        """Return the joined table of the judged queries, and the lengths of others."""
-        whole = Part(*map(_joined, zip(*self.parts or [Part()], strict=True)))
-        lengths = np.zeros(pool.n_queries + n_extra, dtype=np.int64)
-        lengths[whole.number] = whole.length
-        judged, others = lengths[: pool.n_queries], lengths[pool.n_queries :]
-        scores = score_query = None
-        if keep_scores:
-            of_judged = whole.score_query < pool.n_queries
-            scores = whole.scores[of_judged]
-            score_query = whole.score_query[of_judged]
-        table = Judged.of_pairs(
-            pool,
-            whole.pair,
-            rank=whole.rank,
-            above=whole.above,
-            tied=whole.tied,
-            score=whole.score,
-            n_retrieved=judged,
-            in_run=judged > 0,
-            scores=scores,
-            score_query=score_query,
-        )
-        return table, others
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _ScatteredError(Exception):
@@ -127,6 +55,7 @@ def match(
     *,
     depth: int | None,
     keep: int | None = None,
+    typed: Callable[[Rows], Rows] = lambda rows: rows,
 ) -> Matches:
     """Find the judged rows of a run, and their ranks in each of several orders.
 
@@ -136,11 +65,17 @@ def match(
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the rank down to which judged rows are looked for, at least.
         keep: how many first rows of each list to keep, of a run that is read in parts.
+        typed: gives the ids of a part the types of the judgements, if the run must not
+            be held.
     """
     matches = Matches(truth, orders, depth)
     if isinstance(run, Rows):
         matches.add_whole(run)
         return matches
+    if run.memory is not None:
+        return by_query(
+            run, partial(_in_lists, truth, orders, depth, typed, run.memory)
+        )
     matches.keep = keep
     try:
         with closing(run.open()) as parts:
@@ -150,6 +85,28 @@ def match(
         matches.keep = keep
         with closing(run.open()) as parts:
             matches.add_scattered(parts)
+    return matches
+
+
+def _in_lists(
+    truth: Judgements,
+    orders: Mapping[Order, bool],
+    depth: int | None,
+    typed: Callable[[Rows], Rows],
+    memory: int,
+    parts: Iterator[Rows],
+) -> Matches:
+    """Join a run part by part, each with whole lists."""
+    matches = Matches(truth, orders, depth)
+    for part in parts:
+        rows = typed(part)
+        starts = list_starts(rows.frame["query"])
+        number = matches.number(rows.frame["query"][starts[:-1]])
+        if rows.number is not None:
+            matches.places.append((number, rows.number[starts[:-1]]))
+        matches.match(matches.lists(rows, starts, number), orders)
+        if any(orders.values()):
+            refuse_more("the scores of all items", memory)
     return matches
 
 
@@ -163,6 +120,8 @@ class Matches:
         rises: how often a score is above the one before it in its list.
         falls: whether one is below.
         keep: how many first rows of each list to keep; None if none.
+        places: numbers of queries, and the first row of each, where the parts of a run
+            come in another order than its rows.
     """
 
     def __init__(
@@ -174,6 +133,7 @@ class Matches:
         self.by_order = {order: Ranked() for order in orders}
         self.extra: dict[object, int] = {}
         self.rises, self.falls = 0, False
+        self.places: list[tuple[Ints, Ints]] = []
         self.seen = np.zeros(len(truth.queries), dtype=np.bool_)
         self.keep: int | None = None
         self._kept: list[pl.DataFrame] = []
@@ -191,14 +151,14 @@ class Matches:
             size = limits().mixed_rows
             for begin in range(0, part.frame.height, size):
                 rows = cut_out(part, begin, begin + size)
-                number = self._number(rows.frame["query"])
+                number = self.number(rows.frame["query"])
                 order, starts, present = by_list(number)
-                lists = self._lists(rows, starts, present, order)
+                lists = self.lists(rows, starts, present, order)
                 pieces.append((replace(lists, rows=without_query(rows)), order))
             kept.append(without_query(part))
         lists = put_together(concat(kept), pieces)
         self._keep_first(lists)
-        self._match(lists, self.orders)
+        self.match(lists, self.orders)
 
     def add_parts(self, parts: Iterator[Rows]) -> None:
         """Join a run part by part; a query may straddle two parts."""
@@ -218,18 +178,18 @@ class Matches:
 
     def _part(self, rows: Rows, starts: Ints) -> bool:
         """Join a part; False if its queries are mixed and it is the first."""
-        number = self._number(rows.frame["query"][starts[:-1]])
+        number = self.number(rows.frame["query"][starts[:-1]])
         if np.bincount(number).max() > 1 or self.seen[number].any():
             # A query has come before, here or in an earlier part.
             if self.seen.any():
                 raise _ScatteredError
             return False
-        lists = self._lists(rows, starts, number)
+        lists = self.lists(rows, starts, number)
         self._keep_first(lists)
-        self._match(lists, self.orders)
+        self.match(lists, self.orders)
         return True
 
-    def _number(self, ids: pl.Series) -> Ints:
+    def number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
         number = self.truth.number_of(ids)
         unknown = np.flatnonzero(number < 0)
@@ -281,6 +241,15 @@ class Matches:
         """Return the rows that were kept, those of each list together."""
         return Rows(pl.concat(self._kept), name, ranked=ranked)
 
+    def extra_order(self) -> Ints:
+        """Return the order in which queries that are not judged come in the run."""
+        if not self.places:
+            return np.arange(len(self.extra))
+        number, place = map(np.concatenate, zip(*self.places, strict=True))
+        first = np.zeros(len(self.truth.queries) + len(self.extra), dtype=np.int64)
+        first[number] = place
+        return np.argsort(first[len(self.truth.queries) :])
+
     def _id(self, number: int) -> object:
         """Return the id of a query by its number."""
         n_judged = len(self.truth.queries)
@@ -288,7 +257,7 @@ class Matches:
             return self.truth.queries[int(number)]
         return list(self.extra)[int(number) - n_judged]
 
-    def _lists(
+    def lists(
         self, rows: Rows, starts: Ints, number: Ints, order: Ints | None = None
     ) -> RunLists:
         """Return lists with what is compared; `order` brings their rows together."""
@@ -299,7 +268,7 @@ class Matches:
             scores = None if scores is None else scores[order]
         return RunLists(rows, starts, number, keys, scores, order)
 
-    def _match(self, lists: RunLists, orders: Iterable[Order]) -> None:
+    def match(self, lists: RunLists, orders: Iterable[Order]) -> None:
         """Join lists: match their items once, and rank them in each order."""
         starts, number = lists.starts, lists.number
         self.seen[number] = True
@@ -367,7 +336,7 @@ class Matches:
             scores=None if lists.scores is None else lists.scores[kept],
             order=kept if order is None else order[kept],
         )
-        self._match(shorter, careful)
+        self.match(shorter, careful)
         return plain
 
     def _query_of(self, lists: RunLists) -> Callable[[int], object]:

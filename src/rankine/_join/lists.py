@@ -88,6 +88,8 @@ class Lists:
         ranks: the rank of each item, where they are numbers of a column of which some
             are left out; None where they are 1, 2, 3 and so on.
         steps: how scores rise and fall along the lists, as they came.
+        lengths: of the lists before they were cut, None if they were not.
+        repeated: how many rows that repeat an item were left out before that.
     """
 
     name: str
@@ -101,6 +103,13 @@ class Lists:
     scored: bool = True
     ranks: Ints | None = None
     steps: Steps = NO_STEPS
+    lengths: Ints | None = None
+    repeated: int = 0
+
+    @property
+    def length(self) -> Ints:
+        """How many items each list has, or had before it was cut."""
+        return np.diff(self.starts) if self.lengths is None else self.lengths
 
     @property
     def items(self) -> pl.Series:

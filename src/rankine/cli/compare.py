@@ -23,6 +23,7 @@ from rankine.cli.output import (
     width,
     write_report,
 )
+from rankine.cli.progress import progress
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
@@ -155,15 +156,16 @@ def command(
         )
         raise click.UsageError(msg)
     job.tell = teller(verbose=verbose)
-    comparison = compare_runs(
-        job,
-        judged,
-        {run.name or "standard input": run.path for run in named},
-        Settings(test, correction, family, confidence, draws, seed),
-        baseline,
-        sizes(margins),
-        by,
-    )
+    with progress() as job.progress:
+        comparison = compare_runs(
+            job,
+            judged,
+            {run.name or "standard input": run.path for run in named},
+            Settings(test, correction, family, confidence, draws, seed),
+            baseline,
+            sizes(margins),
+            by,
+        )
     if as_json:
         echo_json(comparison.to_json())
     elif as_csv:

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,17 @@ from rankine.cli.output import (
     say,
     write_report,
 )
+from rankine.cli.progress import progress
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
     from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.evaluate import Job
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
+    from rankine._io.sources import Source
+    from rankine._join.judgements import Truth
+    from rankine.cli.runs import RunFile
 
 _KEEP = 10
 """How many first items of each list are shown with the worst queries."""
@@ -138,14 +144,13 @@ def command(
     job.check(judged=judged is not None)
     _check_worst(job.plan, worst, "--csv" if as_csv else style and "--style")
     truth = job.truth(judged)
-    sources = [job.source(run.path) for run in named]
-    if verbose:
-        say_how([*([] if truth is None else [truth.source]), *sources])
-    results = []
-    for run, source in zip(named, sources, strict=True):
-        evaluation = job.evaluate(truth, source, run.name)
-        results.append(evaluation)
-        if style == "trec_eval":
+    with progress() as job.progress:
+        sources = [job.source(run.path) for run in named]
+        if verbose:
+            say_how([*([] if truth is None else [truth.source]), *sources])
+        results = [*map(partial(_evaluated, job, truth), named, sources)]
+    if style == "trec_eval":
+        for run, source, evaluation in zip(named, sources, results, strict=True):
             tag = getattr(source, "tag", None)
             run_id = tag() if tag is not None else run.path.stem
             text = "\n".join(
@@ -185,6 +190,15 @@ def _reported(results: list[Evaluation]) -> Evaluation | Comparison:
     from rankine._stats.pairwise import Settings  # noqa: PLC0415 - --help stays fast
 
     return compare_evaluations({run.name: run for run in results}, Settings())
+
+
+def _evaluated(
+    job: Job, truth: Truth | None, run: RunFile, source: Source
+) -> Evaluation:
+    """Evaluate a run, of which nothing is left on disk."""
+    evaluation = job.evaluate(truth, source, run.name)
+    getattr(source, "memo", {}).clear()
+    return evaluation
 
 
 def _limits(floors: dict[str, str]) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.output import print_json, report_option, say, write_report
+from rankine.cli.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rankine._experiment.results import ExperimentResult
     from rankine._experiment.run import Cell
@@ -107,8 +107,8 @@ def command(
         names = ", ".join(planned.conventions)
         msg = f"--report shows one convention, and the experiment has {names}"
         raise click.UsageError(msg)
-    with _stopping(), _progress() as progress:
-        result = run_planned(planned, resume=resume, jobs=jobs, report=progress)
+    with _stopping(), progress() as tell:
+        result = run_planned(planned, resume=resume, jobs=jobs, report=tell)
     for note in result.notes:
         say(note)
     _print(result, as_json=as_json)
@@ -197,36 +197,6 @@ def _stopping() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far it is, on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - --help stays fast
-    from rich.progress import (  # noqa: PLC0415  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from rankine._report.tables import shown  # noqa: PLC0415
-
-    columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(),
-        MofNCompleteColumn(), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cells", total=None)
-
-        def report(run: str, done: int, total: int) -> None:
-            bar.update(task, description=shown(run), completed=done, total=total)
-
-        yield report
 
 
 def _print(result: ExperimentResult, *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import click
 
 from rankine._base.roles import APART, OTHERS, none_of
 from rankine.cli.output import say
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._evaluate.options import Options
@@ -35,22 +36,17 @@ def pairs(
     return by_name
 
 
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-
-
 def _size(
     _: click.Context, parameter: click.Parameter, value: str | None
 ) -> int | None:
     """Read a number of bytes: 1000000, 64M, 2G."""
-    if value is None:
-        return None
-    text = value.strip().casefold().removesuffix("b").removesuffix("i")
-    number, unit = text.rstrip("kmgt"), text[len(text.rstrip("kmgt")) :]
-    whole = number.isascii() and number.isdigit() and len(number) < 19  # noqa: PLR2004
-    if not whole or unit not in _UNITS or int(number) == 0:
+    from rankine._base.memory import bytes_of  # noqa: PLC0415 - --help stays fast
+
+    try:
+        return None if value is None else bytes_of(value)
+    except ParameterError:
         msg = f"expected a number of bytes such as 500M or 2G, got {value!r}"
-        raise click.BadParameter(msg, param=parameter)
-    return int(number) * _UNITS[unit]
+        raise click.BadParameter(msg, param=parameter) from None
 
 
 _ENCODING = click.option(
@@ -170,9 +166,23 @@ _OF_DATA = (
 )  # fmt: skip
 
 
+_OF_ENGINE = (
+    click.option(
+        "--stream", "engine", flag_value="stream", default=None,
+        help="Read runs in parts, so that they may be larger than memory; without it, "
+        "those that would not fit.",
+    ),
+    click.option(
+        "--memory", "memory_limit", callback=_size, metavar="SIZE",
+        help="The memory that the process may have while runs are read in parts, such "
+        "as 512M or 2G; half of what is left if not given.",
+    ),
+)  # fmt: skip
+
+
 def evaluating(function: F) -> F:
     """Give a command the options that say how runs are evaluated."""
-    return _with((*_OF_RULE, *_OF_DATA), function)
+    return _with((*_OF_RULE, *_OF_DATA, *_OF_ENGINE), function)
 
 
 def with_data(function: F) -> F:
@@ -212,6 +222,7 @@ def said(
     max_bytes: int | None,
     roles: Sequence[str] = _ROLES,
     more_words: bool = False,
+    engine: str | None = None,
     **options: Any,
 ) -> Options:
     """Return what is said of files, and other options of `evaluate`, as one record.
@@ -239,6 +250,7 @@ def said(
         grades=worth(grades),
         lower_is_better=lower_is_better,
         files=files,
+        engine=engine or "auto",
         **options,
     )
 

@@ -46,7 +46,12 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Metric
     from rankine._tables.tallies import Tallies
 
-_OPTIONS = {option.name for option in fields(Options)} - {"keep", "files"}
+_OPTIONS = {option.name for option in fields(Options)} - {
+    "keep",
+    "files",
+    "engine",
+    "memory_limit",
+}
 _JUDGEMENTS = "qrels"
 _RENUMBER = "renumber"
 """The option of batches alone."""

@@ -1,0 +1,139 @@
+"""The engine: whether a run is read at once or in parts, and with how much memory."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.checks import check_choice
+from rankine._base.memory import available, bytes_of, in_use, in_words
+from rankine._io.batches import is_batches
+from rankine._io.files import parts_of
+from rankine._io.sources import Stream
+from rankine._io.unpack import packing_of
+from rankine.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from rankine._evaluate.options import Options
+    from rankine._io.sources import Rows
+
+_HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
+"""Bytes that a byte of a file takes in memory: of text, of packed text, of Parquet."""
+_SMALL = 1 << 26
+"""Bytes of a file that fits into any memory."""
+_ROOM = 1 << 26
+"""Bytes that reading in parts takes at least."""
+
+
+def check_engine(engine: Any, memory_limit: Any) -> None:
+    """Refuse an engine that does not exist, and a limit that is no size."""
+    check_choice("engine", engine, ("auto", "memory", "stream"))
+    if memory_limit is None:
+        return
+    bytes_of(memory_limit, "memory_limit")
+    if engine == "memory":
+        msg = (
+            "memory_limit= is for engine='stream' and engine='auto'; engine='memory' "
+            "reads a run at once"
+        )
+        raise ParameterError(msg)
+
+
+def limit_of(run: Any, options: Options) -> tuple[int | None, tuple[str, ...]]:
+    """Return the bytes of memory within which a run is read in parts.
+
+    None if it is read at once; and what there is to say about it.
+    """
+    if options.engine == "memory":
+        return None, ()
+    given = options.memory_limit
+    limit = None if given is None else bytes_of(given)
+    if options.engine == "stream" or is_batches(run):
+        return _within(limit), ()
+    size = _size_in_memory(run)
+    if size <= _SMALL and limit is None:
+        return None, ()
+    most = limit if limit is not None else _half()
+    if most is None or size <= most - (in_use() if limit is not None else 0):
+        return None, ()
+    said = (
+        f"{_name(run)}: read in parts (engine='stream'), as it would take about "
+        f"{in_words(size)} of memory, and {in_words(most)} may be used"
+    )
+    return _within(limit), (said,)
+
+
+def at_once(run: Any, kind: str) -> tuple[str, ...]:
+    """Say of a large file that it was read at once, where parts were wanted."""
+    size = _size_in_memory(run)
+    if size <= _SMALL:
+        return ()
+    return (f"{_name(run)}: read at once, as {kind or 'its format'} has no parts",)
+
+
+def watched(source: Stream, report: Callable[[str, int, int | None], object]) -> Stream:
+    """Return a stream that reports how many rows have been read of it."""
+
+    def parts() -> Generator[Rows, None, None]:
+        n_rows = 0
+        with closing(source.open()) as opened:
+            for rows in opened:
+                n_rows += rows.frame.height
+                report(source.name, n_rows, source.n_rows)
+                yield rows
+                del rows
+
+    return replace(source, open=parts)
+
+
+def _half() -> int | None:
+    """Return half of the memory that is left; None where nobody says."""
+    left = available()
+    return None if left is None else left // 2
+
+
+def _within(limit: int | None) -> int:
+    """Return the limit, half of what is left if none is given; refuse a small one."""
+    used = in_use()
+    if limit is None:
+        left = _half()
+        return used + max(_ROOM, _ROOM << 4 if left is None else left)
+    if limit < used + _ROOM:
+        msg = (
+            f"memory_limit is {in_words(limit)}, and {in_words(used)} are in use "
+            f"before the run is read; allow at least {in_words(used + _ROOM)}"
+        )
+        raise ParameterError(msg)
+    return limit
+
+
+def _name(run: Any) -> str:
+    return run.name if isinstance(run, Stream) else os.fsdecode(run)
+
+
+def _size_in_memory(run: Any) -> int:
+    """Return about how many bytes the files of a run would take; 0 for all else."""
+    place = run.name if isinstance(run, Stream) else run
+    if not isinstance(place, (str, os.PathLike)):
+        return 0
+    path = Path(os.fsdecode(place))
+    try:
+        return sum(map(_of_file, parts_of(path) or [path]))
+    except (OSError, ValueError, FormatError):
+        return 0  # reading it says what is wrong
+
+
+def _of_file(path: Path) -> int:
+    size = path.stat().st_size
+    if size <= _SMALL // _OF_PACKED:
+        return size * _HELD
+    with path.open("rb") as file:
+        head = file.read(1 << 10)
+    if head.startswith(b"PAR1"):
+        return size * _OF_PARQUET
+    return size * (_OF_PACKED if packing_of(head) else _HELD)

@@ -1,0 +1,88 @@
+"""Batches: runs that come as an iterator of frames or of Arrow's record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._io.frames import frame_part, is_frame, resolved, rows_of
+from rankine._io.mappings import in_one
+from rankine._io.sources import Rows, Stream, no_rows, with_rows
+from rankine._io.tables import together
+from rankine._io.values import kind_of
+from rankine.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from rankine._io.sources import Reading
+
+_ROWS = 1 << 18
+"""Rows of a lazy frame that are collected at once."""
+
+
+def is_batches(data: Any) -> bool:
+    """Say whether data come in batches, of which each can be read only once."""
+    lazy = isinstance(data, pl.LazyFrame) and hasattr(data, "collect_batches")
+    return lazy or isinstance(data, Iterator) or _is_reader(data)
+
+
+def _is_reader(data: Any) -> bool:
+    """Say whether this is a source of record batches, and not a table in memory."""
+    if isinstance(data, (pl.DataFrame, pl.LazyFrame)):
+        return False
+    return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "columns")
+
+
+def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
+    """Read a run whose batches come one after the other."""
+    batches = _batches(data, name)
+    first = next(batches, None)
+    if first is None:
+        raise no_rows(name)
+    part = resolved(first, "run", how)
+    head = rows_of(first, "run", how, part)
+
+    def parts() -> Generator[Rows, None, None]:
+        n_rows = 0
+        for batch in chain([first], batches):
+            rows = rows_of(batch, "run", how, part)
+            together([head.frame.clear(), rows.frame], [head, rows])
+            yield Rows(rows.frame, name, first=n_rows)
+            n_rows += rows.frame.height
+
+    stream = Stream(
+        lambda: with_rows(parts(), name),
+        name,
+        head.notes,
+        ranked=head.ranked,
+        kind="batches",
+        warnings=head.warnings,
+        memory=how.memory,
+        once=True,
+    )
+    return in_one(stream) if how.memory is None else stream
+
+
+def _batches(data: Any, name: str) -> Iterator[Any]:
+    """Yield batches as tables with named columns."""
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect_batches(chunk_size=_ROWS, maintain_order=True)
+    elif not isinstance(data, Iterator) and not hasattr(data, "read_next_batch"):
+        try:
+            import pyarrow as pa  # noqa: PLC0415 - an optional package
+        except ImportError:
+            data = [data]  # all at once, as polars reads it
+        else:
+            data = pa.RecordBatchReader.from_stream(data)
+    for batch in data:
+        if not (is_frame(batch) or hasattr(batch, "__arrow_c_array__")):
+            msg = (
+                f"cannot read {name} from an iterator of {kind_of(batch)}; expected "
+                "frames or record batches"
+            )
+            raise FormatError(msg)
+        yield frame_part(batch, name)

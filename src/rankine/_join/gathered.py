@@ -1,0 +1,282 @@
+"""Runs larger than memory: part by part, each query's rows in one of the parts.
+
+Where a query's rows stand together in the source, that takes one reading, and the query
+at the end of a part waits for the next. Where queries are mixed, rows go to a file on
+disk first, by buckets of queries. That file has no name, so that nothing is left of it
+when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import weakref
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+
+import numpy as np
+import polars as pl
+
+from rankine._base.limits import limits
+from rankine._base.memory import in_use, in_words
+from rankine._io.sources import Rows, Stream
+from rankine._join.ids import Index, item_keys
+from rankine._join.pieces import concat, cut_out, list_starts
+from rankine._tables.segments import starts_of
+from rankine.errors import NoSpaceError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from rankine._base.arrays import AnyArray, Ints
+
+T = TypeVar("T")
+_GATHERED = "gathered"
+_PLACE = "place"
+_SHARE = 12
+"""Which part of the memory that is left may be taken by rows that wait."""
+_LEAST = 1 << 22
+_ROW, _MOST_BUCKETS = 96, 1 << 12
+"""About how many bytes a row takes, and how many buckets there are at most."""
+_SMALL = 1 << 32
+_TEXTS = 16
+"""Bytes that the texts of a row take besides their letters."""
+
+
+class _ScatteredError(Exception):
+    """A query comes back when others have come: its rows must be gathered."""
+
+
+def by_query(run: Stream, use: Callable[[Iterator[Rows]], T]) -> T:
+    """Return what a function makes of a run, of which it sees part by part.
+
+    The rows of a query are all in one part, and stand together there, in the order of
+    the source. Parts of a run whose queries are mixed know the number that each row
+    had. The function is called again where queries turn out to be mixed.
+    """
+    if _GATHERED not in run.memo:
+        if not run.once:
+            try:
+                with closing(run.open()) as parts:
+                    return use(_whole_lists(parts, run.memory))
+            except _ScatteredError:
+                pass
+        run.memo[_GATHERED] = _Gathered(run)
+    gathered: _Gathered = run.memo[_GATHERED]
+    try:
+        gathered.read(run)
+        with closing(gathered.parts()) as parts:
+            return use(parts)
+    except BaseException:  # whose traceback would keep the file
+        del run.memo[_GATHERED]
+        gathered.close()
+        raise
+
+
+def share_of(memory: int | None) -> int:
+    """Return how many bytes of rows may be held at once."""
+    most = limits().held_bytes
+    return (
+        most if memory is None else min(most, max(_LEAST, memory - in_use()) // _SHARE)
+    )
+
+
+def refuse_more(what: str, memory: int | None) -> None:
+    """Refuse to hold more of a run, where the memory that it may take is in use."""
+    if memory is not None and in_use() > memory:
+        msg = (
+            f"{what} would take more than the {in_words(memory)} that memory_limit= or "
+            "--memory allows; allow more, or ask for metrics with a cutoff, which do "
+            "not need all of them"
+        )
+        raise ParameterError(msg)
+
+
+def _whole_lists(parts: Iterator[Rows], memory: int | None) -> Iterator[Rows]:
+    """Yield parts with whole lists, as long as no query comes back."""
+    held: list[Rows] = []
+    seen = np.zeros(0, dtype=np.uint64)
+    for part in parts:
+        if part.frame.height == 0:
+            continue
+        query = part.frame["query"]
+        starts = list_starts(query)
+        last = int(starts[-2])
+        if held and last == 0 and query[0] == held[0].frame["query"][0]:
+            held.append(part)  # and nothing else, as for a list of many parts
+            refuse_more(f"the rows of query {query[0]!r}", memory)
+            continue
+        rows = concat([*held, part]) if held else part
+        starts = list_starts(rows.frame["query"])
+        last = int(starts[-2])
+        held = [cut_out(rows, last, rows.frame.height)]
+        if last:
+            seen = _seen(seen, rows.frame["query"][starts[:-2]])
+            yield cut_out(rows, 0, last)
+    if held:
+        rows = concat(held) if len(held) > 1 else held[0]
+        _seen(seen, rows.frame["query"].head(1))
+        yield rows
+
+
+def _seen(before: AnyArray, queries: pl.Series) -> AnyArray:
+    """Add the keys of queries to those that have come; none may come again."""
+    keys = np.concatenate((before, item_keys(queries, 0)))
+    keys.sort(kind="stable")  # of two sorted pieces, which are merged
+    if (keys[1:] == keys[:-1]).any():
+        raise _ScatteredError
+    return keys
+
+
+class _Gathered:
+    """The rows of a run whose queries are mixed, on disk if they are many.
+
+    Attributes:
+        held: the rows, where they are few.
+    """
+
+    def __init__(self, run: Stream) -> None:
+        self.name = run.name
+        self.held: list[pl.DataFrame] = []
+        self._share = share_of(run.memory)
+        self._n_rows = self._n_bytes = 0
+        self._lined = True
+        needed = _ROW * (run.n_rows or 0) // max(self._share, _LEAST)
+        n_buckets = max(limits().buckets, min(needed, _MOST_BUCKETS))
+        self._pieces: list[list[_Piece]] = [[] for _ in range(n_buckets)]
+        self._file: BinaryIO | None = None
+
+    def close(self) -> None:
+        """Give back what is taken on disk."""
+        if self._file is not None:
+            self._file.close()
+
+    def read(self, run: Stream) -> None:
+        """Read the run, but once; what is held is written while more is read."""
+        if self._n_rows:
+            return
+        written: Future[None] | None = None
+        size = 0
+        with (
+            ThreadPoolExecutor(1, "rankine-spill") as writer,
+            closing(run.open()) as parts,
+        ):
+            for part in parts:
+                if part.frame.height == 0:
+                    continue
+                frame = self._placed(part)
+                self.held.append(frame)
+                size += _size(frame)
+                if size > self._share:
+                    if written is not None:
+                        written.result()
+                    written = writer.submit(self._write, self.held)
+                    self.held, size = [], 0
+            if written is not None:
+                written.result()
+                if self.held:
+                    self._write(self.held)
+                    self.held = []
+
+    def _placed(self, part: Rows) -> pl.DataFrame:
+        """Return the rows of a part with their lines, or their numbers in the run."""
+        n, lines = part.frame.height, part.lines
+        self._lined &= part.name == self.name and part.place(0).startswith("line")
+        first = part.line if self._lined and part.line is not None else self._n_rows
+        self._n_rows += n
+        places = lines if self._lined and lines is not None else first + np.arange(n)
+        small = int(places[-1]) < _SMALL
+        column = pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64)
+        return part.frame.with_columns(column)
+
+    def _write(self, frames: list[pl.DataFrame]) -> None:
+        """Write rows, by buckets of queries."""
+        frame = pl.concat(frames, rechunk=True)
+        frames.clear()
+        n_buckets = len(self._pieces)
+        keys = item_keys(frame["query"], 0) % np.uint64(n_buckets)
+        bucket = keys.astype(np.uint16)
+        frame = frame[np.argsort(bucket, kind="stable")]
+        ends = starts_of(np.bincount(bucket, minlength=n_buckets))
+        for pieces, begin, end in zip(self._pieces, ends, ends[1:], strict=False):
+            if end > begin:
+                packed = io.BytesIO()
+                some = frame.slice(int(begin), int(end - begin))
+                some.write_ipc_stream(packed, compression="lz4")
+                self._append(packed.getbuffer())
+                pieces.append(_Piece(self._n_bytes, packed.tell(), _size(some)))
+                self._n_bytes += packed.tell()
+
+    def _append(self, packed: memoryview) -> None:
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+                weakref.finalize(self, self._file.close)
+            while packed:
+                packed = packed[self._file.write(packed) :]
+        except OSError as error:
+            msg = (
+                f"{self.name}: its rows do not fit into the temporary folder "
+                f"{tempfile.gettempdir()} ({error.strerror or error}); set TMPDIR to a "
+                "folder with more room, or sort the run by query"
+            )
+            raise NoSpaceError(msg) from None
+
+    def parts(self) -> Generator[Rows, None, None]:
+        """Yield the lists of a few buckets at a time, while the next are read."""
+        if self._file is None:
+            if self.held:
+                yield self._brought_together(pl.concat(self.held, rechunk=True))
+            return
+        with ThreadPoolExecutor(1, "rankine-spill") as reader:
+            coming: Future[pl.DataFrame] | None = None
+            for pieces in self._together():
+                ready, coming = coming, reader.submit(self._read, self._file, pieces)
+                if ready is not None:
+                    yield self._brought_together(ready.result())
+                    del ready  # before more is read
+            if coming is not None:
+                yield self._brought_together(coming.result())
+
+    def _together(self) -> Iterator[list[_Piece]]:
+        """Yield the pieces of as many buckets as may be held at once."""
+        together: list[_Piece] = []
+        size = 0
+        for pieces in filter(None, self._pieces):
+            more = sum(piece.size for piece in pieces)
+            if together and size + more > self._share:
+                yield together
+                together, size = [], 0
+            together, size = together + pieces, size + more
+        yield together
+
+    def _read(self, file: BinaryIO, pieces: list[_Piece]) -> pl.DataFrame:
+        frames = []
+        for begin, length, _ in pieces:
+            file.seek(begin)
+            frames.append(pl.read_ipc_stream(file.read(length)))
+        return pl.concat(frames, how="vertical_relaxed", rechunk=True)
+
+    def _brought_together(self, frame: pl.DataFrame) -> Rows:
+        query = frame["query"]
+        queries = query.unique(maintain_order=True)
+        number = Index(queries).find(query)
+        small = number.astype(np.uint16) if len(queries) <= 1 << 16 else number
+        frame = frame[np.argsort(small, kind="stable")]
+        place: Ints = frame[_PLACE].to_numpy().astype(np.int64)
+        lines = place if self._lined else None
+        return Rows(frame.drop(_PLACE), self.name, lines=lines, number=place)
+
+
+class _Piece(NamedTuple):
+    """Some rows of a bucket: where they are in the file, and their size in memory."""
+
+    begin: int
+    length: int
+    size: int
+
+
+def _size(frame: pl.DataFrame) -> int:
+    """Return about how many bytes rows take; of short texts, polars counts letters."""
+    return int(frame.estimated_size()) + frame.height * _TEXTS

@@ -1,0 +1,231 @@
+"""rankine evaluate --stream: the same output, a bar on a terminal, and faults."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.options import Options
+from rankine.errors import RankineError
+from tests.evaluate.streams import small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.shell import Shell
+
+MIXED = [(f"q{number % 7}", f"d{number}", 1.0 - number / 1000) for number in range(350)]
+
+
+def lines(first: int = 0, last: int = 350) -> str:
+    return "".join(f"{q} Q0 {d} 1 {score} x\n" for q, d, score in MIXED[first:last])
+
+
+@pytest.mark.parametrize("style", [["--json"], ["-q"], ["--style", "trec_eval"]])
+def test_the_same_is_printed(shell: Shell, style: list[str]) -> None:
+    run = shell.write("c.run", lines())
+    words = ["evaluate", shell.path("qrels.txt"), run, shell.path("a.run"), *style]
+    with small():
+        assert shell.run(*words, "--stream", "--memory", "8G") == shell.run(*words)
+
+
+def test_compare_prints_the_same(shell: Shell) -> None:
+    run = shell.write("c.run", lines())
+    words = ["compare", shell.path("qrels.txt"), run, shell.path("a.run"), "--json"]
+    with small():
+        assert shell.run(*words, "--stream") == shell.run(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--memory", "lots"], "expected a number of bytes such as 500M or 2G"),
+        (["--stream", "--memory", "1M"], "rankine: memory_limit is 1 MB, and "),
+        (["--stream", "--lenient"], "cannot be combined with engine='stream'"),
+    ],
+)
+def test_nonsense_is_refused(shell: Shell, words: list[str], message: str) -> None:
+    done = shell.evaluate(*words)
+
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def parts_of(shell: Shell) -> Path:
+    folder = shell.folder / "parts"
+    folder.mkdir()
+    frame = pl.DataFrame(MIXED, schema=["query", "item", "score"], orient="row")
+    for number, part in enumerate(frame.iter_slices(100)):
+        part.write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("cut", [1, 200, 700])
+def test_a_truncated_part(shell: Shell, cut: int) -> None:
+    folder = parts_of(shell)
+    part = folder / "2.parquet"
+    part.write_bytes(part.read_bytes()[:-cut])
+    with small():
+        done = shell.run("evaluate", shell.path("qrels.txt"), str(folder), "--stream")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"rankine: {part}: ")
+    assert done.err.count("\n") == 1
+
+
+def test_a_truncated_archive(shell: Shell) -> None:
+    path = shell.folder / "run.gz"
+    path.write_bytes(gzip.compress(lines().encode())[:-300])
+    with small():
+        done = shell.run("evaluate", shell.path("qrels.txt"), str(path), "--stream")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"rankine: {path}: ")
+
+
+def test_a_bad_line_half_way(shell: Shell) -> None:
+    path = shell.write("c.run", lines(0, 300) + "q1 Q0 d999 1 high x\n" + lines(300))
+    with small():
+        done = shell.run("evaluate", shell.path("qrels.txt"), path, "--stream")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"rankine: {path}:301: ")
+
+
+@pytest.mark.parametrize("form", ["parquet", "trec"])
+def test_a_file_that_goes_away(shell: Shell, form: str) -> None:
+    folder = parts_of(shell)
+    if form == "trec":
+        for number, part in enumerate(sorted(folder.iterdir())):
+            part.unlink()
+            text = lines(number * 100, number * 100 + 100)
+            (folder / f"{number}.trec").write_text(text)
+    job = prepare("RR", Options(engine="stream"))
+    last = folder / f"3.{form}"
+    job.progress = lambda *_: last.unlink(missing_ok=True)
+    with small(), pytest.raises(RankineError) as error:
+        job.evaluate(job.truth(shell.path("qrels.txt")), job.source(folder))
+
+    assert str(last) in str(error.value)
+
+
+SCRIPT = """
+import os, signal, sys
+import polars as pl
+from rankine._base.limits import limited
+import rankine as rk
+
+def batches():
+    for number in range(40):
+        query = [f"q{row % 7}" for row in range(5000)]
+        item = [f"d{number * 5000 + row}" for row in range(5000)]
+        yield pl.DataFrame({"query": query, "item": item, "score": 1.0})
+        if number == 30:
+            assert any("deleted" in name for name in opened())
+            HAPPENS
+
+def opened():
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            yield os.readlink(f"/proc/self/fd/{number}")
+        except OSError:
+            pass
+
+with limited(held_bytes=1 << 16):
+    try:
+        ev = rk.evaluate({"q1": {"d1": 1}}, batches(), "NumRet", engine="stream")
+    except BaseException as error:
+        print(type(error).__name__, error)
+        spilled = [name for name in opened() if "deleted" in name]
+        print(len(spilled))
+    else:
+        print(ev["NumRet"])
+"""
+
+
+def ended(
+    spill: Path, what: str, file_size: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Evaluate mixed rows in another process, in which something happens half-way."""
+    spill.mkdir()
+
+    def limit() -> None:
+        if file_size is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("HAPPENS", what)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+        env=os.environ | {"TMPDIR": str(spill)},
+    )
+
+
+def test_nothing_happens(tmp_path: Path) -> None:
+    done = ended(tmp_path / "spill", "pass")
+
+    # Of the 5,000 rows of a batch, 715 are of q1: 1, 8, ..., 4999.
+    assert done.stdout == f"{40 * 715:.1f}\n"
+    assert not list((tmp_path / "spill").iterdir())
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    done = ended(tmp_path / "spill", "os.kill(os.getpid(), signal.SIGINT)")
+
+    assert done.stdout.split() == ["KeyboardInterrupt", "0"]
+    assert not list((tmp_path / "spill").iterdir())
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_told_to_stop(tmp_path: Path, name: str) -> None:
+    done = ended(tmp_path / "spill", f"os.kill(os.getpid(), signal.{name})")
+
+    assert done.returncode == -signal.Signals[name]
+    assert not list((tmp_path / "spill").iterdir())
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    done = ended(tmp_path / "spill", "pass", file_size=200_000)
+
+    assert done.stdout.startswith(
+        "NoSpaceError run: its rows do not fit into the temporary folder "
+        f"{tmp_path / 'spill'} (File too large); set TMPDIR to a folder with more room"
+    )
+    assert done.stdout.endswith("\n0\n")
+    assert not list((tmp_path / "spill").iterdir())
+
+
+def test_a_bar_on_a_terminal(shell: Shell) -> None:
+    run = shell.write("c.run", lines())
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "rankine", "evaluate", shell.path("qrels.txt")),
+            *(run, "--stream", "--json"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+
+    assert json.loads(done.stdout)[0]["run"] == "c.run"
+    assert "c.run" in shown
+    assert "350/" in shown

@@ -1,0 +1,165 @@
+"""engine= and memory_limit=: what is chosen, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine._base import memory as of_process
+from rankine._evaluate import memory
+from rankine._join import gathered
+from rankine.errors import FormatError, ParameterError
+from tests.evaluate.streams import QRELS, small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = "".join(f"q{number % 4} Q0 d{number} 1 {number} x\n" for number in range(400))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    path = tmp_path / "run.trec"
+    path.write_text(ROWS)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"engine": "spark"},
+            "engine must be one of auto, memory, stream, got 'spark'",
+        ),
+        ({"engine": "steam"}, "got 'steam'; did you mean 'stream'?"),
+        ({"engine": None}, "got None"),
+        ({"memory_limit": "much"}, "memory_limit must be a number of bytes, or text"),
+        ({"memory_limit": 0}, "such as '2GB', got 0"),
+        ({"memory_limit": -1}, "got -1"),
+        ({"memory_limit": True}, "got True"),
+        ({"memory_limit": 1e9}, "got 1000000000.0"),
+        ({"memory_limit": "0GB"}, "got '0GB'"),
+        ({"memory_limit": "1e9"}, "got '1e9'"),
+        ({"memory_limit": "²GB"}, "got '²GB'"),
+        ({"engine": "memory", "memory_limit": "1GB"}, "reads a run at once"),
+        ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, and "),
+        ({"engine": "stream", "lenient": True}, "lenient=True looks at all rows"),
+    ],
+)
+def test_nonsense_is_refused(run: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        rk.evaluate(QRELS, run, "RR", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1GB", 1 << 30),
+        ("1 GiB", 1 << 30),
+        ("1g", 1 << 30),
+        ("0.5MB", 1 << 19),
+        ("2TB", 2 << 40),
+        ("700", 700),
+        ("10 B", 10),
+        (12, 12),
+    ],
+)
+def test_sizes(text: int | str, size: int) -> None:
+    assert of_process.bytes_of(text) == size
+
+
+def test_small_runs_are_read_at_once(run: Path) -> None:
+    assert (
+        rk.evaluate(QRELS, run, "RR").notes
+        == rk.evaluate(QRELS, run, "RR", engine="memory").notes
+    )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_run_that_would_not_fit(
+    run: Path,
+    packed: bool,  # noqa: FBT001 - a parameter of the test
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory, "available", lambda: 2 * 1000)
+    if packed:
+        run.write_bytes(gzip.compress(ROWS.encode()))
+    whole = rk.evaluate(QRELS, run, ["RR", "AP"], engine="memory")
+    with small():
+        ev = rk.evaluate(QRELS, run, ["RR", "AP"])
+
+    (note,) = set(ev.notes) - set(whole.notes)
+    assert note.startswith(f"{run}: read in parts (engine='stream'), as it would take")
+    assert ev.mean == whole.mean
+
+
+def test_a_run_above_the_limit(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    limit = of_process.in_use() + (1 << 40)
+
+    ev = rk.evaluate(QRELS, run, "RR", memory_limit=limit)
+    assert not any("read in parts" in note for note in ev.notes)
+
+    monkeypatch.setattr(memory, "_HELD", 1 << 50)
+    ev = rk.evaluate(QRELS, run, "RR", memory_limit=limit)
+    assert any("read in parts" in note for note in ev.notes)
+
+
+def test_a_large_file_that_has_no_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.ndjson"
+    pl.DataFrame({"query": ["q0"], "item": ["d1"], "score": [1.0]}).write_ndjson(path)
+    ev = rk.evaluate(QRELS, path, "RR", engine="stream")
+    assert not any("at once" in note for note in ev.notes)
+
+    monkeypatch.setattr(memory, "_SMALL", 0)
+    ev = rk.evaluate(QRELS, path, "RR", engine="stream")
+    assert f"{path}: read at once, as ndjson has no parts" in ev.notes
+
+
+def test_the_memory_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_process, "_GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    assert of_process.available() == 3000
+
+    (tmp_path / "memory.max").write_text("max\n")
+    left = of_process.available()
+    assert left is None or left > 3000
+
+
+def test_batches_of_other_things() -> None:
+    with pytest.raises(FormatError, match="from an iterator of a list; expected"):
+        rk.evaluate(QRELS, iter([["q0", "d1"]]), "RR")
+
+
+@pytest.mark.parametrize(
+    ("metric", "what"),
+    [("Coverage", "the items of all lists"), ("AUC", "the scores of all items")],
+)
+def test_what_cannot_be_held(
+    run: Path, monkeypatch: pytest.MonkeyPatch, metric: str, what: str
+) -> None:
+    monkeypatch.setattr(gathered, "in_use", lambda: 5 << 30)
+    with pytest.raises(
+        ParameterError, match=f"^{what} would take more than the 4.0 GB"
+    ):
+        rk.evaluate(
+            QRELS, run, metric, catalog=400, engine="stream", memory_limit="4GB"
+        )
+
+
+def test_items_at_a_rank_can_be_held(run: Path) -> None:
+    ev = rk.evaluate(
+        QRELS, run, "Coverage@2", catalog=1 << 20, engine="stream", memory_limit="4GB"
+    )
+    assert ev["Coverage@2"] == 4 * 2 / (1 << 20)

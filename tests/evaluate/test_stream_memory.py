@@ -1,0 +1,74 @@
+"""engine="stream" stays within its limit where a process cannot have more memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N_ROWS, N_SMALL = 6_000_000, 60_000
+LIMIT = 512 << 20
+SCRIPT = f"""
+import re, resource, sys
+from pathlib import Path
+import rankine as rk
+
+def of_process(name):
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(name + r":\\s+(\\d+)", status)[1]) << 10
+
+folder, engine = Path(sys.argv[1]), sys.argv[2]
+qrels = {{"q0": {{"d999": 1, "d998": 0}}, "q7": {{"d7998": 1}}}}
+rk.evaluate(qrels, folder / "small.trec", ["AP", "P@10"], engine="stream")
+most = of_process("VmPeak") + {LIMIT}
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+options = {{"memory_limit": {LIMIT}}} if engine == "stream" else {{}}
+ev = rk.evaluate(qrels, folder / "large.trec", ["AP", "P@10"], engine=engine, **options)
+print(ev["AP"], of_process("VmHWM") < {LIMIT})
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write runs of 1,000 rows per query, scattered, with scores that rise by item."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, n_rows in (("small", N_SMALL), ("large", N_ROWS)):
+        with (folder / f"{name}.trec").open("wb") as file:
+            for begin in range(0, n_rows, 1 << 20):
+                number = (
+                    np.arange(begin, min(begin + (1 << 20), n_rows)) * 7919 % n_rows
+                )
+                frame = pl.DataFrame({"query": number // 1000, "item": number})
+                frame.select(
+                    pl.format(
+                        "q{} Q0 d{} 1 {} x", "query", "item", pl.col("item") % 1000
+                    )
+                ).write_csv(file, include_header=False)
+    return folder
+
+
+def ended(folder: Path, engine: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder), engine],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"MALLOC_ARENA_MAX": "1", "POLARS_MAX_THREADS": "2"},
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its memory")
+def test_memory_is_enough_for_parts_alone(folder: Path) -> None:
+    assert ended(folder, "memory").returncode != 0
+
+    done = ended(folder, "stream")
+    # d999 is the first of q0, and d7998 the second of q7.
+    assert done.stdout == f"{(1 + 1 / 2) / 2} True\n", done.stderr
