@@ -138,6 +138,7 @@ bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/i
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 	$(PEERS)-search/bin/python benchmarks/online.py $(EVENTS)
 	$(ORACLE)-online/bin/python benchmarks/ab.py
+	$(PEERS)-search/bin/python benchmarks/streaming.py
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1
