@@ -35,6 +35,7 @@ class Limits:
             1,000.
         keys: gives ids their keys, by a seed, instead of polars' hash; with keys that
             agree, the ids themselves must be compared.
+        few_tied: rows up to which a sort finds equal scores sooner than a join does.
         mixed_rows: rows of mixed queries that are brought together at once, so that
             they fit the cache of a core.
         whole_rows: rows of a frame in which judged items are looked for at any rank,
@@ -71,6 +72,7 @@ class Limits:
     few_cells: int = 2048
     long_lists: int = 5
     keys: Callable[[Any, int], Any] | None = None
+    few_tied: int = 5000
     mixed_rows: int = 1 << 18
     whole_rows: int = 1_000_000
     head_bytes: int = 1 << 16

@@ -98,12 +98,7 @@ def evaluate_source(
             said = f"{source.name} has no rank column; its {by} the ranks"
             aligned = replace(aligned, notes=(*aligned.notes, said))
         if depth is not None:
-            if any(metric.get("ties") for _, metric, _ in group.members):
-                msg = (
-                    "depth= and ties= cannot be combined: which tied items fall below "
-                    "the depth is undefined"
-                )
-                raise ParameterError(msg)
+            refuse_spread(group)
             aligned = cut(aligned, depth)
         aligned = _with_first(aligned, source, rule, plan, keep)
         tables.append(aligned)
@@ -112,6 +107,16 @@ def evaluate_source(
     doubts = doubts_of(truth, source, plan.thresholds)
     summaries = tuple(by_number[number] for number in range(len(plan.asked)))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
+
+
+def refuse_spread(group: Group) -> None:
+    """Refuse to cut lists where all orders of ties are looked at."""
+    if any(metric.get("ties") for _, metric, _ in group.members):
+        msg = (
+            "depth= and ties= cannot be combined: which tied items fall below the "
+            "depth is undefined"
+        )
+        raise ParameterError(msg)
 
 
 def _summaries(

@@ -11,7 +11,6 @@ import numpy as np
 from rankine._base.text import count
 from rankine._evaluate.summary import has_no_weights
 from rankine._join.aligned import SHOWN, Aligned
-from rankine._join.context import Listed
 from rankine._metrics.lists.kind import ListMetric
 
 if TYPE_CHECKING:
@@ -177,6 +176,8 @@ def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
 
     The place is the number of the table, and the stage at which it was told.
     """
+    from rankine._join.context import Listed  # noqa: PLC0415 - needs polars
+
     judged = [table for table in tables if isinstance(table, Aligned)]
     listed = [table for table in tables if isinstance(table, Listed)]
     stages = [

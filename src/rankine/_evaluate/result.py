@@ -46,6 +46,9 @@ class Evaluation(DrawnEvaluation):
     (0.5, {'RR': 0.5, 'P@1': 0.0})
     """
 
+    spread = "by bootstrap over queries"
+    """Where the interval below a number comes from."""
+
     def __init__(
         self,
         plan: Plan,

@@ -237,8 +237,6 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
     value = reduce(values[known], metric.summary)
     # Not by how many values are nan: a query of weight 0 is left out, not undefined.
     n_undefined = sum(summary.n_undefined for summary in summaries)
-    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
-        value = math.nan
     parts = None
     pairs = [summary.parts for summary in summaries if summary.parts is not None]
     if n and pairs:
@@ -248,12 +246,22 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
         ]
         up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
         parts, value = (up, down), _ratio(up, down)
-    value = _told(value if n else _nothing(metric, rule), rule)
+    # Where all is pooled, the queries without a value have no part in it.
+    value = settled(metric, rule, value, n, 0 if parts else n_undefined)
     empty = np.concatenate(
         [summary.empty for summary in summaries] or [np.zeros(0, dtype=bool)]
     )
     whole = Summary(value, values, n, n_undefined, None, parts, metric, None, empty)
     return whole if weights is None else _weighed(whole, rule, weights)
+
+
+def settled(
+    metric: Metric, rule: Convention, value: float, n: int, n_undefined: int
+) -> float:
+    """Return what a convention makes of a number of n queries, and of those without."""
+    if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
+        value = math.nan
+    return _told(value if n else _nothing(metric, rule), rule)
 
 
 def _no_parts(n: int) -> tuple[Floats, Floats]:

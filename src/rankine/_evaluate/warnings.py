@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
-from rankine._io.columns import is_rating
-from rankine._io.sources import Rows, Stream
 from rankine._tables.judged import Judged
 
 if TYPE_CHECKING:
@@ -145,6 +143,9 @@ def doubts_of(
         source: the run.
         thresholds: the smallest relevant grades that nobody gave.
     """
+    from rankine._io.columns import is_rating  # noqa: PLC0415 - needs polars
+    from rankine._io.sources import Rows  # noqa: PLC0415
+
     distinct = tuple(sorted(set(thresholds)))
     if truth is None:
         return Doubts(_read(source))
@@ -169,6 +170,8 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
 
 
 def _read(source: Any) -> tuple[str, ...]:
+    from rankine._io.sources import Rows, Stream  # noqa: PLC0415 - needs polars
+
     return source.warnings if isinstance(source, (Rows, Stream)) else ()
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from rankine._base.forks import has_threads
 from rankine._base.limits import limits
@@ -32,15 +31,15 @@ from rankine.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    import polars as pl
+
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._conventions.convention import Convention
     from rankine._io.sources import Rows
     from rankine._tables.segments import Steps
 
-    Ids = Callable[[Ints], pl.Series]
+    Ids = Callable[[Ints], pl.Series | Ints]
 
-_LITTLE = 5000
-"""Rows up to which a sort finds equal scores sooner than a join does."""
 DEEPEST = 1 << 24
 """The largest rank; tables of discounts reach as far as the ranks do."""
 
@@ -85,11 +84,11 @@ def tie_keys(rows: Ints, tie: str, ids: Ids) -> Ints:
     Args:
         rows: the rows, in the order given.
         tie: the rule: by id, or by the order given, either way round.
-        ids: gives the ids of some rows.
+        ids: gives the ids of some rows, or numbers in the order of their texts.
     """
     keys = np.arange(len(rows))
     if tie not in {"input", "input_rev"}:
-        keys[_by_text(ids(rows).cast(pl.String))] = np.arange(len(rows))
+        keys[_by_text(ids(rows))] = np.arange(len(rows))
     return keys if tie in {"input", "id_asc"} else len(rows) - 1 - keys
 
 
@@ -109,8 +108,8 @@ def before(
     # Look at the lists that have such a row, and there at equal scores.
     lists = np.unique(group)
     rows, owner = expand(starts[lists], np.diff(starts)[lists])
-    little = len(rows) <= _LITTLE or not has_threads()
-    blocks = _few_blocks if little else _blocks
+    few = len(rows) <= limits().few_tied or not has_threads()
+    blocks = _few_blocks if few else _blocks
     members, block = blocks(rows, owner, scores, row, lists.searchsorted(group))
     keys = tie_keys(members, tie, ids)
     order = np.argsort(block * len(members) + keys)
@@ -153,8 +152,13 @@ def sorted_rows(ids: Ids, scores: Floats, starts: Ints, tie: str) -> Ints:
     return order
 
 
-def _by_text(texts: pl.Series) -> Ints:
-    """Return the order of texts by their bytes, which is that of their characters."""
+def _by_text(ids: pl.Series | Ints) -> Ints:
+    """Return the order of ids by the bytes of their text, which is its characters'."""
+    if isinstance(ids, np.ndarray):
+        return ids.argsort(kind="stable")
+    import polars as pl  # noqa: PLC0415 - not there where only numbers are ranked
+
+    texts = ids.cast(pl.String)
     if has_threads():
         return texts.arg_sort().to_numpy()
     plain = texts.to_list()
@@ -181,6 +185,8 @@ def _blocks(
     rows: Ints, owner: Ints, scores: Floats, row: Ints, group: Ints
 ) -> tuple[Ints, Ints]:
     """Return the same for many rows, which a join finds sooner than a sort."""
+    import polars as pl  # noqa: PLC0415 - not there where only numbers are ranked
+
     every = pl.DataFrame({"list": owner, "score": scores[rows] + 0.0, "row": rows})
     asked = pl.DataFrame({"list": group, "score": scores[row] + 0.0}).unique()
     both = every.join(
@@ -225,7 +231,7 @@ class Compared:
         row: Ints,
         group: Ints,
         order: Order,
-        ids: Callable[[Ints], pl.Series],
+        ids: Ids,
     ) -> tuple[Ints, Ints, Ints]:
         """Return how many items stand above some rows and beside them, and the rank.
 

@@ -200,7 +200,7 @@ def _on_intervals(evaluation: Evaluation) -> str:
     """Say what stands below the numbers."""
     if len(evaluation.table.ids) < 2:  # noqa: PLR2004 - one query
         return "A single query has no interval."
-    said = "Below each number is its 95 % interval, by bootstrap over queries."
+    said = f"Below each number is its 95 % interval, {evaluation.spread}."
     facts = [metric.fact for metric in evaluation.metrics]
     whole = [fact.summary == "run" and fact.each is None for fact in facts]
     if not any(whole):
