@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 ORACLE := .venv-oracle
 DOCS := .venv-docs
+SPARK := .venv-spark
+EXECUTOR := .venv-executor
 # Python compiles what it imports; pip would compile all of it, torch included.
 INSTALL := pip install --quiet --no-compile
 
@@ -17,6 +19,7 @@ help:
 	@echo "make test    install and run all tests"
 	@echo "make axe     install what tests of the report in a browser use, by npm"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
+	@echo "make spark   the tests on Spark, which needs Java 17"
 	@echo "make lint    format, lint and types"
 	@echo "make check   the tests, and what make lint looks at"
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
@@ -64,6 +67,7 @@ $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 # All that .ci/run needs, two at a time: pip waits for the disk more than it computes.
 .PHONY: environments
 environments: $(VENV)/installed-dev $(VENV)-oldest/installed $(DOCS)/installed \
+		$(SPARK)/installed $(EXECUTOR)/installed \
 		$(patsubst oracle/%.in,$(ORACLE)-%/installed,$(wildcard oracle/*.in))
 
 .PHONY: demo
@@ -96,7 +100,26 @@ oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
 		tests/test_forms_agree.py tests/io tests/refused tests/tables tests/join \
 		tests/cli tests/metrics/contract tests/metrics/lists \
-		tests/metrics/similarity tests/evaluate tests/online
+		tests/metrics/similarity tests/evaluate tests/online tests/engines
+
+# Spark, with pandas 2: it warns about pandas 3.
+$(SPARK)/installed: pyproject.toml constraints-spark.txt
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m $(INSTALL) --constraint constraints-spark.txt \
+		--editable ".[spark]" "pyspark[connect]" hypothesis pytest
+	@touch $@
+
+# What executors have in the tests: neither this package nor polars.
+$(EXECUTOR)/installed: constraints-spark.txt
+	$(PYTHON) -m venv $(EXECUTOR)
+	$(EXECUTOR)/bin/python -m $(INSTALL) --constraint constraints-spark.txt \
+		numpy pandas pyarrow
+	@touch $@
+
+.PHONY: spark
+spark: $(SPARK)/installed $(EXECUTOR)/installed
+	RANKINE_EXECUTOR=$(EXECUTOR)/bin/python $(SPARK)/bin/python -m pytest -q \
+		tests/spark tests/engines
 
 .PHONY: lint
 lint: $(VENV)/installed-dev
@@ -205,4 +228,4 @@ docs: $(DOCS)/installed
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) $(SPARK) $(EXECUTOR) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

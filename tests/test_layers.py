@@ -10,8 +10,8 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 ORDER = (
     "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
-    "_evaluate", "_online", "_report", "_experiment", "cli", "stats", "online", "plot",
-    "pytest_plugin",
+    "_evaluate", "_online", "_engines", "_report", "_experiment", "cli", "stats",
+    "online", "plot", "spark", "pytest_plugin",
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]
 """Packages that need NumPy alone: other engines use them where polars is missing."""

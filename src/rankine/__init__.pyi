@@ -4,6 +4,7 @@ from rankine import errors as errors
 from rankine import online as online
 from rankine import plot as plot
 from rankine import pytest_plugin as pytest_plugin
+from rankine import spark as spark
 from rankine import stats as stats
 from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator

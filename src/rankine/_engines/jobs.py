@@ -1,0 +1,55 @@
+"""Jobs on Spark, whose failures are told in one sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rankine import errors
+from rankine.errors import DataError, MissingExtraError, RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OURS = re.compile(r"rankine\.errors\.(\w+): ([^\n]*)")
+_MODULE = re.compile(r"No module named '([\w.]+)'")
+_CAUSE = re.compile(
+    r"^\s*(?:Caused by: )?[\w.$]*(?:Error|Exception): ([^\n]+)", re.MULTILINE
+)
+
+
+def run_job(frame: Any) -> list[Any]:
+    """Collect a small frame; what fails in an executor is told in one sentence."""
+    rows: list[Any] = run_action(frame.collect)
+    return rows
+
+
+def run_action(action: Callable[[], Any]) -> Any:
+    """Run something on Spark; what fails there is told in one sentence."""
+    try:
+        return action()
+    except RankineError:
+        raise
+    except Exception as error:
+        text = str(error)
+        if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
+            raise
+        raise in_one_sentence(text) from None
+
+
+def in_one_sentence(text: str) -> RankineError:
+    """Say in one sentence what Spark says in a page."""
+    ours, module = _OURS.search(text), _MODULE.search(text)
+    if ours and hasattr(errors, ours[1]):
+        kind: type[RankineError] = getattr(errors, ours[1])
+        return kind(ours[2])
+    if module:
+        package = module[1].split(".")[0]
+        todo = f"install {package} there"
+        if package == errors.__name__.split(".")[0]:
+            todo = "install it there, or call rankine.spark.ship(spark) first"
+        return MissingExtraError(f"the executors have no {package}; {todo}")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = _CAUSE.findall(text)
+    said = causes[-1] if causes else lines[0] if lines else "no reason given"
+    return DataError(f"Spark could not do it: {said}")

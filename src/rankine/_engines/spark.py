@@ -1,0 +1,418 @@
+"""evaluate on Spark: one job for all metrics, of which only small states come back."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import rankine
+from rankine._base.checks import check_count
+from rankine._base.text import count
+from rankine._conventions.convention import BY_RANK
+from rankine._engines.findings import doubts_on, refuse, said_of
+from rankine._engines.frames import Pair, Top, quoted
+from rankine._engines.jobs import run_action, run_job
+from rankine._engines.queries import JUDGED, LISTED, ROLES, Work
+from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.worker import states, values
+from rankine._evaluate.engine import refuse_spread
+from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.notes import notes_of
+from rankine._evaluate.options import Options
+from rankine._evaluate.result import Evaluation
+from rankine._join.ranks import Order
+from rankine._stats.intervals import Interval, Sample, check_interval, intervals
+from rankine.errors import DataError, ParameterError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from rankine._base.arrays import Floats
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.plan import Group, Plan
+    from rankine._metrics.metric import Metric
+
+_MOST = 50_000_000
+"""Values per query that are collected for an interval: 400 MB."""
+_MEMORY = "use rankine.evaluate, which has all data at hand"
+_REFUSED = {
+    "keep": f"items are not kept on Spark; {_MEMORY}",
+    "weights": f"queries have no weights on Spark; {_MEMORY}",
+    "items": f"metrics of lists are not computed on Spark; {_MEMORY}",
+    "train": f"metrics of lists are not computed on Spark; {_MEMORY}",
+    "reference": f"metrics of lists are not computed on Spark; {_MEMORY}",
+}
+"""Options of `rankine.evaluate` that Spark does not have -> why not."""
+_BY_ROWS = {
+    "order": {"given": "takes the order of rows"},
+    "tie": {
+        "input": "lets the order of rows decide ties",
+        "input_rev": "lets the order of rows decide ties",
+    },
+    "duplicates": {"last": "takes the last row of a repeated item"},
+    "ideal": {"given@k": "takes the judgements in the order of their rows"},
+}
+"""Choices of a convention for which rows need an order, which frames do not have."""
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    *,
+    convention: str | Convention = "rankine",
+    ties: str | None = None,
+    rel: float | None = None,
+    catalog: int | None = None,
+    columns: Mapping[str, Any] | None = None,
+    grades: Mapping[Any, float] | None = None,
+    depth: int | None = None,
+    name: str | None = None,
+    order: str | None = None,
+    sequence: str | None = None,
+    lower_is_better: bool = False,
+    lenient: bool = False,
+    partitions: int | None = None,
+    **more: Any,
+) -> SparkEvaluation:
+    """Evaluate a run against judgements, both Spark DataFrames, classic or Connect.
+
+    The numbers are those of `rankine.evaluate`, to the last bit, however the rows are
+    partitioned. One job computes all metrics; what it brings back is a few kilobytes
+    per partition, whatever the number of queries.
+
+    Args:
+        qrels: the judgements, a row per query and item.
+        run: the retrieved items, a row per query and item.
+        metrics: names or metrics.
+        convention: whose choices the numbers follow.
+        ties: as in `rankine.evaluate`.
+        rel: the smallest relevant grade, instead of the convention's.
+        catalog: number of items in the catalogue, for the metrics that need it.
+        columns: which column is what; recognised by their names if not given.
+        grades: what each grade in words is worth.
+        depth: use only the first items of each list; the other rows are dropped before
+            any are shuffled, and repeated items among them are not seen.
+        name: what to call the run.
+        order: what the ranking follows, instead of what the convention says.
+        sequence: a column of the run whose numbers say in which order the rows were
+            given, as frames have no order of their own. Conventions that look at it
+            need such a column. Judgements may have it, too.
+        lower_is_better: scores are distances, the smallest first.
+        lenient: drop rows without an id and repeated items, rank scores that are nan
+            last, and count them in the notes, instead of refusing them.
+        partitions: how many parts the queries are shared among; as many as Spark
+            chooses if not given.
+        more: other options of `rankine.evaluate`, which are refused with the reason.
+
+    Returns:
+        The means, with notes, intervals, and a DataFrame of the values per query.
+
+    Raises:
+        UsageError: a metric or an option is not valid, or not possible on Spark.
+        DataError: the data cannot be used.
+    """
+    for option in more:
+        known = Options.__dataclass_fields__
+        why = f"evaluate has no option {option!r}{nearest(option, known)}"
+        raise ParameterError(_REFUSED.get(option, why))
+    if partitions is not None:
+        check_count("partitions", partitions, least=1)
+    options = Options(
+        convention=convention,
+        ties=ties,
+        rel=rel,
+        catalog=catalog,
+        columns=columns,
+        grades=grades,
+        depth=depth,
+        name=name,
+        order=order,
+        lower_is_better=lower_is_better,
+        lenient=lenient,
+    )
+    job = prepare(metrics, options)
+    _check_metrics(job)
+    pair = Pair.of(qrels, run, job, sequence)
+    plan = by_scores(job.plan, pair)
+    _check_order(plan, pair)
+    for group in plan.groups if depth is not None else ():
+        refuse_spread(group)
+    if order in BY_RANK and not pair.run.empty.ranked:
+        msg = f"run has no rank column, which order={order!r} needs"
+        raise DataError(msg)
+    work = Work(
+        rankine.__version__,
+        opened(plan),
+        depth,
+        pair.run.scored,
+        pair.run.empty.ranked,
+        lenient,
+        pair.texts,
+    )
+    top = _top(plan, pair, options)
+    rows = pair.rows(partitions, top)
+    state = State([Sums() for _ in plan.asked])
+    for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
+        state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
+    refuse(state, job, pair)
+    return SparkEvaluation(job, pair, state, work, rows, top)
+
+
+class SparkEvaluation(Evaluation):
+    """What metrics come to on Spark, read like any `Evaluation`.
+
+    `mean`, `notes`, `warnings` and the t interval are at hand. `per_query` is a Spark
+    DataFrame, which is computed when it is used.
+    """
+
+    spread = "by Student's t over queries"
+
+    def __init__(
+        self,
+        job: Job,
+        pair: Pair,
+        state: State,
+        work: Work,
+        rows: Any,
+        top: Top | None,
+    ) -> None:
+        plan = job.plan
+        rules: dict[int, Convention] = {}
+        for group in plan.groups:
+            rules |= {number: rule for number, _, rule in group.members}
+        pooled = tuple(
+            Pooled(metric, rules[number], state.sums[number])
+            for number, metric in enumerate(plan.bound)
+        )
+        tables = (_Counted(range(state.n_queries)),)
+        super().__init__(plan, pooled, tables, job.options.name or "run")  # type: ignore[arg-type]
+        _ = self.mean  # which a convention may refuse
+        self._state, self._work, self._rows, self._pair = state, work, rows, pair
+        doubts = doubts_on(job, pair, state)
+        self._collected: dict[str, str] = {}
+        self._said = notes_of(
+            plan,
+            self.summaries,
+            state.seen,
+            doubts=doubts,
+            catalogue=(),
+            said=said_of(plan, pair, state, top),
+        )
+        of_tool = (caution.told() for caution in state.cautions)
+        self.warnings = (*doubts.warnings(), *filter(None, of_tool))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped, undefined, tied or collected, in sentences."""
+        return (*self._said, *self._collected.values())
+
+    @property
+    def per_query(self) -> Any:
+        """The values as they entered the means, as a Spark DataFrame.
+
+        It has a column query, then one per metric, and null where a query was left out.
+        Nothing is computed until it is used.
+        """
+        kind = self._pair.qrels.kind("query")
+        compared = "bigint" if self._pair.kinds["query"] == "ints" else "string"
+        labels = self._plan.labels
+        columns = (f"{quoted(label)} double" for label in labels)
+        schema = ", ".join([f"query {compared}", *columns])
+        frame = self._rows.mapInArrow(_function(values, self._work), schema)
+        wanted = "bigint" if kind == "ints" else "string"
+        query = frame["query"].cast(wanted).alias("query")
+        return frame.select(query, *(frame[quoted(label)] for label in labels))
+
+    @property
+    def queries(self) -> list[Any]:
+        """The ids of the queries, which are on Spark."""
+        raise _not_here()
+
+    def interval(
+        self,
+        metric: str | Metric,
+        confidence: float = 0.95,
+        method: str = "t",
+        *,
+        n_resamples: int = 2000,
+        seed: int = 0,
+    ) -> Interval:
+        """Return a confidence interval of a metric over queries.
+
+        Args:
+            metric: one of the metrics that were evaluated.
+            confidence: how often such an interval holds the true value.
+            method: ``t``, from the sums that are at hand; or ``bootstrap``, which
+                collects the values of the metric, 8 bytes per query, as a note says.
+            n_resamples: how many times queries are drawn.
+            seed: of the random numbers; the same seed gives the same interval.
+
+        Returns:
+            Low and high; nan with fewer than two queries.
+        """
+        label = self._label(metric)
+        check_interval(confidence, method, n_resamples, seed)
+        pooled: Any = self.summaries[label]
+        if method == "t":
+            return pooled.interval(confidence)  # type: ignore[no-any-return]
+        if pooled.sums.parts is not None:
+            msg = (
+                f"a bootstrap of {label} needs the numerators and denominators of all "
+                "queries, which are not kept; use method='t'"
+            )
+            raise ParameterError(msg)
+        sample = Sample(self._column(label), pooled.metric.summary)
+        (bounds,) = intervals(
+            [sample],
+            confidence=confidence,
+            method=method,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        return bounds
+
+    def _column(self, label: str) -> Floats:
+        """Collect the values of one metric."""
+        n = self._state.n_queries
+        if n > _MOST:
+            msg = (
+                f"{n:,} values are too many to collect; use method='t', which needs "
+                "only sums"
+            )
+            raise ParameterError(msg)
+        frame = self.per_query.select(quoted(label))
+        column = run_action(frame.toArrow).column(0)
+        said = f"{count(n, 'value')} of {label} ({8 * n:,} bytes) collected from Spark"
+        self._collected[label] = said
+        numbers: Floats = column.to_numpy()
+        return numbers
+
+    def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:  # noqa: ARG002
+        """Refuse, as the values per query are on Spark; `to_dict` has the rest."""
+        raise _not_here()
+
+    def to_frame(self, library: str = "polars") -> Any:  # noqa: ARG002
+        """Refuse, as the values per query are on Spark."""
+        raise _not_here()
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The number of queries, where the joined table would be."""
+
+    ids: range
+
+
+def _not_here() -> ParameterError:
+    msg = "the queries and their values are on Spark; per_query is a DataFrame of them"
+    return ParameterError(msg)
+
+
+def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:
+    """Return a function of batches that executors find in this package."""
+    return lambda batches: worker(work, batches)
+
+
+def _check_metrics(job: Job) -> None:
+    """Refuse metrics that cannot be computed bucket by bucket."""
+    job.check()
+    for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
+        across = bound.across
+        if metric.fact.origin is not None:
+            msg = f"{metric} is a function of your own; {_MEMORY}"
+            raise ParameterError(msg)
+        if across is not None:
+            todo = _MEMORY
+            if across.instead is not None:
+                todo = f"write {metric(**{across.parameter: across.instead})}"
+            msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
+            raise ParameterError(msg)
+    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
+    if listed:
+        metric = job.plan.asked[listed[0]]
+        msg = (
+            f"{metric} looks at the items of all lists, which stay on Spark; {_MEMORY}"
+        )
+        raise ParameterError(msg)
+
+
+def by_scores(plan: Plan, pair: Pair) -> Plan:
+    """Take the scores where there is no rank column."""
+    if pair.run.empty.ranked:
+        return plan
+
+    def by_score(rule: Convention) -> Convention:
+        by = "score" if pair.run.scored else "given"
+        asked = rule.order in BY_RANK or not pair.run.scored
+        return rule.replace(order=by) if asked else rule
+
+    return _with_rules(plan, by_score, by_score)
+
+
+def _top(plan: Plan, pair: Pair, options: Options) -> Top | None:
+    """Return which rows are enough; None if it is all of them."""
+    orders = {Order.of(group.rule, plan.rule) for group in plan.groups}
+    # A row that is dropped later must not take the place of another; and where rows
+    # have an order, all of them are compared with it.
+    drops = options.lenient or any(order.duplicates == "last" for order in orders)
+    if options.depth is None or drops or pair.sequence is not None:
+        return None
+    return Top(options.depth, min(order.bits for order in orders))
+
+
+def opened(plan: Plan) -> Plan:
+    """Return a plan for a part of the data: nothing is refused, rounded or missed."""
+
+    def table(rule: Convention) -> Convention:
+        negative = "zero" if rule.negative == "error" else rule.negative
+        return rule.replace(missing_run="zero", negative=negative)
+
+    def mean(rule: Convention) -> Convention:
+        empty = "skip" if rule.empty_truth == "error" else rule.empty_truth
+        return rule.replace(nothing="nan", decimals=None, empty_truth=empty)
+
+    return _with_rules(plan, table, mean)
+
+
+def _with_rules(
+    plan: Plan,
+    table: Callable[[Convention], Convention],
+    mean: Callable[[Convention], Convention],
+) -> Plan:
+    """Change what the groups of a plan follow: of their tables, and of their means."""
+
+    def changed(group: Group) -> Group:
+        members = tuple((n, metric, mean(rule)) for n, metric, rule in group.members)
+        return replace(group, rule=table(group.rule), members=members)
+
+    return replace(plan, groups=tuple(map(changed, plan.groups)))
+
+
+def _check_order(plan: Plan, pair: Pair) -> None:
+    """Refuse what depends on the order of rows, if nobody says what it is."""
+    known = {LISTED: pair.sequence is not None}
+    known[JUDGED] = pair.sequence in pair.qrels.types
+    whose = plan.preset or "the convention"
+    for group in plan.groups:
+        for number, metric, rule in group.members:
+            choices = {field: getattr(rule, field) for field in _BY_ROWS}
+            choices["ideal"] = metric.get("ideal")
+            for field, value in choices.items():
+                side = JUDGED if field == "ideal" else LISTED
+                why = _BY_ROWS[field].get(value)
+                if why is None or known[side]:
+                    continue
+                if field == "order" and not pair.run.scored:
+                    whose, why = (
+                        "a run without scores and ranks",
+                        _BY_ROWS[field][value],
+                    )
+                where = f"a column of {ROLES[side]}"
+                msg = (
+                    f"{whose} {why} for {plan.asked[number]}, and Spark keeps none; "
+                    f"name {where} that numbers the rows with sequence="
+                )
+                raise ParameterError(msg)

@@ -1,0 +1,266 @@
+"""State: what some queries come to, in exact sums and counts that merge in any order.
+
+It is small, whatever the number of queries, and travels from executors to the driver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.cached import cached_property
+from rankine._evaluate.notes import Seen
+from rankine._evaluate.summary import settled
+from rankine._evaluate.warnings import Caution, added
+from rankine._join.aligned import SHOWN
+from rankine._stats.exact import Exact, exact_sum, product_error, root, to_float
+from rankine._stats.exact import added as summed
+from rankine._stats.intervals import FLOOR, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankine._base.arrays import Floats
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.summary import Summary
+    from rankine._metrics.metric import Metric
+    from rankine.errors import RankineError
+
+NOTHING = Fraction(0)
+
+
+def _squares(x: Floats, y: Floats) -> Exact:
+    """Add up products exactly: each with what its rounding took."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = x * y
+        error = product_error(x, y, product)
+    if not np.isfinite(error).all():
+        return float(product.sum())  # of numbers near the largest, or beyond it
+    return summed(exact_sum(product), exact_sum(error))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the values of some queries add up to, for one metric.
+
+    Attributes:
+        n: how many queries have a value.
+        n_undefined: how many have none.
+        n_empty: how many have nothing to find.
+        n_empty_undefined: how many of these have no value.
+        worth: what the others of these count as, None if there are none.
+        empty_ids: the first few queries that have nothing to find.
+        total, squares: of the values, or of their logarithms.
+        parts: the same of pooled numerators and denominators: two sums, and those of
+            both squares and of their product; None where nothing is pooled.
+    """
+
+    n: int = 0
+    n_undefined: int = 0
+    n_empty: int = 0
+    n_empty_undefined: int = 0
+    worth: float | None = None
+    empty_ids: tuple[Any, ...] = ()
+    total: Exact = NOTHING
+    squares: Exact = NOTHING
+    parts: tuple[Exact, ...] | None = None
+
+    @staticmethod
+    def of(summary: Summary, ids: list[Any]) -> Sums:
+        """Add up the values of a summary."""
+        values, empty = summary.values, summary.empty
+        known = values[~np.isnan(values)]
+        if summary.metric.summary == "geometric":
+            known = np.log(np.maximum(known, FLOOR))
+        parts = None
+        if summary.parts is not None:
+            up, down = summary.parts
+            squares = _squares(up, up), _squares(down, down), _squares(up, down)
+            parts = exact_sum(up), exact_sum(down), *squares
+        of_empty = values[empty]
+        worth = of_empty[~np.isnan(of_empty)]
+        shown = np.flatnonzero(empty)[:SHOWN].tolist()
+        return Sums(
+            summary.n,
+            summary.n_undefined,
+            len(of_empty),
+            len(of_empty) - len(worth),
+            float(worth.min()) if len(worth) else None,
+            tuple(ids[number] for number in shown),
+            exact_sum(known),
+            _squares(known, known),
+            parts,
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        """Return what both come to."""
+        worth = [x for x in (self.worth, other.worth) if x is not None]
+        parts = self.parts or other.parts
+        if self.parts is not None and other.parts is not None:
+            pairs = zip(self.parts, other.parts, strict=True)
+            parts = tuple(summed(ours, theirs) for ours, theirs in pairs)
+        return Sums(
+            self.n + other.n,
+            self.n_undefined + other.n_undefined,
+            self.n_empty + other.n_empty,
+            self.n_empty_undefined + other.n_empty_undefined,
+            min(worth, default=None),
+            first(self.empty_ids, other.empty_ids),
+            summed(self.total, other.total),
+            summed(self.squares, other.squares),
+            parts,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """One metric over all queries, of which only the sums are known.
+
+    It is read like a `Summary`, but for the values.
+
+    Attributes:
+        metric: what was computed.
+        rule: the convention.
+        sums: what the values add up to.
+        weights: None, as all queries count the same.
+    """
+
+    metric: Metric
+    rule: Convention
+    sums: Sums
+    weights: None = None
+
+    @property
+    def n(self) -> int:
+        """How many queries entered."""
+        return self.sums.n
+
+    @property
+    def n_undefined(self) -> int:
+        """How many queries were left out because there is no value."""
+        return self.sums.n_undefined
+
+    @property
+    def n_empty(self) -> int:
+        """How many queries have nothing to find."""
+        return self.sums.n_empty
+
+    @property
+    def n_without_value(self) -> int:
+        """How many queries have something to find, and no value."""
+        return self.sums.n_undefined - self.sums.n_empty_undefined
+
+    @property
+    def fate_of_empty(self) -> str:
+        """What became of these queries, in words."""
+        worth = self.sums.worth
+        return "left out" if worth is None else f"counted as {worth:g}"
+
+    @cached_property
+    def value(self) -> float:
+        """The number that stands for all queries."""
+        sums, how = self.sums, self.metric.summary
+        if not sums.n:
+            number = math.nan
+        elif sums.parts is not None:
+            up, down = map(to_float, sums.parts[:2])
+            number = up / down if down else math.nan
+        elif how == "sum":
+            number = to_float(sums.total)
+        else:
+            number = to_float(sums.total) / sums.n
+            number = math.exp(number) if how == "geometric" else number
+        undefined = self.n_undefined if sums.parts is None else 0
+        return settled(self.metric, self.rule, number, sums.n, undefined)
+
+    def interval(self, confidence: float) -> Interval:
+        """Return Student's interval; of a ratio of sums by its linear approximation."""
+        from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+        sums, n = self.sums, self.sums.n
+        every = (sums.total, sums.squares, *(sums.parts or ()))
+        exact = [number for number in every if isinstance(number, Fraction)]
+        if n < 2 or len(exact) < len(every):  # noqa: PLR2004 - one has no spread
+            return Interval(math.nan, math.nan)
+        total, squares, *parts = exact
+        center = total / n
+        deviation = squares - total * center
+        if parts:
+            up, down, up_up, down_down, up_down = parts
+            if not down:
+                return Interval(math.nan, math.nan)
+            center = up / down
+            deviation = up_up - 2 * center * up_down + center**2 * down_down
+            deviation *= (n / down) ** 2
+        error = root(deviation / (n - 1)) / math.sqrt(n)
+        reach = float(stdtrit(n - 1, 1 - (1 - confidence) / 2)) * error
+        low, high = to_float(center) - reach, to_float(center) + reach
+        how = "mean" if parts else self.metric.summary
+        if how == "geometric":
+            return Interval(math.exp(low), math.exp(high))
+        scale = n if how == "sum" else 1
+        return Interval(low * scale, high * scale)
+
+
+@dataclass(eq=False)
+class State:
+    """What was seen of some queries.
+
+    Attributes:
+        sums: what the values add up to, for each metric.
+        counts: rows of judgements and of the run, and what became of them.
+        n_queries: how many queries were evaluated.
+        seen: what was seen of judged queries.
+        cautions: where numbers may not be those of a tool.
+        steps: how often a score is above the one before it, and whether one is below.
+        grades: the smallest and the largest grade.
+        alone_ids: the first few queries of the run that have no judgements.
+        fraction: the smallest grade with a fraction, if there is any.
+        problems: why some data cannot be used.
+    """
+
+    sums: list[Sums]
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    n_queries: int = 0
+    seen: Seen = field(default_factory=Seen)
+    cautions: tuple[Caution, ...] = ()
+    steps: tuple[int, bool] = (0, False)
+    grades: tuple[float, float] = (math.inf, -math.inf)
+    alone_ids: tuple[Any, ...] = ()
+    fraction: float = math.inf
+    problems: list[RankineError] = field(default_factory=list)
+
+    def add(self, other: State) -> None:
+        """Add what was seen of other queries."""
+        pairs = zip(self.sums, other.sums, strict=True)
+        self.sums = [ours + theirs for ours, theirs in pairs]
+        self.counts += other.counts
+        self.n_queries += other.n_queries
+        ours, theirs = self.seen, other.seen
+        self.seen = replace(
+            ours + theirs,
+            missing_ids=first(ours.missing_ids, theirs.missing_ids),
+            extra_ids=first(ours.extra_ids, theirs.extra_ids),
+        )
+        self.cautions = added((*self.cautions, *other.cautions))
+        rises, falls = self.steps
+        self.steps = rises + other.steps[0], falls or other.steps[1]
+        least, most = self.grades
+        self.grades = min(least, other.grades[0]), max(most, other.grades[1])
+        self.alone_ids = first(self.alone_ids, other.alone_ids)
+        self.fraction = min(self.fraction, other.fraction)
+        self.problems += other.problems
+
+
+def first(ours: Iterable[Any], theirs: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the smallest few ids of both, whichever came first.
+
+    >>> first(["b", "d"], ["a", "c"])
+    ('a', 'b', 'c')
+    """
+    return tuple(sorted([*ours, *theirs])[:SHOWN])

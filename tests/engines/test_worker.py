@@ -1,0 +1,260 @@
+"""What executors run gives the numbers of memory, however rows are shared and cut."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankine as rk
+from rankine._engines.findings import refuse
+from rankine._engines.queries import JUDGED, LISTED, Work
+from rankine._engines.spark import by_scores, opened
+from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.worker import states, values
+from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.options import Options
+from rankine.errors import RankineError
+
+pa = pytest.importorskip("pyarrow")
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator
+
+    from rankine._evaluate.evaluate import Job
+
+Row = tuple[Any, Any, float]
+METRICS = (
+    "nDCG@3", "AP", "RR@2", "P@2", "R@3", "Rprec", "Bpref", "RBP", "gm_AP", "NumRet",
+    "NumRelRet", "Success@1", "Judged@2", "F@2", "SetF",
+)  # fmt: skip
+METRICS_BY_RULE = {
+    "surprise": ["FCP(weighing='pairs')", "P@2"],
+    "sklearn": ["nDCG@3", "AP", "RR"],
+}
+PAIR: Any = SimpleNamespace(
+    qrels=SimpleNamespace(scored=True, empty=SimpleNamespace(column="grade")),
+    run=SimpleNamespace(
+        scored=True, empty=SimpleNamespace(column="score", ranked=False)
+    ),
+)
+"""Frames, of which only the names of columns are asked for."""
+
+
+def _words(error: BaseException) -> list[str]:
+    """Return the words of a message before it names an id."""
+    return re.split(r"[('\d]|in run", str(error))[0].split()
+
+
+def batches(rows: list[tuple[Any, ...]], kind: Any, size: int) -> Iterator[Any]:
+    for begin in range(0, len(rows), size):
+        query, item, value, side = zip(*rows[begin : begin + size], strict=True)
+        columns = {
+            "query": pa.array(query, kind),
+            "item": pa.array(item, kind),
+            "value": pa.array(value, pa.float64()),
+            "kind": pa.array(side, pa.int8()),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def unpickled(text: bytes) -> Any:
+    return pickle.loads(text)  # noqa: S301 - made in this test
+
+
+def state_of(work: Work, rows: Iterator[Any]) -> State:
+    (batch,) = states(work, rows)
+    state: State = unpickled(batch.column("state")[0].as_py())
+    return state
+
+
+def shared(
+    job: Job,
+    qrels: list[Row],
+    run: list[Row],
+    *,
+    n_parts: int,
+    size: int,
+    n_rows: int,
+    lenient: bool = False,
+) -> tuple[State, list[dict[str, Any]]]:
+    """Evaluate rows that are shared among workers; those of a query stay in order."""
+    plan = opened(by_scores(job.plan, PAIR))
+    work = Work(rk.__version__, plan, None, True, False, lenient, (), n_rows)
+    rows = [(*row, JUDGED) for row in qrels] + [(*row, LISTED) for row in run]
+    text = isinstance(rows[0][0], str)
+    ids = sorted({row[0] for row in rows})
+    total = State([Sums() for _ in plan.asked])
+    frames = []
+    for part in range(n_parts):
+        theirs = set(ids[part::n_parts])
+        part_rows = sorted(
+            (row for row in rows if row[0] in theirs), key=lambda row: row[0]
+        )
+        kind = pa.string() if text else pa.int64()
+        total.add(
+            state_of(unpickled(pickle.dumps(work)), batches(part_rows, kind, size))
+        )
+        if not total.problems:
+            for frame in values(work, batches(part_rows, kind, size)):
+                frames += frame.to_pylist()
+    return total, frames
+
+
+def numbers(job: Job, state: State) -> dict[str, float]:
+    rules = {n: rule for group in job.plan.groups for n, _, rule in group.members}
+    return {
+        job.plan.labels[number]: Pooled(metric, rules[number], state.sums[number]).value
+        for number, metric in enumerate(job.plan.bound)
+    }
+
+
+def settled(job: Job, state: State) -> dict[str, float]:
+    """Return the numbers of data that nothing is to be said against."""
+    refuse(state, job, PAIR)
+    return numbers(job, state)
+
+
+def frame(rows: list[Row], value: str) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["query", "item", value], orient="row")
+
+
+ids = st.sampled_from(["10", "9", "a", "B", "ä", "z1"])
+ints = st.sampled_from([1, 2, 9, 10, 33])
+
+
+@st.composite
+def data(draw: st.DrawFn, id_: st.SearchStrategy[Any]) -> tuple[list[Row], list[Row]]:
+    """Draw judgements and lists with ties and repeats, some of them for one query."""
+    pairs = st.tuples(id_, id_)
+    judged = draw(st.dictionaries(pairs, st.sampled_from([0, 1, 2, 3]), min_size=1))
+    score = st.sampled_from([0.25, 0.5, 0.5000000001, 1.0, -1.0])
+    listed = draw(st.lists(st.tuples(pairs, score), min_size=1, max_size=25))
+    if draw(st.booleans()):
+        listed = list(dict(listed).items())
+    qrels = [(*pair, float(grade)) for pair, grade in judged.items()]
+    return qrels, [(*pair, number) for pair, number in listed]
+
+
+def asked(convention: str) -> list[str]:
+    """Return the metrics that a convention allows."""
+    return METRICS_BY_RULE.get(convention) or list(METRICS)
+
+
+@pytest.mark.parametrize("convention", sorted(rk.conventions()))
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_every_convention_gives_the_numbers_of_memory(
+    convention: str, drawn: st.DataObject
+) -> None:
+    qrels, run = drawn.draw(data(drawn.draw(st.sampled_from([ids, ints]))))
+    n_parts = drawn.draw(st.sampled_from([1, 2, 7]))
+    size, n_rows = drawn.draw(st.sampled_from([(1, 1), (3, 2), (1000, 1000)]))
+    job = prepare(asked(convention), Options(convention=convention))
+    state, frames = shared(job, qrels, run, n_parts=n_parts, size=size, n_rows=n_rows)
+    try:
+        memory = rk.evaluate(
+            frame(qrels, "grade"), frame(run, "score"), asked(convention),
+            convention=convention,
+        )  # fmt: skip
+    except RankineError as error:
+        with pytest.raises(type(error)) as refused:
+            settled(job, state)
+        # Neither the places of rows nor the order of ids are those of memory.
+        words = zip(*map(_words, (error, refused.value)), strict=False)
+        assert all(ours == theirs for ours, theirs in words)
+        return
+
+    assert str(settled(job, state)) == str(dict(memory.mean))
+    by_query = {row["query"]: row for row in frames}
+    assert by_query == {row["query"]: row for row in memory.per_query.to_dicts()}
+    assert len(frames) == memory.per_query.height
+    assert state.n_queries == memory.per_query.height
+    cautions = filter(None, (caution.told() for caution in state.cautions))
+    assert tuple(cautions) == memory._told_of_tool  # noqa: SLF001
+
+
+@settings(max_examples=100, deadline=None)
+@given(data(ids), st.randoms(use_true_random=False), st.sampled_from([1, 2, 5]))
+def test_neither_the_order_of_rows_nor_the_parts_matter(
+    drawn: tuple[list[Row], list[Row]], shuffle: random.Random, n_parts: int
+) -> None:
+    qrels, run = drawn
+    job = prepare(METRICS, Options(lenient=True))
+    memory = rk.evaluate(
+        frame(qrels, "grade"), frame(run, "score"), METRICS, lenient=True
+    ) if {row[0] for row in qrels} & {row[0] for row in run} else None  # fmt: skip
+    shuffle.shuffle(run)
+    shuffle.shuffle(qrels)
+    state, frames = shared(
+        job, qrels, run, n_parts=n_parts, size=2, n_rows=3, lenient=True
+    )
+
+    if memory is not None:
+        assert str(numbers(job, state)) == str(dict(memory.mean))
+        assert {row["query"]: row for row in frames} == {
+            row["query"]: row for row in memory.per_query.to_dicts()
+        }
+
+
+def test_values_by_hand() -> None:
+    job = prepare(["AP", "RR"], Options())
+    qrels = [("q1", "a", 1.0), ("q1", "b", 1.0), ("q2", "c", 1.0), ("q3", "d", 1.0)]
+    run = [("q1", "b", 2.0), ("q1", "x", 2.0), ("q1", "a", 1.0), ("q2", "c", 0.5)]
+
+    state, _ = shared(job, qrels, run, n_parts=2, size=2, n_rows=2)
+
+    # x comes before b, as its id is larger; q3 has no list.
+    assert numbers(job, state) == {
+        "AP": ((1 / 2 + 2 / 3) / 2 + 1 + 0) / 3,
+        "RR": (1 / 2 + 1 + 0) / 3,
+    }
+
+
+def test_rows_without_an_id_are_counted() -> None:
+    job = prepare(["AP"], Options())
+    work = Work(rk.__version__, opened(job.plan), None, True, False, False)
+    rows = [
+        (None, "a", 1.0, JUDGED), (None, "a", 1.0, LISTED), (None, None, 1.0, LISTED),
+        ("q", None, 1.0, LISTED), ("q", "a", 1.0, LISTED), ("q", "a", 1.0, JUDGED),
+    ]  # fmt: skip
+
+    state = state_of(work, batches(rows, pa.string(), 3))
+
+    assert state.counts["qrels", "query"] == 1
+    assert state.counts["run", "query"] == 2
+    assert state.counts["run", "item"] == 1
+    assert state.sums[0].total == 1
+
+
+def test_another_version_is_refused() -> None:
+    job = prepare(["AP"], Options())
+    work = Work("0.1", opened(job.plan), None, True, False, False)
+
+    state = state_of(work, iter(()))
+
+    expected = (
+        f"the executors have rankine {rk.__version__}, and the driver has 0.1; install "
+        "the same version, or call rankine.spark.ship(spark) before anything is "
+        "evaluated"
+    )
+    assert [str(problem) for problem in state.problems] == [expected]
+
+
+def test_a_worker_needs_numpy_and_pyarrow_alone() -> None:
+    absent = ("polars", "scipy", "pydantic", "click", "rich", "yaml", "pyspark")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        "import rankine._engines.worker"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)

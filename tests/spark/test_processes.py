@@ -1,0 +1,57 @@
+"""Executors in processes of their own, one of which dies; and Spark Connect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
+
+HERE = Path(__file__).parent
+EXECUTOR = os.environ.get("RANKINE_EXECUTOR", "")
+
+
+def printed(program: str, *arguments: str) -> dict[str, Any]:
+    """Run a program, and return what it prints last."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    ended = subprocess.run(
+        [sys.executable, str(HERE / program), *arguments],
+        env=env, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    seen: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return seen
+
+
+@pytest.mark.skipif(not EXECUTOR, reason="needs a bare interpreter; see make spark")
+def test_bare_executors_and_one_that_is_killed(tmp_path: Path) -> None:
+    seen = printed("on_cluster.py", str(Path(EXECUTOR).absolute()), str(tmp_path))
+
+    assert seen["executors"] == 2
+    assert seen["has"] == [""]
+    assert seen["before"] == (
+        "the executors have no rankine; install it there, or call "
+        "rankine.spark.ship(spark) first"
+    )
+    assert seen["shipped"] == seen["memory"]
+    assert seen["per_query"] is True
+    assert seen["running"] is True
+    assert seen["killed"] == seen["memory"]
+
+
+def test_connect(tmp_path: Path) -> None:
+    seen = printed("on_connect.py", str(tmp_path))
+
+    assert seen["kind"].startswith("pyspark.sql.connect")
+    assert seen["mean"] == {"AP": ((1 + 2 / 3) / 2 + 1) / 3, "RR": 2 / 3}
+    assert seen["rows"] == [["q1", (1 + 2 / 3) / 2, 1], ["q2", 1, 1], ["q3", 0, 0]]
+    assert seen["depth"] == {"RR": 2 / 3}
+    assert seen["interval"][0] < seen["bootstrap"][0] < seen["mean"]["AP"]
+    assert seen["twice"].startswith("item ")
+    assert "appears twice for query 'q" in seen["twice"]

@@ -1,0 +1,127 @@
+"""What is refused on Spark, in which words, and before a job starts where it can be."""
+
+# ruff: noqa: E501 - messages stand on one line, as the user sees them
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rankine.errors import DataError, MissingExtraError, RankineError
+
+pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
+
+import rankine.spark
+from rankine._engines.jobs import in_one_sentence
+
+MEMORY = "use rankine.evaluate, which has all data at hand"
+QRELS = [("q", "a", 1.0)]
+RUN = [("q", "a", 0.5), ("q", "b", 0.25)]
+
+
+def frames(
+    spark: Any, qrels: list[Any] = QRELS, run: list[Any] = RUN
+) -> tuple[Any, Any]:
+    return (
+        spark.createDataFrame(qrels, "query string, item string, grade double"),
+        spark.createDataFrame(run, "query string, item string, score double"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("AP", {"weights": {"q": 1}}, f"queries have no weights on Spark; {MEMORY}"),
+        ("AP", {"keep": 3}, f"items are not kept on Spark; {MEMORY}"),
+        ("AP", {"lenent": True}, "evaluate has no option 'lenent'; did you mean 'lenient'?"),
+        ("AP", {"partitions": 0}, "partitions must be an integer of at least 1, got 0"),
+        ("AP", {"sequence": "at"}, "run has no column 'at', which sequence= names; it has query, item, score"),
+        ("AP", {"order": "rank"}, "run has no rank column, which order='rank' needs"),
+        ("ERR", {}, "ERR takes the highest grade of all judgements, which no part of the data knows; write ERR(max_grade=4)"),
+        ("AP", {"convention": "recmetrics"}, "recmetrics takes the order of rows for AP, and Spark keeps none; name a column of run that numbers the rows with sequence="),
+    ],
+)  # fmt: skip
+def test_refused_before_a_job_starts(
+    spark: Any, jobs: Any, metric: str, options: dict[str, Any], message: str
+) -> None:
+    data = frames(spark)
+
+    with pytest.raises(RankineError) as refused:
+        rankine.spark.evaluate(*data, metric, **options)
+
+    assert str(refused.value) == message
+    assert len(jobs) == 0
+
+
+def test_frames_of_other_libraries_are_refused(spark: Any) -> None:
+    _, run = frames(spark)
+
+    with pytest.raises(RankineError) as refused:
+        rankine.spark.evaluate({"q": {"a": 1}}, run)
+
+    assert str(refused.value) == (
+        "qrels must be a Spark DataFrame, got dict; rankine.evaluate takes data in memory"
+    )
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        (QRELS, [*RUN, (None, "b", 0.5)], "run: 1 query id is missing; lenient=True drops such rows"),
+        ([*QRELS, ("q", None, 1.0), ("q", "", 1.0)], RUN, "qrels: 2 item ids are missing; lenient=True drops such rows"),
+        (QRELS, [*RUN, ("q", "a", 0.1)], "item 'a' appears twice for query 'q' in run; lenient=True keeps the best of each"),
+        ([*QRELS, ("q", "a", 2.0)], RUN, "item 'a' is judged twice for query 'q' in qrels; lenient=True keeps the largest grade of each"),
+        (QRELS, [("q", "a", float("nan"))], "run: 1 score is not a number that can be compared; lenient=True or --lenient ranks such items last"),
+        (QRELS, [("r", "a", 1.0)], "0 of 1 judged queries are in the run; the judgements have 'q', the run has 'r'"),
+        ([], RUN, "qrels: no judgements in it"),
+        (QRELS, [], "run: no rows in it"),
+    ],
+)  # fmt: skip
+def test_data_are_refused_in_one_sentence(
+    spark: Any, qrels: list[Any], run: list[Any], message: str
+) -> None:
+    with pytest.raises(DataError) as refused:
+        rankine.spark.evaluate(*frames(spark, qrels, run), "AP")
+
+    assert str(refused.value) == message
+
+
+def test_a_column_that_cannot_be_computed_is_told_in_one_sentence(spark: Any) -> None:
+    qrels, run = frames(spark)
+    broken = run.selectExpr(
+        "query", "item", "raise_error('disk on fire') + score AS score"
+    )
+
+    with pytest.raises(DataError) as refused:
+        rankine.spark.evaluate(qrels, broken, "AP")
+
+    assert "disk on fire" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 200
+
+
+def test_what_executors_lack_is_named() -> None:
+    told = in_one_sentence(
+        "Traceback\n ModuleNotFoundError: No module named 'rankine'\n"
+    )
+
+    assert isinstance(told, MissingExtraError)
+    assert str(told) == (
+        "the executors have no rankine; install it there, or call "
+        "rankine.spark.ship(spark) first"
+    )
+
+
+def test_what_is_dropped_is_counted(spark: Any) -> None:
+    qrels = [*QRELS, (None, "a", 1.0)]
+    run = [*RUN, (None, "b", 0.5), ("q", None, 0.5), ("q", "b", 0.7), ("q", "c", None)]
+    run.append(("q", "d", float("nan")))
+
+    ev = rankine.spark.evaluate(*frames(spark, qrels, run), "AP", lenient=True)
+
+    # b has 0.7 now, and comes before a.
+    assert ev["AP"] == 1 / 2
+    notes = " | ".join(ev.notes)
+    assert "qrels: 1 row without an id: dropped" in notes
+    assert "run: 2 rows without an id: dropped" in notes
+    assert "run: 1 row repeating an item: dropped, the best score is kept" in notes
