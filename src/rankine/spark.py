@@ -11,6 +11,7 @@ from __future__ import annotations
 from rankine.errors import MissingExtraError
 
 try:
+    from rankine._engines.comparing import compare
     from rankine._engines.shipped import ship
     from rankine._engines.spark import SparkEvaluation, evaluate
 except ModuleNotFoundError as error:
@@ -19,4 +20,4 @@ except ModuleNotFoundError as error:
     msg = "Spark needs pyarrow; install rankine-eval[spark]"
     raise MissingExtraError(msg) from None
 
-__all__ = ["SparkEvaluation", "evaluate", "ship"]
+__all__ = ["SparkEvaluation", "compare", "evaluate", "ship"]

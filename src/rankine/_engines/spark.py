@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Group, Plan
     from rankine._metrics.metric import Metric
 
-_MOST = 50_000_000
-"""Values per query that are collected for an interval: 400 MB."""
+MOST = 50_000_000
+"""Values per query that are collected: 400 MB."""
 _MEMORY = "use rankine.evaluate, which has all data at hand"
 _REFUSED = {
     "keep": f"items are not kept on Spark; {_MEMORY}",
@@ -277,7 +277,7 @@ class SparkEvaluation(Evaluation):
     def _column(self, label: str) -> Floats:
         """Collect the values of one metric."""
         n = self._state.n_queries
-        if n > _MOST:
+        if n > MOST:
             msg = (
                 f"{n:,} values are too many to collect; use method='t', which needs "
                 "only sums"
@@ -290,13 +290,12 @@ class SparkEvaluation(Evaluation):
         numbers: Floats = column.to_numpy()
         return numbers
 
-    def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:  # noqa: ARG002
+    def _refuse(self, *_: Any, **__: Any) -> Any:
         """Refuse, as the values per query are on Spark; `to_dict` has the rest."""
         raise _not_here()
 
-    def to_frame(self, library: str = "polars") -> Any:  # noqa: ARG002
-        """Refuse, as the values per query are on Spark."""
-        raise _not_here()
+    curve = recall_at_precision = worst = plot = report = _refuse
+    save = to_json = to_frame = _refuse
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def compare_runs(
     All that can be checked without data is checked first. Judgements are read once.
     """
     settings.check(weighted=job.options.weights is not None)
-    _check_systems(tuple(runs))
+    check_systems(tuple(runs))
     check_baseline(baseline, tuple(runs))
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         if bound.fact.without is None:
@@ -185,7 +185,7 @@ def compare_evaluations(
             if metric in wholes:
                 continue
             if summary.parts is not None:  # pooled by the convention
-                raise _no_mean(label)
+                raise no_mean(label)
             _, table = table_of(evaluation, label)
             places = placed[id(table.ids)]
             values[metric, system, places] = summary.values
@@ -197,7 +197,7 @@ def compare_evaluations(
         lows, highs, tuple(bound[label].higher_is_better for label in labels), weights,
         wholes,
     )  # fmt: skip
-    notes = [*_unpaired(compared), *_contested(first.metrics)]
+    notes = [*unpaired(compared), *contested(first.metrics)]
     notes += whole_notes(labels, wholes, settings)
     for name, evaluation in evaluations.items():
         notes += [f"{name}: {note}" for note in evaluation.notes]
@@ -207,7 +207,7 @@ def compare_evaluations(
         baseline=baseline,
         margins=margins,
         evaluations=evaluations,
-        notes=tuple(_once(notes, tuple(evaluations))),
+        notes=tuple(said_once(notes, tuple(evaluations))),
         by=by,
     )
 
@@ -272,7 +272,7 @@ def compare_values(
         msg = "a query appears twice in the frame; give each query one row"
         raise DataError(msg)
     names = tuple(name for name in table.columns if name != "query")
-    _check_systems(names)
+    check_systems(names)
     check_baseline(baseline, names)
     order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
     columns = [_numbers_of(table, name)[order] for name in names]
@@ -286,7 +286,7 @@ def compare_values(
         (higher_is_better,),
     )  # fmt: skip
     margins = margins_of(margin, ("value",))
-    notes = tuple(_unpaired(compared))
+    notes = tuple(unpaired(compared))
     return Comparison(
         compared, settings, baseline=baseline, margins=margins, notes=notes
     )
@@ -321,7 +321,8 @@ def runs_of(runs: Any) -> dict[str, Any]:
     return named
 
 
-def _check_systems(names: tuple[str, ...]) -> None:
+def check_systems(names: tuple[str, ...]) -> None:
+    """Refuse a comparison of fewer than two systems, or of names that are no text."""
     if len(names) < 2:  # noqa: PLR2004 - nothing to compare
         what = f"only {names[0]}" if names else "none"
         msg = f"a comparison needs at least two systems, got {what}"
@@ -342,10 +343,11 @@ def check_metric(asked: Metric, bound: Metric) -> None:
     """Refuse a metric whose number is not a mean over queries."""
     pooled = bound.get("aggregate") == "ratio_of_sums"
     if has_no_weights(bound) or bound.summary != "mean" or pooled:
-        raise _no_mean(str(asked))
+        raise no_mean(str(asked))
 
 
-def _no_mean(label: str) -> ParameterError:
+def no_mean(label: str) -> ParameterError:
+    """Return the error of a number that is not a mean over queries."""
     msg = (
         f"{label} is not a mean over queries, and so has no differences per query to "
         "test; evaluate it for each run"
@@ -371,7 +373,7 @@ def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
     return margins
 
 
-def _unpaired(compared: Compared) -> list[str]:
+def unpaired(compared: Compared) -> list[str]:
     """Say which queries only some systems have; refuse two that share none."""
     notes = []
     there = ~np.isnan(compared.values)
@@ -401,7 +403,7 @@ def _refuse_apart(compared: Compared, there: Any, label: str) -> None:
                 raise DataError(msg)
 
 
-def _contested(metrics: tuple[Metric, ...]) -> list[str]:
+def contested(metrics: tuple[Metric, ...]) -> list[str]:
     """Say of metrics whose means are contested why that is so."""
     return [
         f"{metric}: {metric.fact.contested}"
@@ -410,7 +412,7 @@ def _contested(metrics: tuple[Metric, ...]) -> list[str]:
     ]
 
 
-def _once(notes: list[str], names: tuple[str, ...]) -> list[str]:
+def said_once(notes: list[str], names: tuple[str, ...]) -> list[str]:
     """Put notes that all runs share into one, without their names."""
     said: dict[str, list[str]] = {}
     for note in notes:

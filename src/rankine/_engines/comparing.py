@@ -1,0 +1,157 @@
+"""compare on Spark: values per query are computed there, and compared here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.text import count
+from rankine._engines.jobs import run_action
+from rankine._engines.spark import MOST, SparkEvaluation, evaluate
+from rankine._evaluate.compare import (
+    check_baseline,
+    check_metric,
+    check_systems,
+    contested,
+    margins_of,
+    no_mean,
+    said_once,
+    unpaired,
+)
+from rankine._evaluate.compared import Compared
+from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.options import Options
+from rankine._stats.paired import DRAWS
+from rankine._stats.pairwise import Settings
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankine._metrics.metric import Metric
+
+
+def compare(
+    qrels: Any,
+    runs: Any,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    family: str = "metric",
+    confidence: float = 0.95,
+    margin: float | Mapping[str, float] | None = None,
+    by: Any = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare systems whose runs are Spark DataFrames.
+
+    Each run is evaluated where it is. The values of all queries are then collected, 8
+    bytes for each query, metric and run, as a note says; all tests work as in
+    `rankine.compare` and give the same numbers. Items stay on Spark, so that
+    `Comparison.moved` shows queries alone. The intervals of means are Student's.
+
+    Args:
+        qrels: the judgements.
+        runs: name -> run.
+        metrics: names or metrics, each with a value per query.
+        baseline: as in `rankine.compare`.
+        test: as in `rankine.compare`.
+        correction: as in `rankine.compare`.
+        family: as in `rankine.compare`.
+        confidence: as in `rankine.compare`.
+        margin: as in `rankine.compare`.
+        by: as in `rankine.compare`, not from Spark.
+        draws: as in `rankine.compare`.
+        seed: as in `rankine.compare`.
+        options: those of `rankine.spark.evaluate`.
+
+    Returns:
+        The comparison.
+
+    Raises:
+        UsageError: a metric or an option is not valid, or not possible on Spark.
+        DataError: the data cannot be used, or two systems share no query.
+    """
+    settings = Settings(test, correction, family, confidence, draws, seed)
+    settings.check()
+    if not isinstance(runs, Mapping):
+        msg = f"runs must be a mapping from name to run, got {type(runs).__name__}"
+        raise ParameterError(msg)
+    if "name" in options:
+        msg = "name= is for one run; the keys of runs are their names"
+        raise ParameterError(msg)
+    check_systems(tuple(runs))
+    check_baseline(baseline, tuple(runs))
+    known = options.keys() & Options.__dataclass_fields__.keys()
+    plan = prepare(metrics, Options(**{key: options[key] for key in known})).plan
+    for asked, bound in zip(plan.asked, plan.bound, strict=True):
+        check_metric(asked, bound)
+    margins = margins_of(margin, plan.labels)
+    evaluations = {
+        name: evaluate(qrels, run, metrics, name=name, **options)
+        for name, run in runs.items()
+    }
+    compared, n_values = _collected(evaluations, confidence)
+    notes = [*unpaired(compared), *contested(plan.asked)]
+    for name, evaluation in evaluations.items():
+        notes += [f"{name}: {note}" for note in evaluation.notes]
+    values = count(n_values, "value")
+    notes.append(f"{values} ({8 * n_values:,} bytes) collected from Spark")
+    return Comparison(
+        compared,
+        settings,
+        baseline=baseline,
+        margins=margins,
+        notes=tuple(said_once(notes, tuple(runs))),
+        by=by,
+    )
+
+
+def _collected(
+    evaluations: Mapping[str, SparkEvaluation], confidence: float
+) -> tuple[Compared, int]:
+    """Collect the values of all queries, and say how many there are."""
+    first = next(iter(evaluations.values()))
+    labels = tuple(first.summaries)
+    for evaluation in evaluations.values():
+        for label, pooled in evaluation.summaries.items():
+            if pooled.sums.parts is not None:  # type: ignore[attr-defined]
+                raise no_mean(label)
+    n_values = len(labels) * sum(
+        evaluation.summaries[labels[0]].n for evaluation in evaluations.values()
+    )
+    if n_values > MOST:
+        msg = (
+            f"{n_values:,} values are too many to collect; compare fewer metrics or "
+            f"runs at a time, or a sample of at most {MOST:,} values"
+        )
+        raise ParameterError(msg)
+    tables = [run_action(run.per_query.toArrow) for run in evaluations.values()]
+    ids = [table.column("query").to_pylist() for table in tables]
+    texts = {str(query): query for queries in ids for query in queries}
+    order = {text: place for place, text in enumerate(sorted(texts))}
+    shape = len(labels), len(tables), len(order)
+    values = np.full(shape, np.nan)
+    means, lows, highs = np.full((3, *shape[:2]), np.nan)
+    for system, (table, evaluation) in enumerate(
+        zip(tables, evaluations.values(), strict=True)
+    ):
+        places = [order[str(query)] for query in ids[system]]
+        for metric, label in enumerate(labels):
+            values[metric, system, places] = table.column(label).to_numpy()
+            means[metric, system] = evaluation[label]
+            bounds = evaluation.interval(label, confidence)
+            lows[metric, system], highs[metric, system] = bounds
+    directions = tuple(metric.higher_is_better for metric in first.bound)
+    queries = [texts[text] for text in order]
+    compared = Compared(
+        tuple(evaluations), labels, queries, values, means, lows, highs, directions
+    )
+    return compared, n_values
