@@ -17,8 +17,8 @@ from rankine._base.text import count
 from rankine._evaluate.compared import Compared
 from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.options import options_of
-from rankine._evaluate.result import draw_intervals
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.together import evaluate_each
 from rankine._evaluate.wholes import check_whole, whole_notes, whole_of

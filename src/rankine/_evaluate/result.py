@@ -10,14 +10,15 @@ from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.drawn import DrawnEvaluation
+from rankine._evaluate.intervals import draw_intervals
+from rankine._evaluate.means import Means
 from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in, told_in
-from rankine._evaluate.summary import Means
 from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
 from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
 from rankine._metrics.names import parse
-from rankine._stats.intervals import Interval, check_interval, intervals
+from rankine._stats.intervals import Interval, check_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -433,36 +434,6 @@ class Evaluation(DrawnEvaluation):
         from rankine._report.export import to_html  # noqa: PLC0415
 
         return to_html(self)
-
-
-def draw_intervals(
-    evaluations: Sequence[Evaluation],
-    confidence: float = 0.95,
-    method: str = "bootstrap",
-    n_resamples: int = 2000,
-    seed: int = 0,
-) -> None:
-    """Take the intervals of all metrics of some evaluations.
-
-    Queries are drawn once for all metrics that have a value for as many of them; no
-    interval depends on which others are taken with it.
-    """
-    options = (confidence, method, n_resamples, seed)
-    places = [
-        (evaluation, label)
-        for evaluation in evaluations
-        for label in evaluation.summaries
-    ]
-    bounds = intervals(
-        [evaluation.summaries[label].sample for evaluation, label in places],
-        confidence=confidence,
-        method=method,
-        n_resamples=n_resamples,
-        seed=seed,
-    )
-    for (evaluation, label), pair in zip(places, bounds, strict=True):
-        known = evaluation.drawn.setdefault(options, {})
-        known[label] = evaluation.summaries[label].inside(pair)
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:

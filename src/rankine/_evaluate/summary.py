@@ -12,10 +12,10 @@ from rankine._base.cached import cached_property
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR, Interval, Sample
-from rankine.errors import DataError, UsageError
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
@@ -399,53 +399,3 @@ def _nothing(metric: Metric, rule: Convention) -> float:
         msg = f"no query is left to average {metric.label} over"
         raise DataError(msg)
     return 0.0 if rule.nothing == "zero" else math.nan
-
-
-class Means(dict[str, float]):
-    """A dict from the canonical names of metrics to their numbers.
-
-    Asked for one metric, with ``[]``, ``in`` or ``get``, it reads its name as
-    `evaluate` does; in all else it is a plain dict, in the order asked.
-
-    >>> from rankine._metrics.names import parse
-    >>> means = Means({"AP@10": 0.5}, parse)
-    >>> means["MAP@10"], "map_cut.10" in means, means.get("AP", 0), means
-    (0.5, True, 0, {'AP@10': 0.5})
-    """
-
-    def __init__(
-        self, numbers: Mapping[str, float], read: Callable[[str], object]
-    ) -> None:
-        super().__init__(numbers)
-        self._read = read
-
-    def __missing__(self, key: Any) -> float:
-        """Return the number of a metric that is spelled in another way."""
-        label = self._label(key)
-        if label is None:
-            msg = f"{key} was not evaluated; the metrics are {', '.join(self)}"
-            raise KeyError(msg)
-        return self[label]
-
-    def __contains__(self, key: object) -> bool:
-        """Say whether a metric was evaluated."""
-        return super().__contains__(key) or self._label(key) is not None
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return the number of a metric, or the default if it was not evaluated."""
-        try:
-            return self[key]
-        except KeyError:
-            return default
-
-    def _label(self, key: object) -> str | None:
-        """Return the canonical name of a metric, if it was evaluated."""
-        try:
-            label = str(self._read(str(key)))
-        except UsageError:
-            return None
-        return label if super().__contains__(label) else None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle as what it is made of."""
-        return type(self), (dict(self), self._read)

@@ -16,7 +16,7 @@ from rankine import __version__
 from rankine._base.cached import cached_property
 from rankine._base.paths import write_whole
 from rankine._evaluate.compare import compare_evaluations
-from rankine._evaluate.result import draw_intervals
+from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.summary import finite
 from rankine._evaluate.worst import table_of as joined_of
 from rankine._experiment.inputs import FILES
