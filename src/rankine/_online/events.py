@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -55,6 +57,7 @@ class Events:
         kinds: the kinds that it has.
         words: the words of its events.
         clock: how its times were written.
+        currency: the one in which its values and costs are, if it says so.
         n_read: how many rows were read.
         remarks: what is so of some events, and of how many.
         excluded: rows that were left out while reading, by reason.
@@ -66,6 +69,7 @@ class Events:
     kinds: frozenset[str]
     words: frozenset[str]
     clock: str
+    currency: str
     n_read: int
     remarks: Mapping[str, int]
     excluded: Mapping[str, int]
@@ -118,7 +122,9 @@ def event_batches(
             continue
         origin = origin_of(table.name, loaded)
         frame, clock, words, more = _typed(raw, column_of, origin, rules)
-        events = _kept(frame, frozenset(column_of), clock, words, [*notes, *more])
+        currency = _currency(raw, column_of, frame, table.name)
+        has = frozenset(column_of)
+        events = _kept(frame, has, clock, currency, words, [*notes, *more])
         n_rows, n_events = n_rows + raw.height, n_events + events.frame.height
         yield events
     if n_rows == 0:
@@ -156,6 +162,9 @@ def _resolved(
             column_of |= _group(table, column_of, role, name)
     if by is None:
         column_of.pop("variant", None)
+    groups = {column_of.get("variant"), column_of.get("segment")}
+    if not {"value", "cost"} & set(column_of) or column_of.get("currency") in groups:
+        column_of.pop("currency", None)
     return column_of
 
 
@@ -221,6 +230,30 @@ def _typed(
         columns[part] = columns[part].fill_null(0.0)
     typed = pl.DataFrame([column.alias(part) for part, column in columns.items()])
     return typed, clock, words, notes
+
+
+def _currency(
+    raw: pl.DataFrame, column_of: Mapping[str, str], typed: pl.DataFrame, name: str
+) -> str:
+    """Return the currency of all values and costs; refuse to add up several."""
+    if "currency" not in column_of:
+        return ""
+    amounts = [typed[part] != 0 for part in ("value", "cost") if part in column_of]
+    column = raw[column_of["currency"]].filter(reduce(or_, amounts))
+    known = column.cast(pl.String).str.strip_chars().str.to_uppercase().drop_nulls()
+    every = sorted(set(known.unique()) - {""})
+    if len(every) > 1:
+        raise mixed(name, every[0], every[1])
+    return "".join(every)
+
+
+def mixed(name: str, currency: str, other: str) -> DataError:
+    """Say that amounts of two currencies cannot be added up."""
+    msg = (
+        f"{name} has values in {currency} and in {other}, which cannot be added up; "
+        "convert them to one currency, or group by the column of currencies"
+    )
+    return DataError(msg)
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
@@ -319,6 +352,7 @@ def _kept(
     frame: pl.DataFrame,
     has: frozenset[str],
     clock: str,
+    currency: str,
     words: frozenset[str],
     notes: list[str],
 ) -> Events:
@@ -339,5 +373,6 @@ def _kept(
         remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
     return Events(
-        frame, has, kinds, words, clock, n_read, remarks, excluded, tuple(notes)
-    )
+        frame, has, kinds, words, clock, currency, n_read, remarks, excluded,
+        tuple(notes),
+    )  # fmt: skip

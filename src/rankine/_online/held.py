@@ -73,7 +73,7 @@ class Held(Kept):
             raise DataError(msg)
 
     def _take(self, events: Events) -> None:
-        self._same_columns(events.has, events.clock)
+        self._same_columns(events.has, events.clock, events.currency)
         frame = events.frame
         again = self._are_gone(frame)
         if self.in_order:
@@ -250,7 +250,7 @@ class Held(Kept):
         other._refuse_broken()
         if other.has is None:
             return
-        self._same_columns(other.has, other.clock)
+        self._same_columns(other.has, other.clock, other.currency)
         self.broken = True  # until all of it is counted
         self.has, self.kinds = other.has, self.kinds | other.kinds
         self.words, self.fine = self.words | other.words, self.fine or other.fine

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
+from rankine._online.events import mixed
 from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rules import COLUMNS, Rules, check_groups
 from rankine._online.tallies import AFTER, NEVER, added, changes, in_order, stable
@@ -75,7 +76,7 @@ class Kept:
         self.read: dict[str, int] = {}
         self.remarks: dict[str, int] = {}
         self.n_read = 0
-        self.clock = ""
+        self.clock = self.currency = ""
         self.fine = self.broken = False
         self.people, self.sessions = Numbers(), Numbers()
         self.labels = {"variant": Labels(), "segment": Labels()}
@@ -92,7 +93,11 @@ class Kept:
         self.ended: AnyArray = np.zeros(0, np.int64)
         self.divided: AnyArray = np.zeros(0, bool)
 
-    def _same_columns(self, has: frozenset[str], clock: str) -> None:
+    def _same_columns(self, has: frozenset[str], clock: str, currency: str) -> None:
+        if currency and self.currency and currency != self.currency:
+            what = "the log"
+            raise mixed(what, self.currency, currency)
+        self.currency = self.currency or currency
         if clock and self.clock and clock != self.clock:
             msg = f"this part has {clock}, and those before have {self.clock}"
             raise DataError(msg)

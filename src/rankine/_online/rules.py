@@ -37,6 +37,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "query": ("query_id", "queryid", "qid", "search_id"),
     "value": ("value", "revenue", "amount", "order_value"),
     "cost": ("cost", "spend", "ad_cost"),
+    "currency": ("currency", "currency_code", "currencycode"),
     "id": ("event_id", "eventid", "insert_id"),
 }  # fmt: skip
 """The parts of an event, and by which names they are known."""
