@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,13 @@ from rankine._io.mappings import in_one
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import together
 from rankine._io.values import kind_of
-from rankine.errors import FormatError
+from rankine.errors import ColumnNotFoundError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Collection, Generator, Mapping, Sequence
 
     from rankine._io.sources import Reading
+    from rankine._io.tables import Loaded, Part
 
 _ROWS = 1 << 18
 """Rows of a lazy frame that are collected at once."""
@@ -49,7 +51,7 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
     def parts() -> Generator[Rows, None, None]:
         n_rows = 0
         for batch in chain([first], batches):
-            rows = rows_of(batch, "run", how, part)
+            rows = rows_of(_later(batch, part, n_rows), "run", how, part)
             together([head.frame.clear(), rows.frame], [head, rows])
             yield Rows(rows.frame, name, first=n_rows)
             n_rows += rows.frame.height
@@ -65,6 +67,23 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         once=True,
     )
     return in_one(stream) if how.memory is None else stream
+
+
+def _later(batch: Part, part: Mapping[str, str], n_rows: int) -> Part:
+    """Return a batch whose rows are counted on from those before it."""
+    for column in part.values():
+        if column not in batch.names:
+            msg = (
+                f"{batch.title}: the batch that begins at row {n_rows} has no column "
+                f"{column!r}, which the first one has; it has {', '.join(batch.names)}"
+            )
+            raise ColumnNotFoundError(msg)
+
+    def load(wanted: Sequence[str], numbers: Collection[str]) -> Loaded:
+        frame, origin = batch.load(wanted, numbers)
+        return frame, origin.later(n_rows)
+
+    return replace(batch, load=load)
 
 
 def _batches(data: Any, name: str) -> Iterator[Any]:

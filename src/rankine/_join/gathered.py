@@ -192,7 +192,7 @@ class _Gathered:
 
     def _write(self, frames: list[pl.DataFrame]) -> None:
         """Write rows, by buckets of queries."""
-        frame = pl.concat(frames, rechunk=True)
+        frame = pl.concat(frames, how="vertical_relaxed", rechunk=True)
         frames.clear()
         n_buckets = len(self._pieces)
         keys = item_keys(frame["query"], 0) % np.uint64(n_buckets)
@@ -227,7 +227,9 @@ class _Gathered:
         """Yield the lists of a few buckets at a time, while the next are read."""
         if self._file is None:
             if self.held:
-                yield self._brought_together(pl.concat(self.held, rechunk=True))
+                yield self._brought_together(
+                    pl.concat(self.held, how="vertical_relaxed", rechunk=True)
+                )
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
             coming: Future[pl.DataFrame] | None = None

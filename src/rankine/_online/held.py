@@ -94,6 +94,10 @@ class Held(Kept):
         if again is not None:
             increase(self.read, again_of(int(again.sum())))
             rows = rows.filter(~again)
+        if self.closed and self.in_order is None:
+            self._grow()
+            user, time = rows["user"].to_numpy(), rows["time"].to_numpy()
+            self._refuse_within(user, time, time, (self.begun, self.ended))
         if rows.height:
             self.open.append(rows)
             self._compact(rows)
@@ -135,10 +139,7 @@ class Held(Kept):
             return
         self._grow()
         visits = Visits.of(cut(frame, self.rules, ends=bool(self.in_order)))
-        over = self._over(visits, latest)
-        if self.in_order is None:
-            self._refuse_within(visits, self.begun, self.ended)
-        self._close(visits, over)
+        self._close(visits, self._over(visits, latest))
 
     def _over(self, visits: Visits, latest: pl.DataFrame) -> Bools:
         """Say which sessions cannot go on, by the part that came last."""
@@ -154,15 +155,24 @@ class Held(Kept):
                 return over
         return visits.end < most - 2 * self.rules.gap
 
-    def _refuse_within(self, visits: Visits, begun: AnyArray, ended: AnyArray) -> None:
-        """Refuse events within the time of their user that is summed up."""
-        gap, user = self.rules.gap, visits.user
-        late = visits.begin <= ended[user] + gap
+    def _refuse_within(
+        self,
+        user: AnyArray,
+        begin: AnyArray,
+        end: AnyArray,
+        summed: tuple[AnyArray, AnyArray],
+    ) -> None:
+        """Refuse events, or visits, within the time of their user that is summed up.
+
+        All that comes is looked at, since what comes last is never summed up itself.
+        """
+        gap, (begun, ended) = self.rules.gap, summed
+        late = begin <= ended[user] + gap
         if self.merges:
-            late &= visits.end >= begun[user] - gap
+            late &= end >= begun[user] - gap
         if late.any():
             first = int(np.flatnonzero(late)[0])
-            moment = pl.Series([visits.begin[first]]).cast(pl.Datetime("us"))[0]
+            moment = pl.Series([begin[first]]).cast(pl.Datetime("us"))[0]
             why = f"has an event of {moment} that comes after later ones"
             raise self._too_late(int(user[first]), why)
 
@@ -304,7 +314,7 @@ class Held(Kept):
             return
         visits = Visits.of(cut(self._settled(), self.rules))
         for hull in hulls:
-            self._refuse_within(visits, *hull)
+            self._refuse_within(visits.user, visits.begin, visits.end, hull)
         user = visits.user
         over = both[user] & (visits.begin > between[0][user])
         self._close(visits, over & (visits.end < between[1][user]))
