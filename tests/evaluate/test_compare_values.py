@@ -79,11 +79,25 @@ def test_a_direction_turns_verdicts_round() -> None:
 
     assert up.pairwise["verdict"].to_list() == ["better"]
     assert down.pairwise["verdict"].to_list() == ["worse"]
-    assert up.pairwise.drop("verdict").equals(down.pairwise.drop("verdict"))
+    turned = ["superiority", "wins", "losses", "verdict"]
+    assert up.pairwise.drop(turned).equals(down.pairwise.drop(turned))
     assert up.table["best"].to_list() == [False, True]
     assert down.table["best"].to_list() == [True, False]
     assert up.table["better_than"].to_list() == [[], ["s0"]]
     assert down.table["better_than"].to_list() == [["s1"], []]
+
+
+def test_a_query_gains_where_its_value_falls_if_less_is_better() -> None:
+    table = pl.DataFrame(
+        {"query": ["q1", "q2", "q3", "q4"], "x": [0.5, 0.5, 0.5, 0.5],
+         "y": [0.2, 0.3, 0.5, 0.9]}
+    )  # fmt: skip
+
+    cmp = rk.compare_values(table, higher_is_better=False)
+
+    row = cmp.pairwise.select("wins", "ties", "losses", "superiority").row(0)
+    assert row == (2, 1, 1, (2 + 1 / 2) / 4)
+    assert "2 of 4 queries gain, 1 lose" in cmp.sentences[0]
 
 
 def test_a_margin_gives_equivalence() -> None:

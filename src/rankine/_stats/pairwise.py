@@ -178,10 +178,15 @@ def compare_values(
     families = metric if settings.family == "metric" else np.zeros_like(metric)
     corrected = _corrected(p, families, differences, settings)
     p_equivalent = _equivalence(differences, of_all, metric, families, margins)
+    ways = directions or (True,) * n_metrics
+    falls = np.array([ways[number] is False for number in metric], dtype=bool)
+    superiority = differences.superiority
     compared = Pairwise(
         metric, a, b, differences.n, differences.mean, low, high, p, corrected, effect,
-        differences.superiority, differences.wins,
-        differences.n - differences.n_moved, differences.losses, differences.n_moved,
+        np.where(falls, 1 - superiority, superiority),
+        np.where(falls, differences.losses, differences.wins),
+        differences.n - differences.n_moved,
+        np.where(falls, differences.wins, differences.losses), differences.n_moved,
         p_equivalent, differences.error, differences.deviation,
     )  # fmt: skip
     whole = of_all.whole
@@ -196,7 +201,6 @@ def compare_values(
             high=np.where(whole, high, compared.high),
             error=np.where(whole, of_all.error, compared.error),
         )
-    ways = directions or (True,) * n_metrics
     return _with_verdicts(compared, [ways[number] for number in metric], settings.alpha)
 
 
