@@ -238,6 +238,20 @@ def test_ties_at_the_depth_are_decided_as_in_memory(spark: Any) -> None:
         assert ev.mean == memory.mean
 
 
+def test_large_numbers_say_in_which_order_rows_were_given(spark: Any) -> None:
+    begin = 1_700_000_000_000_000_000
+    rows = [("q", f"d{place}", begin + place) for place in range(20)]
+    run = spark.createDataFrame(rows[::-1], "query string, item string, moment bigint")
+    qrels = of_spark(spark, [("q", "d1", 1)], "grade")
+
+    ev = rankine.spark.evaluate(
+        qrels, run, "RR", sequence="moment", columns={"score": None},
+        convention=rk.Convention(order="given"),
+    )  # fmt: skip
+
+    assert ev["RR"] == 1 / 2
+
+
 def test_an_interval_of_one_query_is_nan(spark: Any) -> None:
     frames = of_spark(spark, QRELS[3:4], "grade"), of_spark(spark, RUN[3:5], "score")
 

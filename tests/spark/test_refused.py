@@ -36,6 +36,7 @@ def frames(
         ("AP", {"lenent": True}, "evaluate has no option 'lenent'; did you mean 'lenient'?"),
         ("AP", {"partitions": 0}, "partitions must be an integer of at least 1, got 0"),
         ("AP", {"sequence": "at"}, "run has no column 'at', which sequence= names; it has query, item, score"),
+        ("AP", {"sequence": "item"}, "run: the column 'item', which sequence= names, is of type string; it must hold numbers or times"),
         ("AP", {"order": "rank"}, "run has no rank column, which order='rank' needs"),
         ("ERR", {}, "ERR takes the highest grade of all judgements, which no part of the data knows; write ERR(max_grade=4)"),
         ("AP", {"convention": "recmetrics"}, "recmetrics takes the order of rows for AP, and Spark keeps none; name a column of run that numbers the rows with sequence="),

@@ -125,7 +125,7 @@ def _collected(
             if pooled.sums.parts is not None:  # type: ignore[attr-defined]
                 raise no_mean(label)
     n_values = len(labels) * sum(
-        evaluation.summaries[labels[0]].n for evaluation in evaluations.values()
+        evaluation.n_queries for evaluation in evaluations.values()
     )
     if n_values > MOST:
         msg = (

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _INTS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _TEXTS = ("string", "varchar", "char")
 _NUMBERS = (*_INTS, "float", "double", "decimal", "boolean")
+_PLACES = ("float", "double", "decimal", "date", "timestamp")
+"""What can say in which order rows were given, besides ints."""
 _SINGLE = 32
 """Bits of a number that Spark calls float."""
 _EXAMPLES = {"text": pl.Series(["7"]), "ints": pl.Series([7])}
@@ -146,7 +148,7 @@ class Table:
         turned = self.how.lower_is_better and self.role == ROLES[LISTED]
         return -value if self.empty.ranked or turned else value
 
-    def rows(self, kinds: Mapping[str, str], sequence: str | None) -> Any:
+    def rows(self, kinds: Mapping[str, str], sequence: tuple[str, str] | None) -> Any:
         """Return query, item, value, what the rows are, and their place if asked."""
         sql = functions()
         side = ROLES.index(self.role)
@@ -160,9 +162,10 @@ class Table:
         columns.append(self._value().alias("value"))
         columns.append(sql.lit(side).cast("tinyint").alias("kind"))
         if sequence is not None:
-            known = sequence in self.types
-            place = sql.col(quoted(sequence)) if known else sql.lit(0)
-            columns.append(place.cast("double").alias("place"))
+            name, kind = sequence
+            known = name in self.types
+            place = sql.col(quoted(name)) if known else sql.lit(None)
+            columns.append(place.cast(kind).alias("place"))
         return self.frame.select(*columns)
 
 
@@ -249,6 +252,14 @@ class Pair:
                 f"{', '.join(lists.types)}"
             )
             raise ColumnNotFoundError(msg)
+        for table in (lists, truth):
+            kind = table.types.get(sequence or "", "int")
+            if kind not in _INTS and not kind.startswith(_PLACES):
+                msg = (
+                    f"{table.role}: the column {sequence!r}, which sequence= names, is "
+                    f"of type {kind}; it must hold numbers or times"
+                )
+                raise FormatError(msg)
         kinds: dict[str, str] = {}
         texts: list[tuple[str, int]] = []
         notes: list[str] = []
@@ -267,8 +278,11 @@ class Pair:
         Rows without a query, of which there may be many, are spread by their items.
         """
         sql = functions()
-        truth = self.qrels.rows(self.kinds, self.sequence)
-        lists = self.run.rows(self.kinds, self.sequence)
+        places = None
+        if self.sequence is not None:  # as they are: doubles would tie large numbers
+            places = self.sequence, self.run.types[self.sequence]
+        truth = self.qrels.rows(self.kinds, places)
+        lists = self.run.rows(self.kinds, places)
         rows = truth.unionByName(lists if top is None else top.of(lists))
         nobody = sql.when(
             sql.col("query").isNull(), sql.xxhash64("item", "value", "kind")

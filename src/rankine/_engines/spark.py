@@ -274,9 +274,14 @@ class SparkEvaluation(Evaluation):
         )
         return bounds
 
+    @property
+    def n_queries(self) -> int:
+        """How many queries were evaluated."""
+        return self._state.n_queries
+
     def _column(self, label: str) -> Floats:
         """Collect the values of one metric."""
-        n = self._state.n_queries
+        n = self.n_queries
         if n > MOST:
             msg = (
                 f"{n:,} values are too many to collect; use method='t', which needs "
