@@ -13,7 +13,12 @@ import rankine as rk
 from rankine._base import memory as of_process
 from rankine._evaluate import memory
 from rankine._join import gathered
-from rankine.errors import FormatError, ParameterError
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    ParameterError,
+)
 from tests.evaluate.streams import QRELS, small
 
 if TYPE_CHECKING:
@@ -140,6 +145,26 @@ def test_the_memory_of_a_container(
 def test_batches_of_other_things() -> None:
     with pytest.raises(FormatError, match="from an iterator of a list; expected"):
         rk.evaluate(QRELS, iter([["q0", "d1"]]), "RR")
+
+
+def test_a_lazy_frame_that_fails_is_one_sentence(tmp_path: Path) -> None:
+    lazy = pl.scan_csv(tmp_path / "none.csv")
+
+    with pytest.raises(FormatError, match="run: cannot be read as a table \\(No such"):
+        rk.evaluate(QRELS, lazy, "RR", engine="stream")
+
+
+def test_what_is_wrong_with_a_later_batch_is_said_with_its_place() -> None:
+    batch = pl.DataFrame({"query": ["q0", "q0"], "item": ["a", "b"], "score": [2, 1]})
+    other = batch.with_columns(query=pl.lit("q1"))
+
+    with pytest.raises(
+        ColumnNotFoundError, match="begins at row 2 has no column 'score', which"
+    ):
+        rk.evaluate(QRELS, iter([batch, other.drop("score")]), "RR")
+    nothing = other.with_columns(item=pl.lit(None, pl.String))
+    with pytest.raises(DataError, match="rows 2, 3: 2 item ids are missing"):
+        rk.evaluate(QRELS, iter([batch, nothing]), "RR")
 
 
 @pytest.mark.parametrize(

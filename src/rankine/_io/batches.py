@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._io.frames import frame_part, is_frame, resolved, rows_of
+from rankine._base.forks import need_threads
+from rankine._io.frames import frame_part, is_frame, reason, resolved, rows_of
 from rankine._io.mappings import in_one
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import together
@@ -86,10 +87,20 @@ def _later(batch: Part, part: Mapping[str, str], n_rows: int) -> Part:
     return replace(batch, load=load)
 
 
+def _collected(data: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a lazy frame, some at a time."""
+    need_threads()
+    try:
+        yield from data.collect_batches(chunk_size=_ROWS, maintain_order=True)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        msg = f"{name}: cannot be read as a table ({reason(error)})"
+        raise FormatError(msg) from None
+
+
 def _batches(data: Any, name: str) -> Iterator[Any]:
     """Yield batches as tables with named columns."""
     if isinstance(data, pl.LazyFrame):
-        data = data.collect_batches(chunk_size=_ROWS, maintain_order=True)
+        data = _collected(data, name)
     elif not isinstance(data, Iterator) and not hasattr(data, "read_next_batch"):
         try:
             import pyarrow as pa  # noqa: PLC0415 - an optional package
