@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rankine._online.events import read_events
+from rankine._online.events import event_batches
 from rankine._online.rules import KINDS, Rules
 from rankine._online.sums import user_sums
 from rankine.errors import ColumnNotFoundError, DataError
@@ -125,7 +125,7 @@ def test_sessions_stand_for_users_where_there_are_none() -> None:
 )
 def test_kinds(word: str, kind: str) -> None:
     frame = FRAME.with_columns(event=pl.lit(word))
-    read = read_events(frame, Rules(kinds={"Watched": "click"}), None, None)
+    (read,) = event_batches(frame, Rules(kinds={"Watched": "click"}), None, None)
 
     assert {KINDS[code] for code in read.frame["kind"]} == {kind}
 

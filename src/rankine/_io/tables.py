@@ -102,18 +102,15 @@ class Table:
         return full or loaded[:1]
 
     def batches(
-        self, wanted: Sequence[str], numeric: Collection[str], size: int | None
+        self, wanted: Sequence[str], numeric: Collection[str], size: int
     ) -> Iterator[list[Loaded]]:
         """Read some columns of all parts, about so many rows at a time.
 
         Args:
             wanted: the names of the columns.
             numeric: those of them that hold numbers.
-            size: how many rows; None for all of them.
+            size: how many rows.
         """
-        if size is None:
-            yield self.load(wanted, numeric)
-            return
         self._check(wanted)
         first: Loaded | None = None
         batch: list[Loaded] = []

@@ -81,19 +81,8 @@ def open_log(data: Any, rules: Rules) -> Table:
     return open_table(data, "events", Reading(columns=dict(rules.columns) or None))
 
 
-def read_events(data: Any, rules: Rules, by: str | None, segment: str | None) -> Events:
-    """Read all events at once, from whatever a table is read from; see below."""
-    (events,) = event_batches(data, rules, by, segment, whole=True)
-    return events
-
-
 def event_batches(
-    data: Any,
-    rules: Rules,
-    by: str | None,
-    segment: str | None,
-    *,
-    whole: bool = False,
+    data: Any, rules: Rules, by: str | None, segment: str | None
 ) -> Iterator[Events]:
     """Read events from a file, a frame or whatever else a table is read from.
 
@@ -102,7 +91,6 @@ def event_batches(
         rules: what is said of it.
         by: the column that tells groups of users apart: variant, or any other.
         segment: a second such column.
-        whole: whether all of it is read at once.
     """
     given = dict(rules.columns)
     table = open_log(data, rules)
@@ -114,9 +102,8 @@ def event_batches(
     if rules.duplicates == "drop" and "id" not in column_of:
         wanted = list(table.names)  # rows are the same if all of their columns are
     notes = [*table.notes, *_taken(column_of, given, table.name)]
-    size = None if whole else limits().batch_rows
-    n_rows = n_events = 0
-    for loaded in table.batches(wanted, numeric, size):
+    empty = True
+    for loaded in table.batches(wanted, numeric, limits().batch_rows):
         raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
         if raw.height == 0:
             continue
@@ -125,14 +112,10 @@ def event_batches(
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
         events = _kept(frame, has, clock, currency, words, [*notes, *more])
-        n_rows, n_events = n_rows + raw.height, n_events + events.frame.height
+        empty = False
         yield events
-    if n_rows == 0:
+    if empty:
         msg = f"{table.name} has no events"
-        raise DataError(msg)
-    if n_events == 0:
-        needed = ", ".join(sorted({"user", "kind"} | ({"time"} & column_of.keys())))
-        msg = f"no event has all of {needed}"
         raise DataError(msg)
 
 

@@ -174,17 +174,27 @@ class State(Held):
 
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
+        self._known()
         events = cut(self._settled(), self.rules)
         session = numbered(events.visits, events.frame.height)
         views, dwell, is_known = dwells(events, self.rules, session)
         return events.column("user")[views[is_known]], dwell[is_known]
 
-    def counted(self, metrics: Sequence[str] | None = None) -> Counted:
-        """Return what each user did, and which of them count."""
+    def _known(self) -> frozenset[str]:
+        """Return the parts that the log has; refuse it if no event can be used."""
         if self.has is None:
             msg = "there are no events yet"
             raise DataError(msg)
-        names, left_out = chosen(metrics, self.has, self.kinds, self.rules)
+        if not self.people.n:
+            needed = ", ".join(sorted({"user", "kind"} | ({"time"} & self.has)))
+            msg = f"no event has all of {needed}"
+            raise DataError(msg)
+        return self.has
+
+    def counted(self, metrics: Sequence[str] | None = None) -> Counted:
+        """Return what each user did, and which of them count."""
+        has = self._known()
+        names, left_out = chosen(metrics, has, self.kinds, self.rules)
         parts = self._parts()
         excluded, notes = dict(self.read), [*self.notes]
         notes += [
@@ -206,7 +216,7 @@ class State(Held):
             )
             for part in parts
         )
-        notes += oddities(after, self.people.ids, self.has)
+        notes += oddities(after, self.people.ids, has)
         counts = Counted(parts, users, groups, names, left_out, tuple(notes), excluded)
         return self._possible(counts, asked=metrics is not None)
 
