@@ -78,7 +78,7 @@ def test_hits_are_impressions_with_their_positions() -> None:
         ("conversion_rate", "B", 1),
     ]
     assert log.notes == (
-        "1 query without hits",
+        "1 query without hits counts as an exposure without impressions",
         HITS,
         "1 click on what no query of theirs showed",
     )
@@ -97,6 +97,83 @@ def test_impressions_of_the_events_count_instead() -> None:
     assert dict(kinds)["impression"] == 2
     assert log.shown.select("item_id", "click").rows() == [("a", 0), ("b", 1)]
     assert "the events have impressions, which count instead of hits" in log.notes
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_search_without_hits_keeps_its_user(*, seen: bool) -> None:
+    """Of B's users, 2 of 4 get no hits: 1 of 4 buys, not 1 of 2."""
+    hits = {"a1": "pq", "a2": "pq", "a3": "pq", "a4": "pq", "b1": "pq", "b2": "pq"}
+    queries = [
+        query(user, user, [*hits.get(user, "")], query_attributes={"variant": user[0]})
+        for user in (*hits, "b3", "b4")
+    ]
+    events = [event("purchase", user, user, "p") for user in ("a1", "a2", "b1")]
+    events += [event("click", user, user, "p") for user in ("a1", "b1")]
+    if seen:
+        events += [
+            event("impression", user, user, item) for user in hits for item in "pq"
+        ]
+    log = read(events, queries)
+
+    table = rk.online.summarize(log.events).table
+    assert table.select("metric", "variant", "value", "n").rows() == [
+        ("ctr", "a", 1 / 8, 8),
+        ("ctr", "b", 1 / 4, 4),
+        ("conversion_rate", "a", 2 / 4, 4),
+        ("conversion_rate", "b", 1 / 4, 4),
+        ("engagement_rate", "a", 2 / 4, 4),
+        ("engagement_rate", "b", 1 / 4, 4),
+    ]
+    test = rk.online.ab_test(log.events, control="a", metrics=["conversion_rate"])
+    assert test.srm.counts == {"a": 4, "b": 4}
+    assert test.table["value"].to_list() == [1 / 4]
+    searches = log.events.filter(pl.col("event") == "exposure")
+    assert searches.select("user_id", "variant").rows() == [("b3", "b"), ("b4", "b")]
+    assert {str(time) for time in searches["timestamp"]} == {
+        "2026-03-01 09:00:00+00:00"
+    }
+    assert log.shown["user_id"].unique().sort().to_list() == [*hits]
+    which = "of which no event is an impression" if seen else "without hits"
+    said = f"2 queries {which} count as exposures without impressions"
+    assert said in log.notes
+
+
+def test_impressions_of_the_events_have_what_their_query_says() -> None:
+    """Both queries have one text: item a is clicked on once, of two times shown."""
+    queries = [
+        query("1", "x", [], user_query="ink", query_attributes={"variant": "A"}),
+        query("2", "y", [], user_query="ink", query_attributes={"variant": "B"}),
+    ]
+    events = [event("impression", name, user, "a") for name, user in ("1x", "2y")]
+    events += [event("click", "2", "y", "a"), event("impression", "9", "y", "a")]
+    events += [event("purchase", None, "y", "a")]
+    log = read(events, queries)
+
+    rows = log.events.select("event", "variant", "user_query").rows()
+    assert rows == [
+        ("impression", "A", "ink"),
+        ("impression", "B", "ink"),
+        ("click", "B", "ink"),
+        ("impression", None, None),
+        ("purchase", None, None),
+    ]
+    assert log.notes == ("the events have impressions, which count instead of hits",)
+    test = rk.online.ab_test(log.events, control="A", metrics=["ctr"])
+    assert test.table.select("control_value", "value").rows() == [(0, 1 / 2)]
+    assert log.shown["query"].to_list() == ["ink", "ink", "9"]  # 9: not in queries
+    judged = rk.online.judgments_from_clicks(log.shown.head(2), "ctr").support
+    assert judged.select("query", "item", "value").rows() == [("ink", "a", 1 / 2)]
+
+
+def test_what_an_event_says_itself_comes_first() -> None:
+    rows = [
+        {**event("impression", "1", "x", "a"), "variant": "C", "page": "/home"},
+        {**event("impression", "1", "x", "b"), "variant": None, "page": None},
+    ]
+    events = read(rows, QUERIES[:1]).events
+
+    assert events["variant"].to_list() == ["C", "A"]
+    assert events["page"].to_list() == ["/home", None]  # not the page of results
 
 
 def test_users_that_only_one_table_has() -> None:
@@ -122,7 +199,7 @@ def test_a_response_that_is_there_twice_counts_once() -> None:
     log = read(EVENTS, [*QUERIES, QUERIES[0]])
 
     assert log.shown.height == 5
-    assert log.notes[0] == "1 query there twice"
+    assert log.notes[0] == "1 query was there twice: counted once"
 
 
 def test_files_flat_columns_and_hits_as_text(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rankine._base.text import count
 from rankine._io import open_table
 from rankine._io.json import not_a_table
 from rankine._io.tables import origin_of, together
-from rankine._online.rules import Rules
+from rankine._online.rules import COLUMNS, Rules
 from rankine._online.times import times
 from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError
@@ -30,6 +30,12 @@ _SHORT = {
 }
 """What parts of UBI are called in a log."""
 _PAIR = ["query_id", "item_id"]
+_FILLED = {"user_query", *COLUMNS["variant"]}
+"""What an event takes from its query where it has a column but no value for it."""
+_KEPT_APART = {
+    name for part, names in COLUMNS.items() if part != "variant" for name in names
+}
+"""What says something else of an event than of its query."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,7 +43,8 @@ class UbiLog:
     """What `from_ubi` makes of queries and events.
 
     Attributes:
-        events: impressions and events, which `summarize` and `ab_test` take.
+        events: impressions, searches without any, and events, which `summarize` and
+            `ab_test` take.
         notes: what was assumed, and what was left out.
     """
 
@@ -58,11 +65,11 @@ class UbiLog:
         clicks = self._clicks.group_by(_PAIR).agg(pl.len().alias("click"))
         shown = self._shown.unique(_PAIR, keep="first", maintain_order=True)
         shown = shown.join(clicks, on=_PAIR, how="left", maintain_order="left")
-        query = "user_query" if "user_query" in shown.columns else "query_id"
+        texts = [name for name in ("user_query", "query_id") if name in shown.columns]
         return shown.select(
             pl.col("query_id").alias("impression_id"),
             "user_id",
-            pl.col(query).alias("query"),
+            pl.coalesce(texts).alias("query"),
             "item_id",
             "position",
             pl.col("click").fill_null(0),
@@ -80,7 +87,9 @@ def from_ubi(
 
     Each hit of a query is an impression, at the position that it has in the response,
     of the client and the time of the query. Where events have impressions of their
-    own, these count instead.
+    own, these count instead. A query without impressions is an exposure: its user
+    counts, with the variant of the query, and nothing was shown. Events have what
+    their query says of the variant and its text.
 
     Args:
         events: ubi_events, as a file or a frame: action_name, timestamp, query_id,
@@ -138,12 +147,19 @@ def from_ubi(
     kind = as_words(done["event"]).replace_strict(
         [*known], [*known.values()], default=None
     )
+    done = _with_queries(asked, done)
     clicks, shown = done.filter(kind == "click"), done.filter(kind == "impression")
     if shown.height:
         notes.append("the events have impressions, which count instead of hits")
+        unseen = asked.join(shown, on="query_id", how="anti", maintain_order="left")
+        exposures = _exposures(unseen, "of which no event is an impression", notes)
+        tables = [exposures, done] if exposures.height else [done]
     else:
-        shown = _impressions(asked, notes)
-        done = pl.concat([shown, done], how="diagonal_relaxed")
+        has_hits = pl.col(_HITS).list.len().fill_null(0) > 0
+        exposures = _exposures(asked.filter(~has_hits), "without hits", notes)
+        shown = _impressions(asked.filter(has_hits), notes)
+        tables = [shown, exposures, done]
+    done = pl.concat(tables, how="diagonal_relaxed")
     if "item_id" in clicks.columns:
         strays = clicks.join(shown, on=_PAIR, how="anti").height
         if strays:
@@ -204,7 +220,7 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _once(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Take each response once, and those with hits; hits as lists of texts."""
+    """Take each response once, with its hits as a list of texts."""
     hits = asked[_HITS]
     if hits.dtype == pl.String:
         with suppress(pl.exceptions.PolarsError):
@@ -220,11 +236,10 @@ def _once(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     ]
     once = asked.unique(keys, keep="first", maintain_order=True)
     if once.height < asked.height:
-        notes.append(f"{count(asked.height - once.height, 'query')} there twice")
-    full = once.filter(pl.col(_HITS).list.len() > 0)
-    if full.height < once.height:
-        notes.append(f"{count(once.height - full.height, 'query')} without hits")
-    return full
+        again = asked.height - once.height
+        verb = "was" if again == 1 else "were"
+        notes.append(f"{count(again, 'query')} {verb} there twice: counted once")
+    return once
 
 
 def _with_users(
@@ -259,6 +274,41 @@ def _with_users(
             msg = f"ubi_{role} have no client_id, which says who the user is"
             raise ColumnNotFoundError(msg)
     return asked, done
+
+
+def _with_queries(asked: pl.DataFrame, done: pl.DataFrame) -> pl.DataFrame:
+    """Give events what only their query says, such as its text and the variant."""
+    names = [
+        name
+        for name in asked.columns
+        if name.lower() not in _KEPT_APART
+        and not name.startswith("query_response")
+        and (name in _FILLED or name not in done.columns)
+    ]
+    if not names:
+        return done
+    known = (
+        asked.filter(pl.col("query_id").is_not_null())
+        .group_by("query_id", maintain_order=True)
+        .agg(pl.col(names).drop_nulls().first())
+    )
+    shared = [name for name in names if name in done.columns]
+    joined = done.join(
+        known, on="query_id", how="left", maintain_order="left", suffix=" of query"
+    )
+    return joined.with_columns(
+        pl.coalesce(name, f"{name} of query").alias(name) for name in shared
+    ).drop(f"{name} of query" for name in shared)
+
+
+def _exposures(asked: pl.DataFrame, which: str, notes: list[str]) -> pl.DataFrame:
+    """Return a row per query of which nothing was shown, so that its user counts."""
+    if asked.height:
+        counted = "counts as an exposure" if asked.height == 1 else "count as exposures"
+        notes.append(
+            f"{count(asked.height, 'query')} {which} {counted} without impressions"
+        )
+    return asked.drop(_HITS).with_columns(pl.lit("exposure").alias("event"))
 
 
 def _impressions(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
