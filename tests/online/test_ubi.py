@@ -223,6 +223,45 @@ def test_files_flat_columns_and_hits_as_text(tmp_path: Path) -> None:
     assert log.shown["click"].to_list() == [0, 1, 0, 0, 0]
 
 
+def test_attributes_as_text_are_read_as_nested_ones_are(tmp_path: Path) -> None:
+    def as_text(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
+        return pl.DataFrame([{**row, name: json.dumps(row[name])} for row in rows])
+
+    queries = as_text([*QUERIES], "query_attributes").with_columns(
+        query_response_hit_ids=pl.Series(
+            [json.dumps(row["query_response_hit_ids"]) for row in QUERIES]
+        )
+    )
+    queries.write_csv(tmp_path / "q.csv")
+    as_text(EVENTS, "event_attributes").write_csv(tmp_path / "e.csv")
+    log = rk.online.from_ubi(tmp_path / "e.csv", tmp_path / "q.csv")
+
+    assert log.events["variant"].to_list() == [*"AAABBBABBB"]
+    assert log.shown["click"].to_list() == [0, 1, 0, 1, 0]
+    assert log.notes == read().notes
+
+
+@pytest.mark.parametrize("text", ["variant=A", '"A"', "[1]", '{"variant": "A"'])
+def test_attributes_that_are_no_objects(text: str) -> None:
+    log = read(EVENTS, [{**row, "query_attributes": text} for row in QUERIES])
+
+    said = "query_attributes cannot be read, since they are not JSON objects"
+    assert log.notes[0] == said
+    assert "variant" not in log.events.columns
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_attributes_that_are_empty(text: str | None) -> None:
+    first = {**QUERIES[0], "query_attributes": '{"variant": "A"}'}
+    second = {**QUERIES[1], "query_attributes": text}
+
+    assert read(EVENTS[:2], [first, second]).events["variant"].to_list() == [
+        "A", "A", "A", None, None, "A", None,
+    ]  # fmt: skip
+    notes = read([EVENTS[1]], [second]).notes
+    assert notes == (HITS.replace("5 hits of 2 queries", "2 hits of 1 query"),)
+
+
 @pytest.mark.parametrize(
     ("drop", "words"),
     [

@@ -29,6 +29,7 @@ _SHORT = {
     "action_name": "event",
 }
 """What parts of UBI are called in a log."""
+_ATTRIBUTES = ("query_attributes", "event_attributes")
 _PAIR = ["query_id", "item_id"]
 _FILLED = {"user_query", *COLUMNS["variant"]}
 """What an event takes from its query where it has a column but no value for it."""
@@ -96,7 +97,7 @@ def from_ubi(
             client_id, and event_attributes with the object_id.
         queries: ubi_queries: query_id, query_response_hit_ids, timestamp, client_id
             and user_query; what is in query_attributes, such as the variant of a test,
-            becomes a column.
+            becomes a column. Hit ids and attributes may be texts of JSON.
         kinds: own word of an action -> kind of event, as in `summarize`.
 
     Returns:
@@ -176,7 +177,7 @@ def _read(
         raise not_a_table(table.name)
     loaded = table.load([*table.names], [])
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-    frame = _flat(frame)
+    frame = _flat(_decoded(frame, notes))
     spelled = {short: name for name, short in _SHORT.items() if name != "index"}
     for name in needs:
         if name not in frame.columns:
@@ -194,6 +195,25 @@ def _read(
         notes += said
     texts = [name for name in ("query_id", "item_id") if name in frame.columns]
     return frame.with_columns(pl.col(texts).cast(pl.String))
+
+
+def _decoded(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Read attributes that are JSON in texts, as those in a CSV file are."""
+    for name in _ATTRIBUTES:
+        if frame.schema.get(name) != pl.String:
+            continue
+        texts = frame[name].str.strip_chars().replace("", None)
+        if texts.null_count() == texts.len():
+            continue
+        try:
+            fields = texts.str.json_decode(infer_schema_length=None)
+        except pl.exceptions.PolarsError:
+            fields = texts
+        if isinstance(fields.dtype, pl.Struct):
+            frame = frame.with_columns(fields)
+        else:
+            notes.append(f"{name} cannot be read, since they are not JSON objects")
+    return frame
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -298,7 +318,7 @@ def _with_queries(asked: pl.DataFrame, done: pl.DataFrame) -> pl.DataFrame:
     )
     return joined.with_columns(
         pl.coalesce(name, f"{name} of query").alias(name) for name in shared
-    ).drop(f"{name} of query" for name in shared)
+    ).drop([f"{name} of query" for name in shared])
 
 
 def _exposures(asked: pl.DataFrame, which: str, notes: list[str]) -> pl.DataFrame:
