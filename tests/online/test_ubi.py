@@ -315,3 +315,12 @@ def test_every_click_is_with_its_hit(
     assert found == twin
     impressions = log.events.filter(pl.col("event") == "impression")
     assert impressions.height == sum(map(len, responses))
+
+
+def test_impressions_without_a_position_are_refused_where_one_is_needed() -> None:
+    seen = event("impression", "1", "x", "a")
+    seen["event_attributes"] = {"object": {"object_id": "a"}}
+    log = read([seen])
+
+    with pytest.raises(ColumnNotFoundError, match="have no position, which says where"):
+        _ = log.shown

@@ -63,6 +63,13 @@ class UbiLog:
                 "in event_attributes.object, or a column of its own"
             )
             raise ColumnNotFoundError(msg)
+        if "position" not in self._shown.columns:
+            msg = (
+                "the impressions among the events have no position, which says where "
+                "an item was shown; it is in event_attributes.position.ordinal, or a "
+                "column of its own"
+            )
+            raise ColumnNotFoundError(msg)
         clicks = self._clicks.group_by(_PAIR).agg(pl.len().alias("click"))
         shown = self._shown.unique(_PAIR, keep="first", maintain_order=True)
         shown = shown.join(clicks, on=_PAIR, how="left", maintain_order="left")
