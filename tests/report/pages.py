@@ -38,15 +38,23 @@ HOSTILE = (
     "\u202egnp.exe",
     "\u2066x\u2069",
     "line\u2028separator",
+    "paragraph\u2029separator",
     "two\nlines",
     "\x00zero",
     "&lt;b&gt;",
     "__proto__",
     "constructor",
+    "toString",
+    "valueOf",
+    "hasOwnProperty",
+    "isPrototypeOf",
     "\ud800",
     "e\u0301" * 40,
 )
 """Names that must stay names."""
+_SYSTEMS = [name for name in HOSTILE if name != "\ud800"]
+HOSTILE_SYSTEMS = [_SYSTEMS[start : start + 7] for start in range(0, len(_SYSTEMS), 7)]
+"""The names that ids may have, as few at a time as curves are drawn for."""
 _VOID = {"meta", "input", "br", "img", "hr"}
 
 
@@ -114,8 +122,13 @@ def unpacked(parts: list[str]) -> Floats:
     return np.take(numbers, places)
 
 
-def judged_by(names: list[str], queries: list[str], items: list[str]) -> rk.Comparison:
-    """Return systems of these names on these queries, whose lists hold these items."""
+def judged_by(
+    names: list[str], queries: list[str], items: list[str], *, baseline: bool = True
+) -> rk.Comparison:
+    """Return systems of these names on these queries, whose lists hold these items.
+
+    The first is the baseline, if there is to be one.
+    """
     qrels = {query: {items[0]: 2, items[-1]: 1} for query in queries}
     runs = {
         name: {
@@ -124,4 +137,5 @@ def judged_by(names: list[str], queries: list[str], items: list[str]) -> rk.Comp
         }
         for shift, name in enumerate(names)
     }
-    return rk.compare(qrels, runs, ["nDCG@5", "RR"], baseline=names[0], draws=100)
+    first = names[0] if baseline else None
+    return rk.compare(qrels, runs, ["nDCG@5", "RR"], baseline=first, draws=100)

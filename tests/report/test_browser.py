@@ -11,7 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine.data import QRELS, RUNS
-from tests.report.pages import HOSTILE, judged_by
+from tests.report.pages import HOSTILE, HOSTILE_SYSTEMS, judged_by
 
 if TYPE_CHECKING:
     from tests.report.conftest import Browser
@@ -395,3 +395,16 @@ def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.find("h1").text == HOSTILE[0]
     assert asked == {path.as_uri()}
     assert wrong == []
+
+
+@pytest.mark.parametrize("names", HOSTILE_SYSTEMS, ids=range(len(HOSTILE_SYSTEMS)))
+def test_charts_of_hostile_systems_are_drawn(
+    names: list[str], browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "hostile.html"
+    judged_by(names, ["q1", "q2"], ["x", "y"], baseline=False).report(path)
+
+    browser.load(path)
+
+    assert browser.run("return window.hurt === undefined")
+    assert browser.heard() == ({path.as_uri()}, [])

@@ -23,7 +23,13 @@ from rankine._report.markup import Markup, isolated, json_in_script, tag
 from rankine._report.of_comparison import page_of
 from rankine.data import QRELS, RUNS
 from rankine.errors import DataError
-from tests.report.pages import HOSTILE, Parsed, judged_by, unpacked
+from tests.report.pages import (
+    HOSTILE,
+    HOSTILE_SYSTEMS,
+    Parsed,
+    judged_by,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
@@ -173,20 +179,24 @@ def test_hostile_names_leave_the_document_as_it_is(text: str) -> None:
     assert structure(text) == structure("plain")
 
 
-def test_hostile_names_are_text_in_charts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("baseline", [True, False])
+@pytest.mark.parametrize("names", HOSTILE_SYSTEMS, ids=range(len(HOSTILE_SYSTEMS)))
+def test_hostile_names_are_text_in_charts(
+    names: list[str], *, baseline: bool, tmp_path: Path
+) -> None:
     pytest.importorskip("vl_convert")
 
     def structure(words: list[str]) -> list[str]:
-        comparison = judged_by(words, words[:4], words[:4])
+        comparison = judged_by(words, words[:4], words[:4], baseline=baseline)
         path = tmp_path / "report.html"
         comparison.report(path)
         text = path.read_text("utf-8")
         tags = [name for name, _ in Parsed(text).elements]
         return [name for name in tags if name not in {"tspan", "title"}]
 
-    names = list(HOSTILE[:14])
+    plain = [f"name{n}" for n in range(len(names))]
 
-    assert structure(names) == structure([f"name{n}" for n in range(len(names))])
+    assert structure(names) == structure(plain)
 
 
 @pytest.mark.usefixtures("_plain")

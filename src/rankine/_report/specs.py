@@ -324,7 +324,11 @@ def _number(field: str, title: str) -> Spec:
 
 
 def _name(field: str, names: Sequence[str]) -> Spec:
-    return {"field": field, "type": "nominal", "sort": list(names), "title": None}
+    """Return names in their order: of a sort, Vega would make an expression."""
+    return {
+        "field": field, "type": "nominal", "sort": None, "title": None,
+        "scale": {"domain": list(names)},
+    }  # fmt: skip
 
 
 def _colored(field: str) -> Spec:
