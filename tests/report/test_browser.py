@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._report import explorer
 from rankine.data import QRELS, RUNS
 from tests.report.pages import HOSTILE, HOSTILE_SYSTEMS, judged_by
 
@@ -408,3 +409,31 @@ def test_charts_of_hostile_systems_are_drawn(
 
     assert browser.run("return window.hurt === undefined")
     assert browser.heard() == ({path.as_uri()}, [])
+
+
+def test_a_list_that_is_not_in_the_file_is_not_taken_for_empty(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "_FEWEST", 1)
+    monkeypatch.setattr(explorer, "_LISTS", 0)
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = {
+        "base": {"q1": ["x", "y", "a"], "q2": ["x", "b"]},
+        "one": {"q1": ["y", "a"], "q2": ["b"]},  # q2 moves most
+        "two": {"q1": ["a", "y"], "q2": ["x", "b"]},  # q1 moves alone
+    }
+    rk.compare(qrels, runs, "RR", baseline="base").report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+    heads, moves = ".detail .pair h4 + *", ".detail .move"
+
+    browser.find("#search").send_keys("q1")
+    click(browser, f"{LIST} button")
+
+    seen = browser.texts(heads)
+    assert "a" in seen[0]
+    assert seen[1] == "The list of one is not in this file."
+    for place, name in ((2, "one"), (3, "two")):
+        browser.find(f"#controls label:nth-child({place}) select").send_keys(name)
+    click(browser, f"{LIST} button")
+    assert browser.texts(heads)[0] == "The list of one is not in this file."
+    assert set(browser.texts(moves)) == {""}

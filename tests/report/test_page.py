@@ -313,6 +313,7 @@ def test_lists_are_those_of_the_queries_that_moved_most(
 ) -> None:
     monkeypatch.setattr(explorer, "_MOST", 3)
     monkeypatch.setattr(explorer, "_FEWEST", 3)
+    monkeypatch.setattr(explorer, "_LISTS", 0)
 
     text = page_of(demo).text()
 
@@ -323,3 +324,22 @@ def test_lists_are_those_of_the_queries_that_moved_most(
         query.query for query in moved
     }
     assert "moved most by nDCG@10, up to 3." in text
+
+
+@pytest.mark.usefixtures("_plain")
+def test_a_query_has_the_lists_of_all_systems(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "_MOST", 5)
+
+    data = parsed(demo).data
+
+    moved = {
+        query.query
+        for name in ("vector", "hybrid")
+        for query in demo.moved("nDCG@10", "keyword", name, 5)
+    }
+    assert len(moved) > 5
+    assert len(data["lists"]) == len(demo.systems) == 3
+    for lists in data["lists"].values():
+        assert {data["queries"][int(place)] for place in lists} == moved

@@ -58,6 +58,10 @@ def explored(comparison: Comparison, texts: Mapping[Any, str]) -> dict[str, Any]
         for row in _moved(values[0, a], values[0, b], most).tolist():
             chosen.setdefault(a, {})[row] = None
             chosen.setdefault(b, {})[row] = None
+    of_any = dict.fromkeys(row for places in chosen.values() for row in places)
+    if len(of_any) * len(compared.systems) <= _LISTS:
+        # Readers can choose any two systems: let both have their lists.
+        chosen = dict.fromkeys(range(len(compared.systems)), of_any)
     book = _Book(texts)
     lists = {
         str(system): book.lists(

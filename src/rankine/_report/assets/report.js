@@ -334,10 +334,14 @@
     } else {
       const tops = known.map((each) => (each || [[], []])[0]);
       const ranks = tops.map((top) => new Map(top.map(([rank, item]) => [item, rank])));
+      // Beside a list that is not here, nothing is known to be new.
+      const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
         make("h4", { text: data.systems[system] }),
-        make("ol", { class: "items" }, ...tops[side].map((row) =>
-          itemRow(row, compares && side === 1 ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
+        known[side] === undefined
+          ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
+          : make("ol", { class: "items" }, ...tops[side].map((row) =>
+            itemRow(row, isMarked(side) ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
       if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops)));
       parts.push(make("div", { class: compares ? "pair" : "single" }, ...columns));
       const missed = systems.map((system) => make("div", {}, ...missedOf(system, place)));
