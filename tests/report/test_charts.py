@@ -106,6 +106,23 @@ def test_a_heat_map_shows_every_two_systems_from_both_sides() -> None:
     ]
 
 
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
+def test_a_heat_map_is_coloured_where_a_verdict_is_given(confidence: float) -> None:
+    every = {f"q{n}": {"a": 1} for n in range(5)}
+    low = {query: ["x", "a"] for query in every}
+    high = {query: ["a"] for query in every}
+    runs = {"low": low, "high": high}
+    comparison = rk.compare(every, runs, "RR", confidence=confidence)
+
+    rows = charts.heatmap(comparison, "RR")["data"]["values"]
+
+    # Of 2**5 flips, two are as extreme: p = 0.0625.
+    verdicts = {0.8: "better", 0.9: "better", 0.95: "cannot tell"}
+    assert comparison.pairwise["verdict"].to_list() == [verdicts[confidence]]
+    levels = {0.8: [1, -1], 0.9: [1, -1], 0.95: [0, 0]}
+    assert [row["level"] for row in rows] == levels[confidence]
+
+
 def test_with_a_baseline_a_heat_map_has_a_column_per_metric(
     comparison: rk.Comparison,
 ) -> None:
@@ -117,15 +134,16 @@ def test_with_a_baseline_a_heat_map_has_a_column_per_metric(
 
 
 @pytest.mark.parametrize(
-    ("p", "level"), [(0.0009, 3), (0.001, 2), (0.0099, 2), (0.049, 1), (0.05, 0)]
+    ("p", "level"), [(0.001, 3), (0.0011, 2), (0.01, 2), (0.05, 1), (0.051, 0)]
 )
 def test_a_level_is_surer_the_smaller_p_is(p: float, level: int) -> None:
-    assert specs.level_of(p, better=True) == level
-    assert specs.level_of(p, better=False) == -level
+    assert specs.level_of(p, 0.05, better=True) == level
+    assert specs.level_of(p, 0.05, better=False) == -level
+    assert specs.level_of(2 * p, 0.1, better=True) == level
 
 
 def test_an_undefined_p_is_no_level() -> None:
-    assert specs.level_of(math.nan, better=True) == 0
+    assert specs.level_of(math.nan, 0.05, better=True) == 0
 
 
 def test_a_curve_goes_up_to_the_cutoff_of_the_metric() -> None:
@@ -139,6 +157,17 @@ def test_a_curve_goes_up_to_the_cutoff_of_the_metric() -> None:
         ("old", 1, 2 / 4), ("old", 2, 3 / 2 / 4), ("old", 3, pytest.approx(4 / 3 / 4)),
     ]  # fmt: skip
     assert {system for system, _, _ in points} == {"old", "new"}
+
+
+def test_a_curve_has_bands_of_the_confidence_of_the_comparison() -> None:
+    runs = {"old": OLD, "third": THIRD}
+    comparison = rk.compare(QRELS, runs, "RR@3", confidence=0.5)
+
+    rows = charts.curves(comparison, "RR@3")["data"]["values"]
+
+    for name, row in (("old", rows[2]), ("third", rows[-1])):
+        bounds = comparison.evaluations[name].interval("RR@3", 0.5)
+        assert (row["k"], row["low"], row["high"]) == (3, *bounds)
 
 
 def test_of_many_systems_the_best_have_curves(monkeypatch: pytest.MonkeyPatch) -> None:

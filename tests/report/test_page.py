@@ -343,3 +343,15 @@ def test_a_query_has_the_lists_of_all_systems(
     assert len(data["lists"]) == len(demo.systems) == 3
     for lists in data["lists"].values():
         assert {data["queries"][int(place)] for place in lists} == moved
+
+
+def test_captions_name_the_confidence_of_the_comparison() -> None:
+    pytest.importorskip("vl_convert")
+    runs = {path.stem: path for path in RUNS[:2]}
+    comparison = rk.compare(QRELS, runs, "RR@10", confidence=0.9, draws=100)
+
+    text = page_of(comparison).text()
+
+    assert "grey where p is above 0.1;" in text
+    assert "RR@10 by its cutoff, with 90 % bands." in text
+    assert "95 %" not in re.sub("<script>.*?</script>", "", text, flags=re.DOTALL)

@@ -40,11 +40,14 @@ class RecallAtPrecision:
     k: int
 
 
-def curve(evaluation: Evaluation, metric: str | Metric, ks: Any) -> pl.DataFrame:
+def curve(
+    evaluation: Evaluation, metric: str | Metric, ks: Any, *, confidence: float = 0.95
+) -> pl.DataFrame:
     """Return a metric at many cutoffs; see `Evaluation.curve`."""
     cutoffs = _cutoffs(ks)
     summaries = _summaries(evaluation, _with_cutoff(metric), cutoffs)
-    bounds = intervals([summary.sample for summary in summaries])
+    samples = [summary.sample for summary in summaries]
+    bounds = intervals(samples, confidence=confidence)
     return pl.DataFrame(
         {
             "k": cutoffs,

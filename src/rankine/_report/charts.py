@@ -10,6 +10,7 @@ import numpy as np
 
 from rankine._base.checks import check_choice
 from rankine._base.text import p_text
+from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
 from rankine._report import specs
 from rankine._report.tables import shown
@@ -195,6 +196,7 @@ def curve(
     metric: str,
     ks: Iterable[int] | None = None,
     names: Sequence[str] = (),
+    confidence: float = 0.95,
 ) -> Spec:
     """Return a metric at many cutoffs, of every system, with bands.
 
@@ -217,7 +219,9 @@ def curve(
             **{name: drawn_number(value) for name, value in point.items()},
         }
         for system, evaluation in zip(systems, evaluations, strict=True)
-        for point in evaluation.curve(family, cutoffs).iter_rows(named=True)
+        for point in curve_of(
+            evaluation, family, cutoffs, confidence=confidence
+        ).iter_rows(named=True)
     ]
     return specs.curve(rows, f"{family}@k")
 
@@ -236,7 +240,7 @@ def curves(
     names = [comparison.systems[row] for row in order.tolist()]
     known = comparison.evaluations
     evaluations = [known[name] for name in names if name in known]
-    return curve(evaluations, metric, ks, names)
+    return curve(evaluations, metric, ks, names, comparison.settings.confidence)
 
 
 def heatmap(comparison: Comparison, metric: str) -> Spec:
@@ -266,7 +270,7 @@ def _cell(
     if comparison._compared.directions[place] is False:  # noqa: SLF001
         higher = False
     gain = ((row["difference"] > 0) == higher) != turned
-    level = specs.level_of(p, better=gain)
+    level = specs.level_of(p, comparison.settings.alpha, better=gain)
     return {
         "row": name, "column": column, "p": drawn_number(p), "level": level,
         "text": p_text(p),

@@ -237,7 +237,7 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
     says = (
         f"Corrected p-values of the differences{of} between systems{against}: blue "
         "where the system of the row is better, orange where it is worse, grey where "
-        "p is 0.05 or more; the darker, the smaller p."
+        f"p is above {comparison.settings.alpha:g}; the darker, the smaller p."
     )
     spec = charts.heatmap(comparison, comparison.metrics[0])
     return [*parts, page.figure("heatmap", spec, says)]
@@ -333,7 +333,8 @@ def _curves(page: Page, comparison: Comparison) -> Markup:
         if isinstance(spec, str):
             reason = reason or spec
             continue
-        says = f"{metric} by its cutoff, with 95 % bands."
+        sure = f"{100 * comparison.settings.confidence:g} %"
+        says = f"{metric} by its cutoff, with {sure} bands."
         if len(comparison.systems) > specs.MOST_CURVES:
             says += f" Of the {specs.MOST_CURVES} best systems."
         return page.figure("curve", spec, says)

@@ -37,7 +37,8 @@ MOST_CURVES = len(_SYSTEMS)
 _BETTER, _WORSE, _EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
 )
-_LEVELS = (0.001, 0.01, 0.05)
+_LEVELS = (1 / 50, 1 / 5, 1)
+"""Parts of the level of a test: 0.001, 0.01 and 0.05 where that is 0.05."""
 _SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
 _PALE = "#FFFFFF"
 _WIDE, _HIGH = 560, 260
@@ -236,15 +237,20 @@ _LABELLED = 12
 """Columns up to which cells have room for a number."""
 
 
-def level_of(p: float, *, better: bool) -> int:
+def level_of(p: float, alpha: float, *, better: bool) -> int:
     """Return how sure a difference is: 3 for the surest, 0 if it cannot be told.
 
-    >>> level_of(0.0004, better=True), level_of(0.02, better=False)
+    Args:
+        p: of the test.
+        alpha: the largest p at which a difference can be told.
+        better: whether it is a gain.
+
+    >>> level_of(0.0004, 0.05, better=True), level_of(0.02, 0.05, better=False)
     (3, -1)
-    >>> level_of(0.05, better=True)
-    0
+    >>> level_of(0.06, 0.05, better=True), level_of(0.06, 0.1, better=True)
+    (0, 1)
     """
-    size = sum(p < level for level in _LEVELS)
+    size = sum(p <= round(alpha * part, 12) for part in _LEVELS)
     return size if better else -size
 
 
