@@ -43,6 +43,9 @@ _REFUSED = {
     "items": f"metrics of lists are not computed on Spark; {_MEMORY}",
     "train": f"metrics of lists are not computed on Spark; {_MEMORY}",
     "reference": f"metrics of lists are not computed on Spark; {_MEMORY}",
+    "engine": "rankine.spark.evaluate always runs on Spark; leave out engine=",
+    "memory_limit": "Spark's own settings say how much memory executors have; leave "
+    "out memory_limit=",
 }
 """Options of `rankine.evaluate` that Spark does not have -> why not."""
 _BY_ROWS = {
@@ -116,7 +119,8 @@ def evaluate(
     """
     for option in more:
         known = Options.__dataclass_fields__
-        why = f"evaluate has no option {option!r}{nearest(option, known)}"
+        near = nearest(option, [name for name in known if name != option])
+        why = f"evaluate has no option {option!r}{near}"
         raise ParameterError(_REFUSED.get(option, why))
     if partitions is not None:
         check_count("partitions", partitions, least=1)
@@ -322,6 +326,13 @@ def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:
 
 def _check_metrics(job: Job) -> None:
     """Refuse metrics that cannot be computed bucket by bucket."""
+    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
+    if listed:
+        metric = job.plan.asked[listed[0]]
+        msg = (
+            f"{metric} looks at the items of all lists, which stay on Spark; {_MEMORY}"
+        )
+        raise ParameterError(msg)
     job.check()
     for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         across = bound.across
@@ -334,13 +345,6 @@ def _check_metrics(job: Job) -> None:
                 todo = f"write {metric(**{across.parameter: across.instead})}"
             msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
             raise ParameterError(msg)
-    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
-    if listed:
-        metric = job.plan.asked[listed[0]]
-        msg = (
-            f"{metric} looks at the items of all lists, which stay on Spark; {_MEMORY}"
-        )
-        raise ParameterError(msg)
 
 
 def by_scores(plan: Plan, pair: Pair) -> Plan:
