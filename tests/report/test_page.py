@@ -22,7 +22,7 @@ from rankine._report.explorer import packed
 from rankine._report.markup import Markup, isolated, json_in_script, tag
 from rankine._report.of_comparison import page_of
 from rankine.data import QRELS, RUNS
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 from tests.report.pages import (
     HOSTILE,
     HOSTILE_SYSTEMS,
@@ -355,3 +355,33 @@ def test_captions_name_the_confidence_of_the_comparison() -> None:
     assert "grey where p is above 0.1;" in text
     assert "RR@10 by its cutoff, with 90 % bands." in text
     assert "95 %" not in re.sub("<script>.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_missing_texts_are_none_and_numbers_are_texts(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    texts = {"q1": "one", "q2": None, "q3": float("nan"), "a": 7, "b": pd.NA, "c": True}
+    names = ["q1", "q2", "q3"]
+    comparison = judged_by(["x", "y"], names, ["a", "b", "c"])
+    for given_texts in (texts, pd.Series(texts)):
+        path = tmp_path / "report.html"
+        for result in (comparison, comparison.evaluations["x"]):
+            result.report(path, texts=given_texts)
+
+            data = Parsed(path.read_text("utf-8")).data
+
+            words = data["queryTexts"].items()
+            queries = {data["queries"][int(place)]: text for place, text in words}
+            assert queries == {"q1": "one"}
+            words = data["itemTexts"].items()
+            items = {data["items"][int(place)]: text for place, text in words}
+            assert items == {"a": "7", "c": "True"}
+
+
+@pytest.mark.parametrize("texts", ["q1", [], [("q1", "one")], 3, np.array(["one"])])
+def test_other_texts_are_refused(texts: Any, tmp_path: Path) -> None:
+    comparison = judged_by(["x", "y"], ["q1", "q2"], ["a", "b"])
+
+    for result in (comparison, comparison.evaluations["x"]):
+        with pytest.raises(ParameterError, match="texts must be a mapping from ids to"):
+            result.report(tmp_path / "report.html", texts=texts)
+    assert not list(tmp_path.iterdir())

@@ -52,7 +52,7 @@ class DrawnComparison:
         path: str | PathLike[str],
         *,
         title: str | None = None,
-        texts: Mapping[Any, str] | None = None,
+        texts: Mapping[Any, Any] | None = None,
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
@@ -65,13 +65,17 @@ class DrawnComparison:
         Args:
             path: of the file, which is replaced if there is one.
             title: what stands at the top; the names of the systems if not given.
-            texts: id -> text, of queries and of items, to be shown with their ids.
+            texts: id -> text, of queries and of items, to be shown with their ids; a
+                mapping or a Series of pandas. What is None or nan has no text.
             command: how to make the result again, to be shown at the end.
             files: of which the hashes are shown at the end.
+
+        Raises:
+            ParameterError: the texts are no mapping.
         """
         from rankine._report.of_comparison import report  # noqa: PLC0415
 
-        report(self, path, title, texts or {}, command, tuple(files))  # type: ignore[arg-type]
+        report(self, path, title, texts, command, tuple(files))  # type: ignore[arg-type]
 
 
 class DrawnEvaluation:
@@ -108,7 +112,7 @@ class DrawnEvaluation:
         path: str | PathLike[str],
         *,
         title: str | None = None,
-        texts: Mapping[Any, str] | None = None,
+        texts: Mapping[Any, Any] | None = None,
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
@@ -121,10 +125,14 @@ class DrawnEvaluation:
         Args:
             path: of the file, which is replaced if there is one.
             title: what stands at the top; the name of the run if not given.
-            texts: id -> text, of queries and of items, to be shown with their ids.
+            texts: id -> text, of queries and of items, to be shown with their ids; a
+                mapping or a Series of pandas. What is None or nan has no text.
             command: how to make the result again, to be shown at the end.
             files: of which the hashes are shown at the end.
+
+        Raises:
+            ParameterError: the texts are no mapping.
         """
         from rankine._report.of_evaluation import report  # noqa: PLC0415
 
-        report(self, path, title, texts or {}, command, tuple(files))  # type: ignore[arg-type]
+        report(self, path, title, texts, command, tuple(files))  # type: ignore[arg-type]

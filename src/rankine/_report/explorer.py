@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from rankine._evaluate.worst import records_of
 from rankine._report.charts import shown_pairs
 from rankine._report.tables import shown
 from rankine._stats.flips import NOTHING
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._evaluate.comparison import Comparison
@@ -32,7 +34,37 @@ _LETTERS = 200
 """Letters of a text that are shown."""
 
 
-def explored(comparison: Comparison, texts: Mapping[Any, str]) -> dict[str, Any]:
+def known_texts(texts: Any) -> dict[str, str]:
+    """Return texts by ids: of a mapping or a Series of pandas, those that are there.
+
+    >>> known_texts({1: "one", "b": None, "c": float("nan"), "d": 4})
+    {'1': 'one', 'd': '4'}
+    """
+    if texts is None:
+        return {}
+    is_series = getattr(texts, "ndim", None) == 1 and hasattr(texts, "items")
+    if not isinstance(texts, Mapping) and not is_series:
+        msg = (
+            "texts must be a mapping from ids to texts, or a Series of pandas, got "
+            f"{type(texts).__name__}"
+        )
+        raise ParameterError(msg)
+    return {
+        str(key): str(value) for key, value in texts.items() if not _is_missing(value)
+    }
+
+
+def _is_missing(value: Any) -> bool:
+    """Say whether there is no value: None, or what does not equal itself, as nan."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # NA of pandas, which neither equals itself nor differs
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def explored(comparison: Comparison, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of queries, and both lists of those that moved most.
 
     They moved by the first metric that has values per query.
@@ -85,7 +117,7 @@ def explored(comparison: Comparison, texts: Mapping[Any, str]) -> dict[str, Any]
 
 
 def explored_run(
-    evaluation: Evaluation, label: str, texts: Mapping[Any, str]
+    evaluation: Evaluation, label: str, texts: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the values of the queries of one run, and the lists of the worst."""
     frame = evaluation.per_query
@@ -118,8 +150,8 @@ def explored_run(
 class _Book:
     """The items and texts that lists refer to, each once."""
 
-    def __init__(self, texts: Mapping[Any, str]) -> None:
-        self._texts = {str(key): text for key, text in texts.items()}
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
         self._items: dict[str, int] = {}
 
     def lists(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count, p_text
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
-from rankine._report.explorer import explored
+from rankine._report.explorer import explored, known_texts
 from rankine._report.markup import Cell, Markup, isolated, join, points, table, tag
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import between, number, shown
@@ -36,7 +36,7 @@ def report(
     comparison: Comparison,
     path: str | PathLike[str],
     title: str | None,
-    texts: Mapping[Any, str],
+    texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
 ) -> None:
@@ -47,13 +47,13 @@ def report(
 def page_of(
     comparison: Comparison,
     title: str | None = None,
-    texts: Mapping[Any, str] | None = None,
+    texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
     page = Page(title or _title(comparison), _about(comparison))
-    page.data = explored(comparison, texts or {})
+    page.data = explored(comparison, known_texts(texts))
     page.add("summary", "Summary", _summary(comparison))
     page.add("systems", "Systems", _systems(comparison))
     page.add("pairs", "Differences", *_differences(page, comparison))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
-from rankine._report.explorer import explored_run
+from rankine._report.explorer import explored_run, known_texts
 from rankine._report.export import cells
 from rankine._report.markup import Cell, Markup, join, table, tag
 from rankine._report.page import Page, remarks, reproduction
@@ -28,7 +28,7 @@ def report(
     evaluation: Evaluation,
     path: str | PathLike[str],
     title: str | None,
-    texts: Mapping[Any, str],
+    texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
 ) -> None:
@@ -39,11 +39,12 @@ def report(
 def page_of(
     evaluation: Evaluation,
     title: str | None = None,
-    texts: Mapping[Any, str] | None = None,
+    texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
+    text_by_id = known_texts(texts)
     parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
     if evaluation.preset is not None:
         parts.insert(1, f"convention {evaluation.preset}")
@@ -51,7 +52,7 @@ def page_of(
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, label, texts or {})
+        page.data = explored_run(evaluation, label, text_by_id)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(
