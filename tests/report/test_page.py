@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._report import explorer, page
+from rankine._report import explorer, of_comparison, page
 from rankine._report.explorer import packed
 from rankine._report.markup import Markup, isolated, json_in_script, tag
 from rankine._report.of_comparison import page_of
@@ -385,3 +385,23 @@ def test_other_texts_are_refused(texts: Any, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="texts must be a mapping from ids to"):
             result.report(tmp_path / "report.html", texts=texts)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("_plain")
+def test_it_says_how_many_of_the_sentences_are_shown(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = len(demo.sentences) - len(demo.systems) + 1  # than those of the first metric
+    assert more == 4
+    assert f"<summary>{more} more sentences on all metrics and pairs<" in (
+        page_of(demo).text()
+    )
+    monkeypatch.setattr(of_comparison, "_PAIRS", 3)
+
+    text = page_of(demo).text()
+
+    says = "the first 3 are here, all are in sentences of the result"
+    start = f"<summary>4 more sentences on all metrics and pairs; {says}</summary>"
+    assert start in text
+    opened = text.partition(start)[2].partition("</details>")[0]
+    assert opened.count("<li>") == 3

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SAID = 8
 """Sentences at the top; the others can be opened."""
 _PAIRS = 400
-"""Rows of the table of pairs."""
+"""Rows of the table of pairs, and sentences that can be opened."""
 _SEGMENTS = 300
 _BARS, _POINTS = 200, 500
 """Marks of a drawing; more would make it large."""
@@ -127,6 +127,10 @@ def _summary(comparison: Comparison) -> Markup:
     parts = [*_best(comparison), points(ahead[:_SAID], class_="verdicts")]
     if rest:
         words = f"{count(len(rest), 'more sentence')} on all metrics and pairs"
+        if len(rest) > _PAIRS:
+            words += (
+                f"; the first {_PAIRS} are here, all are in sentences of the result"
+            )
         more = points(rest[:_PAIRS], class_="verdicts")
         parts.append(tag("details", tag("summary", words), more))
     return join(parts)
