@@ -79,6 +79,31 @@ def test_a_test_has_its_effects() -> None:
 
 
 @pytest.mark.usefixtures("_plain")
+@pytest.mark.parametrize("size", ["10%", 0.02])
+def test_a_guardrail_is_shown_with_its_margin(size: str | float) -> None:
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], margin={"ctr": size})
+
+    text = page_of(test, None, None, ()).text()
+
+    says = f"not worse, margin {size}"
+    assert says in str(test)
+    assert Parsed(text).tables["The effect on each metric"][1][8] == says
+    mark = f'<span class="verdict not-worse">{says}</span>'
+    assert text.count(mark) == 2  # in the summary and in the table
+
+
+@pytest.mark.usefixtures("_plain")
+def test_what_is_undefined_is_said_in_words() -> None:
+    test = rk.online.ab_test(log(users=2), control="A", metrics=["ctr"])
+
+    text = page_of(test, None, None, ()).text()
+
+    assert "ctr of B against A: +1.0000; p is undefined" in text
+    assert Parsed(text).tables["The effect on each metric"][1][6] == "undefined"
+    assert "nan" not in text.partition("<main")[2].partition("<script")[0]
+
+
+@pytest.mark.usefixtures("_plain")
 def test_arms_of_other_sizes_are_warned_of_first() -> None:
     lost = log(users=400).filter(
         (pl.col("variant") == "A") | (pl.col("user_id") < "u2")

@@ -54,9 +54,11 @@ def p_text(p: float) -> str:
 def p_equals(p: float) -> str:
     """Return a p-value as it stands in a sentence.
 
-    >>> p_equals(0.00034), p_equals(0.0)
-    ('p = 0.00034', 'p < 0.0001')
+    >>> p_equals(0.00034), p_equals(0.0), p_equals(float("nan"))
+    ('p = 0.00034', 'p < 0.0001', 'p is undefined')
     """
+    if math.isnan(p):
+        return "p is undefined"
     return "p < 0.0001" if p < _LEAST_P else f"p = {p:.2g}"
 
 

@@ -100,9 +100,6 @@ def _cells(test: ABTest) -> tuple[list[str], list[list[str]], str]:
 
 
 def _numbers(row: Mapping[str, Any]) -> list[str]:
-    verdict = row["verdict"]
-    if row["margin"] is not None:
-        verdict = f"{verdict}, margin {row['margin']}"
     always = _bounded("", row["always_low"], row["always_high"], "{:+.4f}")
     if always:
         always = f"{always}, p {p_text(row['p_always'])}"
@@ -118,8 +115,19 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
         ),
         p_text(row["p_corrected"]),
         always,
-        verdict,
+        verdict_text(row),
     ]  # fmt: skip
+
+
+def verdict_text(row: Mapping[str, Any]) -> str:
+    """Return a verdict, with the margin that it goes by if there is one.
+
+    >>> verdict_text({"verdict": "not worse", "margin": "2%"})
+    'not worse, margin 2%'
+    """
+    if row["margin"] is None:
+        return str(row["verdict"])
+    return f"{row['verdict']}, margin {row['margin']}"
 
 
 def _number(value: float, form: str) -> str:

@@ -9,7 +9,7 @@ from rankine._base.text import p_equals, p_text
 from rankine._online.abresult import ABTest
 from rankine._online.people import counted
 from rankine._report import specs
-from rankine._report.abtest import how
+from rankine._report.abtest import how, verdict_text
 from rankine._report.charts import drawn_number
 from rankine._report.markup import Cell, Markup, join, points, table, tag
 from rankine._report.of_comparison import verdict_mark
@@ -160,7 +160,7 @@ def _summary(
             f" {row['metric']} of {shown(row['variant'])} against {control}{of}: "
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
         )
-        entries.append(join([verdict_mark(row["verdict"]), sentence]))
+        entries.append(join([verdict_mark(verdict_text(row)), sentence]))
     parts = [points(entries, class_="verdicts")]
     doubts = [tag("p", text, class_="notice") for text in test.srm.warnings]
     return [*doubts, *parts]
@@ -207,7 +207,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             _cell(row["lift"], row["lift_low"], row["lift_high"], "{:+.1%}"),
             Cell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
             _always(row),
-            verdict_mark(row["verdict"]),
+            verdict_mark(verdict_text(row)),
         )
         for row in rows
     ]
