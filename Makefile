@@ -119,7 +119,7 @@ $(EXECUTOR)/installed: constraints-spark.txt
 .PHONY: spark
 spark: $(SPARK)/installed $(EXECUTOR)/installed
 	RANKINE_EXECUTOR=$(EXECUTOR)/bin/python $(SPARK)/bin/python -m pytest -q \
-		tests/spark tests/engines
+		tests/spark
 
 .PHONY: lint
 lint: $(VENV)/installed-dev
