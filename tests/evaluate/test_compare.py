@@ -269,7 +269,8 @@ def test_lower_is_better_for_some_metrics() -> None:
     comparison = rk.compare(qrels, {"low": low, "high": high}, "Unjudged@2")
 
     row = comparison.pairwise.row(0, named=True)
-    assert (row["difference"], row["wins"], row["verdict"]) == (0.5, 12, "worse")
+    assert (row["difference"], row["losses"], row["verdict"]) == (0.5, 12, "worse")
+    assert (row["wins"], row["superiority"]) == (0, 0 / 12)
     assert comparison.table["best"].to_list() == [True, False]
     assert comparison.table["better_than"].to_list() == [["high"], []]
 
