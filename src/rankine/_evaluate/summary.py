@@ -168,12 +168,12 @@ def summarize(
         n_undefined -= int(np.count_nonzero(times == 0))
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
+    if weights is None:
+        value = _told(value if n else _nothing(metric, rule), rule)
     summary = Summary(
         value, values, n, n_undefined, gaps, parts, metric, table, known_empty
     )
-    if weights is not None:
-        return _weighed(summary, rule, weights)
-    return replace(summary, value=_told(value if n else _nothing(metric, rule), rule))
+    return summary if weights is None else _weighed(summary, rule, weights)
 
 
 def _without_bare(

@@ -144,7 +144,6 @@ def doubts_of(
         thresholds: the smallest relevant grades that nobody gave.
     """
     from rankine._io.columns import is_rating  # noqa: PLC0415 - needs polars
-    from rankine._io.sources import Rows  # noqa: PLC0415
 
     distinct = tuple(sorted(set(thresholds)))
     if truth is None:
@@ -153,7 +152,7 @@ def doubts_of(
     if distinct and len(truth.pool.grade):
         grade = truth.pool.grade
         grades = float(grade.min()), float(grade.max())
-    column = judgements.column if isinstance(judgements, Rows) else ""
+    column = getattr(judgements, "column", "")  # which frames and files have
     return Doubts(
         (*_read(judgements), *_read(source)),
         grades=grades,
@@ -170,9 +169,8 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
 
 
 def _read(source: Any) -> tuple[str, ...]:
-    from rankine._io.sources import Rows, Stream  # noqa: PLC0415 - needs polars
-
-    return source.warnings if isinstance(source, (Rows, Stream)) else ()
+    """Return what was doubtful when rows were read; other forms have no such words."""
+    return getattr(source, "warnings", ())
 
 
 @dataclass(frozen=True)

@@ -233,9 +233,11 @@ class Matches:
                 pl.Series("query", [*self.extra], dtype=self.truth.queries.dtype),
             ]
         )
-        frame = lists.rows.frame.select(pl.exclude("query"))[rows]
-        query = ids.gather(lists.number[of_row])
-        self._kept.append(frame.insert_column(0, query))
+        # Column by column: a query of polars would wait for its threads, which read
+        # the next part meanwhile.
+        frame = lists.rows.frame
+        others = [frame[name][rows] for name in frame.columns if name != "query"]
+        self._kept.append(pl.DataFrame([ids[lists.number[of_row]], *others]))
 
     def first_rows(self, name: str, *, ranked: bool) -> Rows:
         """Return the rows that were kept, those of each list together."""
