@@ -156,7 +156,7 @@ def _result(
     )
     if result.uncompared:
         names = ", ".join(result.uncompared)
-        more = f"{names}: not compared, as there are no values per query to test"
+        more = f"{names}: not compared, as only means over queries are"
         result.notes = (*notes, more)
     return result
 
