@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
+from rankine._engines.asked import by_scores, opened
 from rankine._engines.findings import refuse
 from rankine._engines.queries import JUDGED, LISTED, Work
-from rankine._engines.spark import by_scores, opened
 from rankine._engines.state import Pooled, State, Sums
 from rankine._engines.worker import states, values
 from rankine._evaluate.evaluate import prepare
@@ -89,7 +89,7 @@ def shared(
 ) -> tuple[State, list[dict[str, Any]]]:
     """Evaluate rows that are shared among workers; those of a query stay in order."""
     plan = opened(by_scores(job.plan, PAIR))
-    work = Work(rk.__version__, plan, None, True, False, lenient, (), n_rows)
+    work = Work(rk.__version__, plan, None, True, False, lenient, n_rows=n_rows)
     rows = [(*row, JUDGED) for row in qrels] + [(*row, LISTED) for row in run]
     text = isinstance(rows[0][0], str)
     ids = sorted({row[0] for row in rows})

@@ -22,7 +22,7 @@ import rankine.spark
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 METRICS = ["nDCG@10", "AP", "RR@5", "gm_AP", "NumRet"]
 N_QUERIES, N_ITEMS = 500, 40
@@ -119,8 +119,19 @@ def main(folder: str) -> None:
         seen["running"] = not job.done()
         os.kill(rows[0].pid, signal.SIGKILL)
         seen["killed"] = job.result(timeout=120).mean
-    print(json.dumps(seen))  # noqa: T201 - what the test reads
     spark.stop()
+    seen["stopped"] = refused(lambda: rankine.spark.evaluate(qrels, run, METRICS))
+    seen["ship"] = refused(lambda: rankine.spark.ship(spark))
+    seen["values"] = refused(lambda: ev.interval("AP", method="bootstrap"))
+    print(json.dumps(seen))  # noqa: T201 - what the test reads
+
+
+def refused(call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except RankineError as error:
+        return str(error)
+    return ""
 
 
 if __name__ == "__main__":

@@ -40,8 +40,12 @@ def main(folder: str) -> None:
         rankine.spark.evaluate(qrels, twice, "AP")
     except RankineError as error:
         seen["twice"] = str(error)
-    print(json.dumps(seen))  # noqa: T201 - what the test reads
     spark.stop()
+    try:
+        rankine.spark.evaluate(qrels, run, "AP")
+    except RankineError as error:
+        seen["stopped"] = str(error)
+    print(json.dumps(seen))  # noqa: T201 - what the test reads
 
 
 if __name__ == "__main__":

@@ -245,9 +245,8 @@ def test_large_numbers_say_in_which_order_rows_were_given(spark: Any) -> None:
     qrels = of_spark(spark, [("q", "d1", 1)], "grade")
 
     ev = rankine.spark.evaluate(
-        qrels, run, "RR", sequence="moment", columns={"score": None},
-        convention=rk.Convention(order="given"),
-    )  # fmt: skip
+        qrels, run, "RR", sequence="moment", convention=rk.Convention(order="given")
+    )
 
     assert ev["RR"] == 1 / 2
 

@@ -43,6 +43,10 @@ def test_bare_executors_and_one_that_is_killed(tmp_path: Path) -> None:
     assert seen["per_query"] is True
     assert seen["running"] is True
     assert seen["killed"] == seen["memory"]
+    todo = "was stopped; start another one, and read the data in it"
+    assert seen["stopped"] == f"the Spark session of qrels {todo}"
+    assert seen["ship"] == f"the Spark session {todo}"
+    assert seen["values"] == f"the Spark session of this evaluation {todo}"
 
 
 def test_connect(tmp_path: Path) -> None:
@@ -55,3 +59,4 @@ def test_connect(tmp_path: Path) -> None:
     assert seen["interval"][0] < seen["bootstrap"][0] < seen["mean"]["AP"]
     assert seen["twice"].startswith("item ")
     assert "appears twice for query 'q" in seen["twice"]
+    assert seen["stopped"].startswith("the Spark session of qrels was stopped; ")

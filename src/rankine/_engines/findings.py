@@ -30,6 +30,7 @@ def refuse(state: State, job: Job, pair: Pair) -> None:
     """Refuse data that cannot be used, by what was counted of all of them."""
     if not job.options.lenient:
         _refuse_missing(state)
+    _refuse_places(state, pair)
     if state.problems:
         raise min(state.problems, key=str)
     _refuse_values(state, job, pair)
@@ -57,6 +58,19 @@ def _refuse_missing(state: State) -> None:
                     "drops such rows"
                 )
                 raise DataError(msg)
+
+
+def _refuse_places(state: State, pair: Pair) -> None:
+    """Refuse rows of which nobody says where they stand."""
+    for role in ROLES:
+        n = state.counts[role, "place"]
+        if n:
+            have = "has" if n == 1 else "have"
+            msg = (
+                f"{role}: {count(n, 'row')} {have} no number in {pair.sequence!r}, "
+                "which sequence= names; number all rows, or leave these out"
+            )
+            raise DataError(msg)
 
 
 def _refuse_nothing(state: State, name: str) -> None:

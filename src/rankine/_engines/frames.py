@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine import _io as io
+from rankine._engines.jobs import refuse_stopped
 from rankine._engines.queries import JUDGED, LISTED, ROLES
+from rankine._io.columns import NAMES
 from rankine._io.frames import frame_part, resolved
 from rankine._join.ids import as_first
 from rankine.errors import (
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 _INTS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _TEXTS = ("string", "varchar", "char")
 _NUMBERS = (*_INTS, "float", "double", "decimal", "boolean")
-_PLACES = ("float", "double", "decimal", "date", "timestamp")
+_FLOATS = ("float", "double")
+_PLACES = (*_FLOATS, "decimal", "date", "timestamp")
 """What can say in which order rows were given, besides ints."""
 _SINGLE = 32
 """Bits of a number that Spark calls float."""
@@ -72,7 +75,7 @@ class Table:
     how: Reading
 
     @staticmethod
-    def of(frame: Any, side: int, how: Reading) -> Table:
+    def of(frame: Any, side: int, how: Reading, sequence: str | None) -> Table:
         """Find the columns of a frame, and check their types."""
         role = ROLES[side]
         if not is_spark(frame):
@@ -81,12 +84,16 @@ class Table:
                 "rankine.evaluate takes data in memory"
             )
             raise ParameterError(msg)
+        refuse_stopped(frame.sparkSession, f"the Spark session of {role}")
         types = dict(frame.dtypes)
         if len(types) < len(frame.columns):
             twice = next(x for x in frame.columns if frame.columns.count(x) > 1)
             msg = f"the column {twice!r} appears twice in {role}; give it once"
             raise FormatError(msg)
         blank = pl.DataFrame({name: _blank(types[name]) for name in types})
+        named = {*NAMES, *map(str, (how.columns or {}).values())}
+        if sequence and sequence in types and sequence.casefold() not in named:
+            blank = blank.drop(sequence)  # whose numbers are the places of rows
         part = resolved(frame_part(blank, role), role, how)  # type: ignore[arg-type]
         table = Table(frame, role, part, types, None, how)  # type: ignore[arg-type]
         table._check()
@@ -99,7 +106,7 @@ class Table:
             if self.types[name].startswith("array"):
                 msg = (
                     f"{self.role}: the column {name!r} holds lists; posexplode() makes "
-                    "rows of them, and gives a column of places for sequence="
+                    "rows of them, with a column pos that is taken for the rank"
                 )
                 raise FormatError(msg)
             if self.kind(key) is None:
@@ -165,6 +172,8 @@ class Table:
             name, kind = sequence
             known = name in self.types
             place = sql.col(quoted(name)) if known else sql.lit(None)
+            if kind in _FLOATS:
+                place = sql.when(~sql.isnan(place), place)  # nan is no place
             columns.append(place.cast(kind).alias("place"))
         return self.frame.select(*columns)
 
@@ -244,8 +253,8 @@ class Pair:
     @staticmethod
     def of(qrels: Any, run: Any, job: Job, sequence: str | None) -> Pair:
         """Find the columns of both, before anything is computed."""
-        truth = Table.of(qrels, JUDGED, job.of_qrels)
-        lists = Table.of(run, LISTED, job.of_run)
+        truth = Table.of(qrels, JUDGED, job.of_qrels, sequence)
+        lists = Table.of(run, LISTED, job.of_run, sequence)
         if sequence is not None and sequence not in lists.types:
             msg = (
                 f"run has no column {sequence!r}, which sequence= names; it has "
@@ -291,5 +300,4 @@ class Pair:
         if n_partitions is not None:
             by.insert(0, n_partitions)
         order = ["query"] if self.sequence is None else ["query", "kind", "place"]
-        rows = rows.repartition(*by).sortWithinPartitions(*order)
-        return rows.drop("place")
+        return rows.repartition(*by).sortWithinPartitions(*order)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rankine import errors
-from rankine.errors import DataError, MissingExtraError, RankineError
+from rankine.errors import DataError, MissingExtraError, RankineError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,16 @@ _MODULE = re.compile(r"No module named '([\w.]+)'")
 _CAUSE = re.compile(
     r"^\s*(?:Caused by: )?[\w.$]*(?:Error|Exception): ([^\n]+)", re.MULTILINE
 )
+
+
+def refuse_stopped(session: Any, whose: str) -> None:
+    """Refuse a session that was stopped, of which nothing can be asked any more."""
+    stopped = getattr(session, "is_stopped", None)
+    if stopped is None:  # a classic session, which has no word for it
+        stopped = session.sparkContext._jsc is None  # noqa: SLF001
+    if stopped:
+        msg = f"{whose} was stopped; start another one, and read the data in it"
+        raise UsageError(msg)
 
 
 def run_job(frame: Any) -> list[Any]:

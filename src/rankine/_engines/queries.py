@@ -51,6 +51,8 @@ class Work:
         ranked: whether these are ranks.
         lenient: whether repeated items are dropped and counted.
         texts: ids that must be the plain forms of ints: a part, and the side.
+        places: whose rows must have a place each, and no two of a query the same:
+            a side, and the column of the places.
         n_rows: how many rows are evaluated together.
     """
 
@@ -61,6 +63,7 @@ class Work:
     ranked: bool
     lenient: bool
     texts: tuple[tuple[str, int], ...] = ()
+    places: tuple[tuple[int, str], ...] = ()
     n_rows: int = ROWS
 
 
@@ -128,6 +131,11 @@ class Queries:
                 _Rows(query[known], item[known], number[known] if valued else None)
             )
         self.judged, self.listed = sides
+        for side, column in work.places:
+            known = (kind == side) & (item >= 0)
+            place = rows.column("place").filter(pa.array(known))
+            counts[ROLES[side], "place"] += place.null_count
+            self._refuse_same_places(place, side, column)
         for key, side in work.texts:
             self._refuse_odd_texts(key, side)
 
@@ -144,6 +152,24 @@ class Queries:
                 f"{key} ids are text in {ROLES[side]} and ints in {ROLES[1 - side]}, "
                 f"and not all of the texts are plain ints, such as {odd[0].as_py()!r}; "
                 "give both the same type"
+            )
+            raise DataError(msg)
+
+    def _refuse_same_places(self, place: Any, side: int, column: str) -> None:
+        """Refuse two rows of a query in one place, as either may come first.
+
+        Rows are sorted by their places.
+        """
+        query = (self.judged, self.listed)[side].query
+        same = pc.equal(place[1:], place[:-1]).fill_null(False)
+        rows = np.flatnonzero(same.to_numpy() & _repeats(query))
+        if len(rows):
+            row = int(rows[0])
+            msg = (
+                f"{ROLES[side]}: two rows of query "
+                f"{self.queries[int(query[row])].as_py()!r} have {place[row].as_py()} "
+                f"in {column!r}, which sequence= names, so that their order is open; "
+                "give each row of a query a number of its own, as row_number() does"
             )
             raise DataError(msg)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import rankine
 from rankine._engines.frames import functions
-from rankine._engines.jobs import run_job
+from rankine._engines.jobs import refuse_stopped, run_job
 from rankine.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def ship(spark: Any) -> None:
         MissingExtraError: something is missing on an executor; the message says what.
     """
     functions()  # says what to install where pyspark is missing
+    refuse_stopped(spark, "the Spark session")
     folder = mkdtemp(prefix="rankine-")
     # Until the end: an executor that starts later, in place of another, fetches it.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import rankine
 from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
+from rankine._engines.asked import (
+    IN_MEMORY,
+    by_scores,
+    check_metrics,
+    check_order,
+    opened,
+    places_of,
+    top_of,
+)
 from rankine._engines.findings import doubts_on, refuse, said_of
 from rankine._engines.frames import Pair, Top, quoted
-from rankine._engines.jobs import run_action, run_job
-from rankine._engines.queries import JUDGED, LISTED, ROLES, Work
+from rankine._engines.jobs import refuse_stopped, run_action, run_job
+from rankine._engines.queries import Work
 from rankine._engines.state import Pooled, State, Sums
 from rankine._engines.worker import states, values
 from rankine._evaluate.engine import refuse_spread
@@ -21,7 +30,6 @@ from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.notes import notes_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
-from rankine._join.ranks import Order
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.errors import DataError, ParameterError, nearest
 
@@ -31,33 +39,21 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
-    from rankine._evaluate.plan import Group, Plan
     from rankine._metrics.metric import Metric
 
 MOST = 50_000_000
 """Values per query that are collected: 400 MB."""
-_MEMORY = "use rankine.evaluate, which has all data at hand"
 _REFUSED = {
-    "keep": f"items are not kept on Spark; {_MEMORY}",
-    "weights": f"queries have no weights on Spark; {_MEMORY}",
-    "items": f"metrics of lists are not computed on Spark; {_MEMORY}",
-    "train": f"metrics of lists are not computed on Spark; {_MEMORY}",
-    "reference": f"metrics of lists are not computed on Spark; {_MEMORY}",
+    "keep": f"items are not kept on Spark; {IN_MEMORY}",
+    "weights": f"queries have no weights on Spark; {IN_MEMORY}",
+    "items": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
+    "train": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
+    "reference": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
     "engine": "rankine.spark.evaluate always runs on Spark; leave out engine=",
     "memory_limit": "Spark's own settings say how much memory executors have; leave "
     "out memory_limit=",
 }
 """Options of `rankine.evaluate` that Spark does not have -> why not."""
-_BY_ROWS = {
-    "order": {"given": "takes the order of rows"},
-    "tie": {
-        "input": "lets the order of rows decide ties",
-        "input_rev": "lets the order of rows decide ties",
-    },
-    "duplicates": {"last": "takes the last row of a repeated item"},
-    "ideal": {"given@k": "takes the judgements in the order of their rows"},
-}
-"""Choices of a convention for which rows need an order, which frames do not have."""
 
 
 def evaluate(
@@ -138,10 +134,10 @@ def evaluate(
         lenient=lenient,
     )
     job = prepare(metrics, options)
-    _check_metrics(job)
+    check_metrics(job)
     pair = Pair.of(qrels, run, job, sequence)
     plan = by_scores(job.plan, pair)
-    _check_order(plan, pair)
+    check_order(plan, pair)
     for group in plan.groups if depth is not None else ():
         refuse_spread(group)
     if order in BY_RANK and not pair.run.empty.ranked:
@@ -155,8 +151,9 @@ def evaluate(
         pair.run.empty.ranked,
         lenient,
         pair.texts,
+        places_of(plan, pair),
     )
-    top = _top(plan, pair, options)
+    top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
     state = State([Sums() for _ in plan.asked])
     for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
@@ -220,6 +217,8 @@ class SparkEvaluation(Evaluation):
         It has a column query, then one per metric, and null where a query was left out.
         Nothing is computed until it is used.
         """
+        session = self._pair.run.frame.sparkSession
+        refuse_stopped(session, "the Spark session of this evaluation")
         kind = self._pair.qrels.kind("query")
         compared = "bigint" if self._pair.kinds["query"] == "ints" else "string"
         labels = self._plan.labels
@@ -322,105 +321,3 @@ def _not_here() -> ParameterError:
 def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:
     """Return a function of batches that executors find in this package."""
     return lambda batches: worker(work, batches)
-
-
-def _check_metrics(job: Job) -> None:
-    """Refuse metrics that cannot be computed bucket by bucket."""
-    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
-    if listed:
-        metric = job.plan.asked[listed[0]]
-        msg = (
-            f"{metric} looks at the items of all lists, which stay on Spark; {_MEMORY}"
-        )
-        raise ParameterError(msg)
-    job.check()
-    for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
-        across = bound.across
-        if metric.fact.origin is not None:
-            msg = f"{metric} is a function of your own; {_MEMORY}"
-            raise ParameterError(msg)
-        if across is not None:
-            todo = _MEMORY
-            if across.instead is not None:
-                todo = f"write {metric(**{across.parameter: across.instead})}"
-            msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
-            raise ParameterError(msg)
-
-
-def by_scores(plan: Plan, pair: Pair) -> Plan:
-    """Take the scores where there is no rank column."""
-    if pair.run.empty.ranked:
-        return plan
-
-    def by_score(rule: Convention) -> Convention:
-        by = "score" if pair.run.scored else "given"
-        asked = rule.order in BY_RANK or not pair.run.scored
-        return rule.replace(order=by) if asked else rule
-
-    return _with_rules(plan, by_score, by_score)
-
-
-def _top(plan: Plan, pair: Pair, options: Options) -> Top | None:
-    """Return which rows are enough; None if it is all of them."""
-    orders = {Order.of(group.rule, plan.rule) for group in plan.groups}
-    # A row that is dropped later must not take the place of another; and where rows
-    # have an order, all of them are compared with it.
-    drops = options.lenient or any(order.duplicates == "last" for order in orders)
-    if options.depth is None or drops or pair.sequence is not None:
-        return None
-    return Top(options.depth, min(order.bits for order in orders))
-
-
-def opened(plan: Plan) -> Plan:
-    """Return a plan for a part of the data: nothing is refused, rounded or missed."""
-
-    def table(rule: Convention) -> Convention:
-        negative = "zero" if rule.negative == "error" else rule.negative
-        return rule.replace(missing_run="zero", negative=negative)
-
-    def mean(rule: Convention) -> Convention:
-        empty = "skip" if rule.empty_truth == "error" else rule.empty_truth
-        return rule.replace(nothing="nan", decimals=None, empty_truth=empty)
-
-    return _with_rules(plan, table, mean)
-
-
-def _with_rules(
-    plan: Plan,
-    table: Callable[[Convention], Convention],
-    mean: Callable[[Convention], Convention],
-) -> Plan:
-    """Change what the groups of a plan follow: of their tables, and of their means."""
-
-    def changed(group: Group) -> Group:
-        members = tuple((n, metric, mean(rule)) for n, metric, rule in group.members)
-        return replace(group, rule=table(group.rule), members=members)
-
-    return replace(plan, groups=tuple(map(changed, plan.groups)))
-
-
-def _check_order(plan: Plan, pair: Pair) -> None:
-    """Refuse what depends on the order of rows, if nobody says what it is."""
-    known = {LISTED: pair.sequence is not None}
-    known[JUDGED] = pair.sequence in pair.qrels.types
-    whose = plan.preset or "the convention"
-    for group in plan.groups:
-        for number, metric, rule in group.members:
-            choices = {field: getattr(rule, field) for field in _BY_ROWS}
-            choices["ideal"] = metric.get("ideal")
-            for field, value in choices.items():
-                side = JUDGED if field == "ideal" else LISTED
-                why = _BY_ROWS[field].get(value)
-                if why is None or known[side]:
-                    continue
-                if field == "order" and not pair.run.scored:
-                    whose, why = (
-                        "a run without scores and ranks",
-                        _BY_ROWS[field][value],
-                    )
-                where = f"a column of {ROLES[side]}"
-                msg = (
-                    f"{whose} {why} for {plan.asked[number]}, and Spark keeps none; "
-                    f"name {where} that numbers the rows with sequence="
-                )
-                raise ParameterError(msg)

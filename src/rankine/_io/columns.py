@@ -63,7 +63,7 @@ _SCORE = (
     ),
     ("rating", "weight"),
 )  # fmt: skip
-_RANK = (("rank", "position", "ordinal"),)
+_RANK = (("rank", "position", "ordinal"), ("pos",))
 # What the objects in a list may have besides.
 _IN_OBJECTS = {"item": ("id", "_id"), "score": ("_score",)}
 _RATINGS = {"rating", "ratings", "true_rating", "r_ui", "stars", "star_rating"}

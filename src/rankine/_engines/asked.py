@@ -1,0 +1,156 @@
+"""What is asked of Spark: checked before a job starts, and as executors are told it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rankine._conventions.convention import BY_RANK
+from rankine._engines.frames import Top
+from rankine._engines.queries import JUDGED, LISTED, ROLES
+from rankine._join.ranks import Order
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._conventions.convention import Convention
+    from rankine._engines.frames import Pair
+    from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.options import Options
+    from rankine._evaluate.plan import Group, Plan
+
+IN_MEMORY = "use rankine.evaluate, which has all data at hand"
+_BY_ROWS = {
+    "order": {"given": "takes the order of rows"},
+    "tie": {
+        "input": "lets the order of rows decide ties",
+        "input_rev": "lets the order of rows decide ties",
+    },
+    "duplicates": {"last": "takes the last row of a repeated item"},
+    "ideal": {"given@k": "takes the judgements in the order of their rows"},
+}
+"""Choices of a convention for which rows need an order, which frames do not have."""
+
+
+def check_metrics(job: Job) -> None:
+    """Refuse metrics that cannot be computed bucket by bucket."""
+    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
+    if listed:
+        metric = job.plan.asked[listed[0]]
+        msg = (
+            f"{metric} looks at the items of all lists, which stay on Spark; "
+            f"{IN_MEMORY}"
+        )
+        raise ParameterError(msg)
+    job.check()
+    for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
+        across = bound.across
+        if metric.fact.origin is not None:
+            msg = f"{metric} is a function of your own; {IN_MEMORY}"
+            raise ParameterError(msg)
+        if across is not None:
+            todo = IN_MEMORY
+            if across.instead is not None:
+                todo = f"write {metric(**{across.parameter: across.instead})}"
+            msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
+            raise ParameterError(msg)
+
+
+def by_scores(plan: Plan, pair: Pair) -> Plan:
+    """Take the scores where there is no rank column."""
+    if pair.run.empty.ranked:
+        return plan
+
+    def by_score(rule: Convention) -> Convention:
+        by = "score" if pair.run.scored else "given"
+        asked = rule.order in BY_RANK or not pair.run.scored
+        return rule.replace(order=by) if asked else rule
+
+    return _with_rules(plan, by_score, by_score)
+
+
+def top_of(plan: Plan, pair: Pair, options: Options) -> Top | None:
+    """Return which rows are enough; None if it is all of them."""
+    orders = {Order.of(group.rule, plan.rule) for group in plan.groups}
+    # A row that is dropped later must not take the place of another; and where rows
+    # have an order, all of them are compared with it.
+    drops = options.lenient or any(order.duplicates == "last" for order in orders)
+    if options.depth is None or drops or pair.sequence is not None:
+        return None
+    return Top(options.depth, min(order.bits for order in orders))
+
+
+def opened(plan: Plan) -> Plan:
+    """Return a plan for a part of the data: nothing is refused, rounded or missed."""
+
+    def table(rule: Convention) -> Convention:
+        negative = "zero" if rule.negative == "error" else rule.negative
+        return rule.replace(missing_run="zero", negative=negative)
+
+    def mean(rule: Convention) -> Convention:
+        empty = "skip" if rule.empty_truth == "error" else rule.empty_truth
+        return rule.replace(nothing="nan", decimals=None, empty_truth=empty)
+
+    return _with_rules(plan, table, mean)
+
+
+def _with_rules(
+    plan: Plan,
+    table: Callable[[Convention], Convention],
+    mean: Callable[[Convention], Convention],
+) -> Plan:
+    """Change what the groups of a plan follow: of their tables, and of their means."""
+
+    def changed(group: Group) -> Group:
+        members = tuple((n, metric, mean(rule)) for n, metric, rule in group.members)
+        return replace(group, rule=table(group.rule), members=members)
+
+    return replace(plan, groups=tuple(map(changed, plan.groups)))
+
+
+def places_of(plan: Plan, pair: Pair) -> tuple[tuple[int, str], ...]:
+    """Return whose rows have places, and the column that has them.
+
+    Those of judgements matter only where a metric looks at the order of their rows.
+    """
+    if pair.sequence is None:
+        return ()
+    sides = [LISTED]
+    by_rows = (metric.get("ideal") in _BY_ROWS["ideal"] for metric in plan.bound)
+    if pair.sequence in pair.qrels.types and any(by_rows):
+        sides.append(JUDGED)
+    return tuple((side, pair.sequence) for side in sides)
+
+
+def check_order(plan: Plan, pair: Pair) -> None:
+    """Refuse what depends on the order of rows, if nobody says what it is."""
+    known = {LISTED: pair.sequence is not None}
+    known[JUDGED] = pair.sequence in pair.qrels.types
+    whose = plan.preset or "the convention"
+    for group in plan.groups:
+        for number, metric, rule in group.members:
+            choices = {field: getattr(rule, field) for field in _BY_ROWS}
+            choices["ideal"] = metric.get("ideal")
+            for field, value in choices.items():
+                side = JUDGED if field == "ideal" else LISTED
+                why = _BY_ROWS[field].get(value)
+                if why is None or known[side]:
+                    continue
+                if field == "order" and not pair.run.scored:
+                    whose, why = (
+                        "a run without scores and ranks",
+                        _BY_ROWS[field][value],
+                    )
+                todo = (
+                    f"name a column of {ROLES[side]} that numbers the rows with "
+                    "sequence="
+                )
+                rank = pair.run.part.get("rank")
+                if side == LISTED and rank is not None:
+                    todo = f"if {rank!r} numbers the rows, give sequence={rank!r}"
+                msg = (
+                    f"{whose} {why} for {plan.asked[number]}, and Spark keeps none; "
+                    f"{todo}"
+                )
+                raise ParameterError(msg)
