@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankine._conventions.convention import BY_RANK
+from rankine._conventions.tools import TOOLS
 from rankine._engines.frames import Top
 from rankine._engines.queries import JUDGED, LISTED, ROLES
 from rankine._join.ranks import Order
@@ -13,6 +14,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from rankine._conventions.convention import Convention
     from rankine._engines.frames import Pair
@@ -76,9 +78,30 @@ def top_of(plan: Plan, pair: Pair, options: Options) -> Top | None:
     # A row that is dropped later must not take the place of another; and where rows
     # have an order, all of them are compared with it.
     drops = options.lenient or any(order.duplicates == "last" for order in orders)
-    if options.depth is None or drops or pair.sequence is not None:
+    if drops or pair.sequence is not None:
         return None
-    return Top(options.depth, min(order.bits for order in orders))
+    depth = options.depth or _deepest(plan, pair, orders)
+    return None if depth is None else Top(depth, min(order.bits for order in orders))
+
+
+def _deepest(plan: Plan, pair: Pair, orders: AbstractSet[Order]) -> int | None:
+    """Return the rank below which nothing is looked at; None if there is no such rank.
+
+    Items that are repeated, ids that are refused, and ranks that are used as numbers
+    must be looked for in all rows, and so must what is under a floor of scores.
+    """
+    by_rows = pair.texts or any(
+        order.duplicates == "error" or order.by == "rank_value" for order in orders
+    )
+    depths = []
+    for group in plan.groups:
+        floor = group.rule.score_floor
+        if group.depth is None or group.keep_scores or floor is not None:
+            return None
+        depths.append(group.depth)
+    # Some tools leave ties open in long lists alone.
+    open_ties = TOOLS[plan.preset].open_ties if plan.preset else None
+    return None if by_rows or max(depths) < (open_ties or 0) else max(depths)
 
 
 def opened(plan: Plan) -> Plan:

@@ -155,9 +155,11 @@ def evaluate(
     )
     top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
-    state = State([Sums() for _ in plan.asked])
-    for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
-        state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
+    state = _state_of(rows, work)
+    if top is not None and depth is None and not state.seen.retrieved:
+        # Whether a judged item is in the run at all, the first rows do not tell.
+        top, rows = None, pair.rows(partitions, None)
+        state = _state_of(rows, work)
     refuse(state, job, pair)
     return SparkEvaluation(job, pair, state, work, rows, top)
 
@@ -316,6 +318,14 @@ class _Counted:
 def _not_here() -> ParameterError:
     msg = "the queries and their values are on Spark; per_query is a DataFrame of them"
     return ParameterError(msg)
+
+
+def _state_of(rows: Any, work: Work) -> State:
+    """Run the job that computes all metrics, and add up what it brings back."""
+    state = State([Sums() for _ in work.plan.asked])
+    for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
+        state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
+    return state
 
 
 def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:

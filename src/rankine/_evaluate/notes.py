@@ -45,7 +45,7 @@ class Seen:
         floored: how many judged items are under the floor of scores.
         short: how many lists end before the first cutoff.
         tied: in how many queries judged items are tied across each cutoff.
-        any_tied: in how many queries judged items are in ties.
+        any_tied: in how many queries judged items are in ties that metrics look at.
     """
 
     missing: int = 0
@@ -109,6 +109,9 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
         known &= table.rank <= depths[0]
         short = int(np.count_nonzero((length < depths[0]) & table.in_run))
         length = np.minimum(length, depths[0])
+    in_tie = table.tied > 1
+    if all(metric.depth is not None for metric in metrics):
+        in_tie &= table.above < max(depths, default=0)
     grade = table.pool.grade
     return Seen(
         aligned.missing,
@@ -129,7 +132,7 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
             _n_queries(table, (table.above < k) & (table.above + table.tied > k))
             for k in depths
         ),
-        _n_queries(table, table.tied > 1),
+        _n_queries(table, in_tie),
     )
 
 
