@@ -169,22 +169,6 @@ def test_a_convention_needs_an_order_of_rows_or_none(
     assert len(jobs) == 0
 
 
-def test_one_job_computes_all_metrics(spark: Any, jobs: Any) -> None:
-    frames = of_spark(spark, QRELS, "grade"), of_spark(spark, RUN, "score")
-    spark.conf.set("spark.sql.adaptive.enabled", "false")  # which makes jobs of stages
-    try:
-        ev = rankine.spark.evaluate(*frames, METRICS)
-        first = len(jobs)
-        _ = ev.mean, ev.notes, ev.interval("AP"), str(ev), ev.per_query, ev.to_dict()
-        second = len(jobs)
-        ev.interval("AP", method="bootstrap")
-        third = len(jobs)
-    finally:
-        spark.conf.unset("spark.sql.adaptive.enabled")
-
-    assert (first, second, third) == (1, 1, 2)
-
-
 def test_the_t_interval_needs_sums_alone(spark: Any) -> None:
     frames = of_spark(spark, QRELS, "grade"), of_spark(spark, RUN, "score")
     memory = rk.evaluate(in_memory(QRELS, "grade"), in_memory(RUN, "score"), METRICS)
