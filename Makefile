@@ -28,6 +28,7 @@ help:
 	@echo "make counts  count what makes the code large or small"
 	@echo "make bench   rankine and its peers on the same work"
 	@echo "make bench-against BEFORE=COMMIT  what became slower since a commit"
+	@echo "make bench-report  a large report, and how fast it answers in a browser"
 	@echo "make oracle  the conventions against the tools they are named after"
 	@echo "make oracle-long  the same on ten times as many cases"
 	@echo "make simulate  how often tests, intervals and gates err, in a few minutes"
@@ -170,6 +171,11 @@ BEFORE ?= HEAD~1
 bench-against: $(PEERS)-search/installed $(PEERS)-recommend/installed
 	$(PEERS)-search/bin/python benchmarks/against.py $(BEFORE) \
 		$(PEERS)-recommend/bin/python
+
+# It needs chromium and chromedriver.
+.PHONY: bench-report
+bench-report: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/report.py
 
 # Random cases per tool; another SEED gives other cases.
 CASES ?= 2000

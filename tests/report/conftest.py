@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import rankine as rk
+from rankine.data import QRELS, RUNS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -66,6 +69,19 @@ class Browser:
         )
         return rows
 
+    def point(self, canvas: str, x: float, y: float) -> Any:
+        """Move the pointer over a canvas, to parts of its size; return the pointer."""
+        from selenium.webdriver import ActionChains  # noqa: PLC0415 - if installed
+
+        self.wait(f"return document.querySelector('{canvas}') !== null")
+        area = self.find(canvas)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", area)
+        left = round((x - 0.5) * area.size["width"])
+        top = round((y - 0.5) * area.size["height"])
+        pointer = ActionChains(self.driver)
+        pointer.move_to_element_with_offset(area, left, top).perform()
+        return pointer
+
     def heard(self) -> tuple[set[str], list[str]]:
         """Return what was asked for since the last time, and what went wrong."""
         messages = [
@@ -108,3 +124,22 @@ def browser(driver: Browser) -> Browser:
     light = [{"name": "prefers-color-scheme", "value": "light"}]
     driver.command("Emulation.setEmulatedMedia", media="", features=light)
     return driver
+
+
+@pytest.fixture(scope="session")
+def demo() -> rk.Comparison:
+    runs = {path.stem: path for path in RUNS}
+    return rk.compare(QRELS, runs, ["nDCG@10", "AP", "RR@10"], draws=2000)
+
+
+@pytest.fixture(scope="session")
+def report(demo: rk.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "report.html"
+    demo.report(path, texts={"q50": "如何煮鸡蛋", "recipe113": "بيض مسلوق"})
+    return path
+
+
+@pytest.fixture
+def loaded(browser: Browser, report: Path) -> Browser:
+    browser.load(report)
+    return browser

@@ -11,7 +11,6 @@ import pytest
 
 import rankine as rk
 from rankine._report import explorer
-from rankine.data import QRELS, RUNS
 from tests.report.pages import HOSTILE, HOSTILE_SYSTEMS, judged_by
 
 if TYPE_CHECKING:
@@ -20,25 +19,6 @@ if TYPE_CHECKING:
 AXE = Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js"
 LIST = "#explorer table:first-of-type tbody tr"
 TITLE = "//table[caption='{}']//th[normalize-space(.)='{}']//button"
-
-
-@pytest.fixture(scope="module")
-def demo() -> rk.Comparison:
-    runs = {path.stem: path for path in RUNS}
-    return rk.compare(QRELS, runs, ["nDCG@10", "AP", "RR@10"], draws=2000)
-
-
-@pytest.fixture(scope="module")
-def report(demo: rk.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "report.html"
-    demo.report(path, texts={"q50": "如何煮鸡蛋", "recipe113": "بيض مسلوق"})
-    return path
-
-
-@pytest.fixture
-def loaded(browser: Browser, report: Path) -> Browser:
-    browser.load(report)
-    return browser
 
 
 def click(browser: Browser, selector: str) -> None:
@@ -229,37 +209,6 @@ def test_halves_are_rounded_as_python_does(browser: Browser, tmp_path: Path) -> 
     }
 
 
-def hover(browser: Browser, figure: str, number: int) -> Any:
-    """Move the pointer over a mark of a chart, and return what moves it."""
-    from selenium.webdriver import ActionChains  # noqa: PLC0415 - if installed
-
-    marks = f"{figure} .live svg .mark-rect path"
-    browser.wait(f"return document.querySelector('{marks}') !== null")
-    mark = browser.driver.find_elements("css selector", marks)[number]
-    browser.run("arguments[0].scrollIntoView({block: 'center'})", mark)
-    pointer = ActionChains(browser.driver).move_to_element(mark)
-    pointer.perform()
-    browser.wait(
-        "return document.querySelector('#vg-tooltip-element.visible') !== null"
-    )
-    return pointer
-
-
-def test_a_mark_of_a_chart_names_its_query_and_opens_it(
-    loaded: Browser, demo: rk.Comparison
-) -> None:
-    moved = demo.moved("nDCG@10", "keyword", "vector", 50)
-    largest = max(moved, key=lambda query: query.difference)
-
-    pointer = hover(loaded, "#bars", 0)
-
-    tip = loaded.texts("#vg-tooltip-element")[0]
-    assert largest.query in tip
-    assert f"{largest.difference:.4f}" in tip
-    pointer.click().perform()
-    assert loaded.texts(".detail h3") == [largest.query]
-
-
 def test_the_theme_changes_and_follows_the_system(loaded: Browser) -> None:
     color = "return getComputedStyle(document.body).backgroundColor"
     light = loaded.run(color)
@@ -389,8 +338,9 @@ def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
         browser.run("arguments[0].click()", buttons[number])
         assert browser.texts(".detail h3")
 
-    hover(browser, "#bars", 0)
-    assert browser.texts("#vg-tooltip-element img, #vg-tooltip-element script") == []
+    browser.point("#bars canvas", 0.025, 0.4)
+    assert len(browser.texts(".vg-tooltip.visible td.value")) == 4
+    assert browser.texts(".vg-tooltip img, .vg-tooltip script") == []
     asked, wrong = browser.heard()
     assert browser.run("return window.hurt === undefined")
     assert browser.find("h1").text == HOSTILE[0]

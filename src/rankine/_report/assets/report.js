@@ -40,9 +40,8 @@
   theme.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     nameTheme();
-    redraw();
   });
-  preferred.addEventListener("change", () => { nameTheme(); redraw(); });
+  preferred.addEventListener("change", nameTheme);
 
   // Tables that sort by their titles.
   // Numbers in words by their size: q9 before q10.
@@ -91,28 +90,24 @@
     });
   }
 
-  // Charts.
+  // Charts. Those of Vega have the colours of the page around them, so that a theme changes them too.
   const views = new Map();
-  const fill = (spec, words) => JSON.parse(JSON.stringify(spec), (key, value) =>
-    key === "title" && typeof value === "string"
-      ? value.replace(/\{(metric|a|b)\}/g, (_, name) => words[name])
-      : value);
-  const draw = async (name, change) => {
+  const embed = async (name, spec) => {
     const figure = byId(name);
-    if (!figure || !window.vegaEmbed) return;
-    const spec = change ? change(data.charts[name]) : JSON.parse(JSON.stringify(data.charts[name]));
-    const rows = spec.data.values ? spec.data.values.length : 0;
     const live = figure.querySelector(".live");
     live.hidden = false;
     if (typeof spec.width === "number") {
       spec.width = "container";
       spec.autosize = { type: "fit-x", contains: "padding" };
     }
-    const drawn = await window.vegaEmbed(live, spec, {
-      mode: "vega-lite", ast: true, actions: false, defaultStyle: false,
-      renderer: rows > 1000 ? "canvas" : "svg",
-      tooltip: { theme: isDark() ? "dark" : "light" },
+    const place = make("div");
+    live.replaceChildren(place);
+    const drawn = await window.vegaEmbed(place, spec, {
+      mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: "svg",
+      tooltip: { disableDefaultStyle: true },
     });
+    // Another was chosen while this one was made.
+    if (place.parentNode !== live) { drawn.finalize(); return null; }
     figure.querySelector(".drawn").hidden = true;
     live.removeAttribute("aria-hidden");
     live.setAttribute("role", "img");
@@ -120,14 +115,114 @@
     const before = views.get(name);
     if (before) before.finalize();
     views.set(name, drawn);
-    drawn.view.addEventListener("click", (_, item) => {
-      if (item && item.datum && item.datum.place !== undefined) open(item.datum.place);
-    });
+    return drawn.view;
   };
-  const filled = new Set(["bars", "dots"]);
-  const redraw = () => {
-    for (const name of Object.keys(data.charts)) if (!filled.has(name)) draw(name);
-    drawPair();
+  const copied = (value) => JSON.parse(JSON.stringify(value));
+  const fill = (spec, words) => JSON.parse(JSON.stringify(spec), (key, value) =>
+    key === "title" && typeof value === "string"
+      ? value.replace(/\{(metric|a|b)\}/g, (_, name) => words[name])
+      : value);
+
+  // Marks of queries are painted here, over the frame that Vega draws: thousands of them follow a choice at once.
+  const MARGIN = 4;
+  const REACH = 8;
+  const kinds = {
+    bars: {
+      frame: (spec, rows, low, high) => {
+        spec.mark.opacity = 0;
+        spec.data.values = [{ start: 0, end: rows.length, difference: low }, { start: 0, end: rows.length, difference: high }];
+      },
+      sizes: (row) => [row.d],
+      paint: (context, rows, x, y) => {
+        rows.forEach((row, place) => {
+          const [left, top] = [x(place), Math.min(y(row.d), y(0))];
+          context.fillStyle = row.color;
+          context.fillRect(left, top, Math.max(x(place + 1) - left - 0.25, 0.25), Math.abs(y(row.d) - y(0)));
+        });
+      },
+      hit: (rows, x, y, left) => rows[Math.floor(x.invert(left))],
+    },
+    dots: {
+      frame: (spec, rows, low, high) => {
+        spec.layer[1].mark.opacity = 0;
+        spec.data.values = [{ a: low, b: low, n: 1 }, { a: high, b: high, n: 1 }];
+        delete spec.layer[0].data; // of the diagonal: it goes from end to end
+      },
+      sizes: (row) => [row.a, row.b],
+      paint: (context, rows, x, y) => {
+        context.globalAlpha = rows.length > 1000 ? 0.35 : 0.8;
+        for (const row of rows) {
+          context.fillStyle = row.color;
+          context.beginPath();
+          context.arc(x(row.a), y(row.b), 3.4, 0, 2 * Math.PI);
+          context.fill();
+        }
+      },
+      hit: (rows, x, y, left, top) => {
+        let [nearest, least] = [undefined, REACH * REACH];
+        for (const row of rows) {
+          const size = (x(row.a) - left) ** 2 + (y(row.b) - top) ** 2;
+          if (size <= least) [nearest, least] = [row, size];
+        }
+        return nearest;
+      },
+    },
+  };
+  const paint = (kind, view, rows, canvas) => {
+    const drawing = canvas.parentNode.querySelector("svg");
+    const outer = drawing.getBoundingClientRect();
+    const plot = drawing.querySelector(".role-frame .background").getBoundingClientRect();
+    const [width, height] = [view.width() + 2 * MARGIN, view.height() + 2 * MARGIN];
+    // Twice as fine as a plain screen, and in parts of the drawing, which is smaller on paper.
+    const fine = Math.max(devicePixelRatio, 2);
+    canvas.width = width * fine;
+    canvas.height = height * fine;
+    const part = (size, whole) => `${(100 * size) / whole}%`;
+    Object.assign(canvas.style, {
+      left: part(plot.left - outer.left - MARGIN, outer.width), width: part(width, outer.width),
+      top: part(plot.top - outer.top - MARGIN, outer.height), height: part(height, outer.height),
+    });
+    const context = canvas.getContext("2d");
+    context.scale(fine, fine);
+    context.translate(MARGIN, MARGIN);
+    kind.paint(context, rows, view.scale("x"), view.scale("y"));
+  };
+  const tip = make("div", { class: "vg-tooltip", id: "of-query" });
+  document.body.append(tip);
+  const drawQueries = async (name, rows, words) => {
+    if (!byId(name) || !window.vegaEmbed) return;
+    const kind = kinds[name];
+    let [low, high] = rows.length ? [Infinity, -Infinity] : [0, 1];
+    for (const row of rows) for (const size of kind.sizes(row)) [low, high] = [Math.min(low, size), Math.max(high, size)];
+    const spec = fill(data.charts[name], words);
+    kind.frame(spec, rows, low, high);
+    const view = await embed(name, spec);
+    if (!view) return;
+    for (const row of rows) row.color = view.scale("color")(row.change);
+    const canvas = make("canvas");
+    view.container().append(canvas);
+    const again = () => paint(kind, view, rows, canvas);
+    again();
+    view.addResizeListener(again);
+    const under = (event) => kind.hit(rows, view.scale("x"), view.scale("y"), event.offsetX - MARGIN, event.offsetY - MARGIN);
+    const leave = () => { tip.classList.remove("visible"); canvas.style.cursor = ""; };
+    canvas.addEventListener("pointermove", (event) => {
+      const row = under(event);
+      if (!row) { leave(); return; }
+      const lines = [["query", data.queries[row.place]], [words.a, rounded(row.a)], [words.b, rounded(row.b)], ["difference", signed(row.d)]];
+      tip.replaceChildren(make("table", {}, make("tbody", {}, ...lines.map(([key, text]) =>
+        make("tr", {}, make("td", { class: "key", text: key }), make("td", { class: "value", text }))))));
+      tip.classList.add("visible");
+      const { offsetWidth: width, offsetHeight: height } = tip;
+      tip.style.left = `${Math.max(Math.min(event.clientX + 12, root.clientWidth - width - 4), 4)}px`;
+      tip.style.top = `${event.clientY + 12 + height > root.clientHeight ? event.clientY - height - 8 : event.clientY + 12}px`;
+      canvas.style.cursor = "pointer";
+    });
+    canvas.addEventListener("pointerleave", leave);
+    canvas.addEventListener("click", (event) => {
+      const row = under(event);
+      if (row) { leave(); open(row.place); }
+    });
   };
 
   // Values of queries.
@@ -156,28 +251,10 @@
   const change = (d) => (Math.abs(d) <= 1e-12 ? "stays" : gain(d) > 0 ? "gains" : "loses");
   const drawPair = () => {
     if (!compares) return;
-    const rows = rowsOf().sort((x, y) => gain(y.d) - gain(x.d) || x.place - y.place)
-      .map(({ place, a, b, d }, start) => ({
-        place, query: data.queries[place], a, b, difference: d, change: change(d),
-        start, end: start + 1, n: 1,
-      }));
+    const rows = rowsOf().sort((x, y) => gain(y.d) - gain(x.d) || x.place - y.place);
+    for (const row of rows) row.change = change(row.d);
     const words = { metric: data.metrics[state.metric], a: data.systems[state.a], b: data.systems[state.b] };
-    const withRows = (spec) => {
-      const drawn = fill(spec, words);
-      drawn.data = { name: "rows", values: rows };
-      if (drawn.layer) {
-        let [low, high] = [Infinity, -Infinity];
-        for (const row of rows) {
-          low = Math.min(low, row.a, row.b);
-          high = Math.max(high, row.a, row.b);
-        }
-        if (rows.length > 1000) drawn.layer[1].mark.opacity = 0.3;
-        drawn.layer[0].data = { values: [{ a: low, b: low }, { a: high, b: high }] };
-      }
-      return drawn;
-    };
-    draw("bars", withRows);
-    draw("dots", withRows);
+    for (const name of Object.keys(kinds)) drawQueries(name, rows, words);
   };
 
   // The explorer.
@@ -357,7 +434,8 @@
   });
 
   if (explorer && values.length) build();
-  redraw();
+  for (const name of Object.keys(window.vegaEmbed ? data.charts : {})) if (!kinds[name]) embed(name, copied(data.charts[name]));
+  drawPair();
   addEventListener("beforeprint", () => {
     for (const each of document.querySelectorAll("details")) each.open = true;
   });

@@ -1,0 +1,157 @@
+"""Charts of queries in a browser: marks are where the axes say, and answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import rankine as rk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.report.conftest import Browser
+
+
+def test_a_mark_of_a_chart_names_its_query_and_opens_it(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    moved = demo.moved("nDCG@10", "keyword", "vector", 50)
+    largest = max(moved, key=lambda query: query.difference)
+
+    pointer = loaded.point("#bars canvas", 0.025, 0.1)
+
+    (tip,) = loaded.texts(".vg-tooltip.visible")
+    a, b = largest.values
+    rows = [line.split("\t") for line in tip.splitlines()]
+    assert rows == [
+        ["query", largest.query],
+        ["keyword", f"{a:.4f}"],
+        ["vector", f"{b:.4f}"],
+        ["difference", f"{largest.difference:+.4f}"],
+    ]
+    pointer.click().perform()
+    assert loaded.texts(".detail h3") == [largest.query]
+
+
+TICKS = """
+const [figure, role] = arguments;
+const area = document.querySelector(`${figure} canvas`).getBoundingClientRect();
+const across = role === 'x';
+return [...document.querySelectorAll(`${figure} .live svg .role-axis-label`)].flatMap(
+  labels => [...labels.children].map(e => [e.textContent, e.getBoundingClientRect()])
+).filter(([, box]) => across ? box.top > area.bottom - 9 : box.right < area.left + 9
+).map(([text, box]) => [Number(text.replace('\u2212', '-')), across
+  ? (box.left + box.width / 2 - area.left) / area.width
+  : (box.top + box.height / 2 - area.top) / area.height]);
+"""
+"""The numbers at an axis, and where they are in parts of the canvas."""
+
+
+def placed(browser: Browser, figure: str, axis: str, value: float) -> float:
+    """Return where a value is, by two numbers of the axis, in parts of the canvas."""
+    ticks = sorted(browser.run(TICKS, figure, axis))
+    # Labels at the ends are moved inwards.
+    (low, start), (high, end) = ticks[1], ticks[-2]
+    return float(start + (value - low) / (high - low) * (end - start))
+
+
+def color(browser: Browser, canvas: str, x: float, y: float) -> list[int]:
+    parts: list[int] = browser.run(
+        "const [canvas, x, y] = [document.querySelector(arguments[0]), arguments[1], "
+        "arguments[2]]; return [...canvas.getContext('2d').getImageData("
+        "x * canvas.width, y * canvas.height, 1, 1).data]",
+        canvas, x, y,
+    )  # fmt: skip
+    return parts
+
+
+@pytest.mark.parametrize("width", [1400, 800])
+def test_marks_are_where_the_axes_say(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    values = {"up": (0.2, 0.8), "down": (0.9, 0.1), "ends": (0.0, 1.0)}
+    frame = pl.DataFrame(
+        [(query, a, b) for query, (a, b) in values.items()],
+        schema=["query", "old", "new"],
+        orient="row",
+    )
+    rk.compare_values(frame).report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.command("Emulation.setDeviceMetricsOverride", **size)
+    browser.wait(
+        "const figure = document.querySelector('#dots'); return Math.abs("
+        "figure.querySelector('.live svg').clientWidth - figure.clientWidth) < 2"
+    )
+
+    for query, (a, b) in values.items():
+        x, y = placed(browser, "#dots", "x", a), placed(browser, "#dots", "y", b)
+        red, _, blue, alpha = color(browser, "#dots canvas", x, y)
+        assert alpha > 0
+        assert (blue > red) == (b > a)
+        browser.point("#dots canvas", x, y)
+        (tip,) = browser.texts(".vg-tooltip.visible")
+        assert f"query\t{query}\n" in tip
+    browser.point("#dots canvas", 0.5, 0.55)
+    assert browser.texts(".vg-tooltip.visible") == []
+    tops = [placed(browser, "#bars", "y", d) for d in (1, 0.6, -0.8)]
+    for place, top in enumerate(tops):
+        x = placed(browser, "#bars", "x", place + 0.5)
+        towards = 0.02 if place < 2 else -0.02
+        assert color(browser, "#bars canvas", x, top + towards)[3] == 255
+        assert color(browser, "#bars canvas", x, top - towards)[3] == 0
+
+
+def test_the_last_of_quick_choices_is_drawn(
+    loaded: Browser, demo: rk.Comparison
+) -> None:
+    loaded.run(
+        "const box = document.querySelectorAll('#controls select')[2];"
+        "for (const name of ['keyword', 'vector', 'hybrid']) {"
+        "  box.selectedIndex = [...box.options].findIndex(o => o.text === name);"
+        "  box.dispatchEvent(new Event('change'));"
+        "}"
+    )
+
+    title = "nDCG@10: hybrid minus keyword"
+    loaded.wait(
+        f"return document.querySelector('#bars').textContent.includes('{title}')"
+    )
+    assert loaded.run("return document.querySelectorAll('#bars canvas').length") == 1
+    moved = demo.moved("nDCG@10", "keyword", "hybrid", 50)
+    largest = max(moved, key=lambda query: query.difference)
+    loaded.point("#bars canvas", 0.025, 0.1)
+    assert largest.query in loaded.texts(".vg-tooltip.visible")[0]
+
+
+def test_marks_stay_in_their_frames_on_paper(loaded: Browser) -> None:
+    places = (
+        "return ['canvas', '.live svg'].map(e => document.querySelector(`#dots ${e}`)"
+        ".getBoundingClientRect()).map(({left, top, width, height}) => "
+        "[left, top, width, height])"
+    )
+    loaded.wait("return document.querySelector('#dots canvas') !== null")
+
+    def parts() -> list[float]:
+        (left, top, width, height), (x, y, wide, high) = loaded.run(places)
+        return [(left - x) / wide, (top - y) / high, width / wide, height / high]
+
+    screen, (_, before) = parts(), loaded.run(places)
+    loaded.command("Emulation.setEmulatedMedia", media="print")
+    loaded.run("document.querySelector('main').style.width = '400px'")
+
+    assert loaded.run(places)[1][2] < before[2]  # it is drawn smaller
+    assert parts() == pytest.approx(screen, abs=0.01)
+
+
+def test_paper_is_white_whatever_the_theme(loaded: Browser) -> None:
+    ink = "return getComputedStyle(document.body).color"
+    for theme in ("dark", "light"):
+        features = [{"name": "prefers-color-scheme", "value": theme}]
+        loaded.command("Emulation.setEmulatedMedia", media="print", features=features)
+        assert loaded.run(ink) == "rgb(0, 0, 0)"
+        loaded.run("document.querySelector('#theme').click()")
+        assert loaded.run(ink) == "rgb(0, 0, 0)"
