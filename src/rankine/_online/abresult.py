@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals
@@ -105,6 +106,11 @@ class ABTest(Drawn):
         health: with CUPED, its weight, the share of the variance that it removed, and
             the difference before the test with its p-value; None without.
         arrivals: how many users came new on each day, where times are known.
+        by_day: with ``daily=True``, the effects as they were at the end of each day, of
+            the users who count at the end: difference, low, high, always_low and
+            always_high, p_always, and the numbers of users; None without.
+        joined: how many users each variant had at the end of each day, their share,
+            the one that was expected, and p_anytime; None where times are not known.
     """
 
     details: pl.DataFrame
@@ -115,6 +121,8 @@ class ABTest(Drawn):
     excluded: Mapping[str, int] = field(default_factory=dict)
     health: pl.DataFrame | None = None
     arrivals: tuple[int, ...] = ()
+    by_day: pl.DataFrame | None = None
+    joined: pl.DataFrame | None = None
 
     @property
     def table(self) -> pl.DataFrame:
@@ -145,6 +153,8 @@ class ABTest(Drawn):
             "srm": self.srm.to_dict(),
             "settings": asdict(self.settings),
             "health": [] if self.health is None else _plain(self.health),
+            "by_day": [] if self.by_day is None else _plain(self.by_day),
+            "joined": [] if self.joined is None else _plain(self.joined),
             "excluded": dict(self.excluded),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
@@ -176,12 +186,15 @@ class ABTest(Drawn):
 
 def _plain(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return [
-        {
-            name: finite(value) if isinstance(value, float) else value
-            for name, value in row.items()
-        }
+        {name: _cell(value) for name, value in row.items()}
         for row in frame.iter_rows(named=True)
     ]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    return finite(value) if isinstance(value, float) else value
 
 
 def verdict_of(row: Mapping[str, Any], alpha: float) -> str:

@@ -34,6 +34,7 @@ def ab_test(
     unit: str | None = None,
     variant: str | None = None,
     segment: str | None = None,
+    daily: bool = False,
     covariates: Mapping[str, Any] | None = None,
     cuped: bool = False,
     better: Mapping[str, Literal["higher", "lower"]] | None = None,
@@ -74,6 +75,8 @@ def ab_test(
             what converts, as in `summarize`.
         variant: the column of variants.
         segment: a column; effects are given in each of its segments too.
+        daily: of events, whether effects are given as they were at the end of each day
+            (in UTC) too, in ``by_day``.
         covariates: of a table of users, {metric: column}, or two columns for a ratio:
             the same before the test, for CUPED.
         cuped: of events, whether to use those before a user's first exposure.
@@ -141,8 +144,9 @@ def ab_test(
     )  # fmt: skip
     check_settings(settings)
     check_flag("cuped", cuped)
+    check_flag("daily", daily)
     cohort = cohort_of(
-        data, metrics, unit=unit, variant=variant, segment=segment,
+        data, metrics, unit=unit, variant=variant, segment=segment, daily=daily,
         covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
     )  # fmt: skip
     return compared(cohort, settings, margins_of(margin, cohort), ratio)
@@ -160,6 +164,7 @@ def cohort_of(
     cap: Any,
     better: Any,
     rules: dict[str, Any],
+    daily: bool = False,
 ) -> Cohort:
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
@@ -167,6 +172,9 @@ def cohort_of(
         _refuse_rules(rules)
         if cuped:
             msg = "cuped is for events; of users, covariates={metric: column} says it"
+            raise ParameterError(msg)
+        if daily:
+            msg = "daily is for events, and this is a table of users"
             raise ParameterError(msg)
         if cap is not None and not isinstance(cap, Mapping):
             msg = f"cap must be a mapping by metric, got {cap!r}"
@@ -186,7 +194,9 @@ def cohort_of(
         msg = "covariates are columns of a table of users; of events, say cuped=True"
         raise ParameterError(msg)
     rules = _with_rules(rules, unit, variant, cap)
-    cohort = from_events(data, metrics, cuped=cuped, segment=segment, **rules)
+    cohort = from_events(
+        data, metrics, cuped=cuped, segment=segment, daily=daily, **rules
+    )
     if not has_window(data, rules):
         cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     return cohort.with_options(better or {}, caps)

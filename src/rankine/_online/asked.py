@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from rankine._online.looks import looks_of, undated
 from rankine._online.rules import Rules
 from rankine._online.summary import Accumulator
-from rankine._online.sums import user_sums
+from rankine._online.sums import user_sums, whole
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date
 
-    from rankine._online.sums import UserSums
+    import polars as pl
+
+    from rankine._online.sums import State, UserSums
+
+    Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
 _RULES = [rule.name for rule in fields(Rules)]
 _UNITS = ("users", "sessions", "clicks")
@@ -50,8 +57,13 @@ def sums_of(
     by: str | None,
     segment: str | None,
     rules: Mapping[str, Any],
-) -> UserSums:
-    """Return the sums of users, of a log or of what an accumulator has read."""
+    *,
+    daily: bool = False,
+) -> tuple[UserSums, Looks | None]:
+    """Return the sums of users, of a log or of what an accumulator has read.
+
+    With days, also what returns the sums up to each of them.
+    """
     unit = rules.get("unit", "users")
     if unit not in _UNITS:
         msg = (
@@ -60,13 +72,19 @@ def sums_of(
         )
         raise ParameterError(msg)
     if not isinstance(events, Accumulator):
-        return user_sums(events, metrics, by=by, segment=segment, **rules)
+        state = whole(events, Rules.of(rules), by, segment, daily=daily)
+        return _summed(state, metrics)
     state = events._state  # noqa: SLF001 - of the same package
     for name in rules:
         msg = f"{name} is to be given to the accumulator, when it is made"
         raise ParameterError(msg)
-    if state.daily:
-        msg = "the accumulator keeps days apart; make it without daily=True for a test"
+    if state.daily != daily:
+        msg = (
+            "the accumulator keeps days apart; make it without daily=True, or say "
+            "daily=True here too"
+            if state.daily
+            else "daily=True needs an accumulator that was made with daily=True"
+        )
         raise ParameterError(msg)
     if by is not None and not state.by_arm:
         msg = (
@@ -79,7 +97,17 @@ def sums_of(
             f"the accumulator was made with segment={state.segment!r}, not {segment!r}"
         )
         raise ParameterError(msg)
-    return state.sums(events.metrics if metrics is None else metrics)
+    return _summed(state, events.metrics if metrics is None else metrics)
+
+
+def _summed(
+    state: State, metrics: Sequence[str] | None
+) -> tuple[UserSums, Looks | None]:
+    """Return the sums of users over all days, and what returns those up to each."""
+    counts = state.counted(metrics)
+    if not state.daily:
+        return state.sums_of(counts), None
+    return state.sums_of(undated(counts)), partial(looks_of, state, counts)
 
 
 def sums_by_day(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Bools, Floats
+    from rankine._online.asked import Looks
 
 _PAIR = 2
 _CLOSE = 8
@@ -113,6 +114,7 @@ class Cohort:
         notes: what was assumed and what is odd.
         excluded: events and users that were left out, by reason.
         warnings: what makes the results of a test doubtful.
+        looks: what gives the users up to each day; None if days were not asked for.
     """
 
     frame: pl.DataFrame
@@ -120,6 +122,7 @@ class Cohort:
     notes: tuple[str, ...] = ()
     excluded: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    looks: Looks | None = None
 
     @property
     def is_segmented(self) -> bool:
@@ -195,12 +198,13 @@ def from_events(
     cuped: bool,
     segment: str | None,
     by: str | None = "variant",
+    daily: bool = False,
     **rules: Any,
 ) -> Cohort:
     """Take users from a log of events; without `by`, variants are not looked at."""
     if isinstance(metrics, str):
         metrics = [metrics]
-    sums = sums_of(events, metrics, by, segment, rules)
+    sums, looks = sums_of(events, metrics, by, segment, rules, daily=daily)
     if by is not None and sums.frame["variant"].null_count():
         msg = (
             "the events have no variant, which says in which arm a user is; say which "
@@ -229,7 +233,7 @@ def from_events(
     if cuped:
         notes += _without_before(frame, measures)
     warnings = _moved_shares(frame) if by is not None else []
-    return Cohort(frame, measures, tuple(notes), sums.excluded, tuple(warnings))
+    return Cohort(frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks)
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:

@@ -222,14 +222,17 @@ class State(Held):
 
     def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
         """Return a row of sums for each user that counts."""
-        counts = self.counted(metrics)
+        return self.sums_of(self.counted(metrics))
+
+    def sums_of(self, counts: Counted) -> UserSums:
+        """Return a row of sums for each user, of what was counted."""
         names = counts.metrics
         after = counts.rows(AFTER)
         before = counts.rows(BEFORE).drop("day", "phase")
         before = before.group_by("user").agg(pl.all().sum())
         number = after["user"]
         labels = [
-            self._texts(label)[groups[number.to_numpy()]].alias(label)
+            self.texts(label)[groups[number.to_numpy()]].alias(label)
             for label, groups in counts.groups.items()
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
@@ -279,7 +282,7 @@ class State(Held):
             for name in counts.metrics
             for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
         ]
-        texts = [self._texts(label) for label in labels if label != "day"]
+        texts = [self.texts(label) for label in labels if label != "day"]
         for day in days:
             rows = counts.rows(AFTER, day)
             if not rows.height:
@@ -310,7 +313,7 @@ class State(Held):
                     },
                 )
 
-    def _texts(self, label: str) -> pl.Series:
+    def texts(self, label: str) -> pl.Series:
         """Return the names of groups by their numbers, of which 0 is none."""
         nothing = pl.Series([None], dtype=pl.String)
         texts = self.labels[label].texts

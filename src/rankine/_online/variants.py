@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,7 +141,72 @@ def compared(
         excluded=dict(cohort.excluded),
         health=pl.DataFrame(health, infer_schema_length=None) if health else None,
         arrivals=cohort.arrivals,
+        by_day=_by_day(cohort, settings, margins, others),
+        joined=_joined(cohort, srm),
     )
+
+
+def _by_day(
+    cohort: Cohort,
+    settings: Settings,
+    margins: Mapping[str, Margin],
+    others: Sequence[str],
+) -> pl.DataFrame | None:
+    """Return the effects at the end of each day, if days were asked for."""
+    if cohort.looks is None:
+        return None
+    rows = []
+    before = any(measure.before is not None for measure in cohort.measures)
+    for day, frame in cohort.looks(before=before):
+        known, _ = by_arm(replace(cohort, frame=frame))
+        for measure in cohort.measures:
+            for other in others:
+                arms = settings.control, other
+                pair = [known.get((measure, name, None)) for name in arms]
+                if pair[0] is None or pair[1] is None:
+                    continue
+                effect = _effect(measure, pair[0], pair[1], settings)
+                margin = margins.get(measure.name)
+                row = _row(effect, measure, margin, settings)
+                where = {"day": day, "metric": measure.name, "variant": other}
+                rows.append({**where, **{name: row[name] for name in _DAILY}})
+    types = {"day": pl.Date, "metric": pl.String, "variant": pl.String}
+    types |= dict.fromkeys(_DAILY, pl.Float64)
+    types |= {"n_control": pl.Int64, "n": pl.Int64}
+    return pl.DataFrame(rows, types, orient="row")
+
+
+_DAILY = (
+    "control_value", "value", "difference", "low", "high", "always_low", "always_high",
+    "p_always", "n_control", "n",
+)  # fmt: skip
+
+
+def _joined(cohort: Cohort, srm: SampleRatio) -> pl.DataFrame | None:
+    """Return how many users each variant had by the end of each day, with times."""
+    if "first" not in cohort.frame.columns:
+        return None
+    dated = cohort.frame.select(
+        pl.col("first").cast(pl.Date).alias("day"), pl.col("variant").cast(pl.String)
+    ).drop_nulls()
+    if dated.is_empty():
+        return None
+    names = [*srm.shares]
+    table = dated.group_by("day").agg(
+        (pl.col("variant") == name).sum().cast(pl.Int64).alias(str(place))
+        for place, name in enumerate(names)
+    )
+    days = table.sort("day")
+    counts = days.drop("day").to_numpy().cumsum(axis=0).astype(np.float64)
+    shares = np.array([*srm.shares.values()])
+    rows = [
+        (day, name, int(n), n / so_far.sum(), share, anytime_ratio_p(so_far, shares))
+        for day, so_far in zip(days["day"], counts, strict=True)
+        for name, n, share in zip(names, so_far.tolist(), shares.tolist(), strict=True)
+    ]
+    types = {"day": pl.Date, "variant": pl.String, "users": pl.Int64}
+    types |= dict.fromkeys(("share", "expected", "p_anytime"), pl.Float64)
+    return pl.DataFrame(rows, types, orient="row")
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
