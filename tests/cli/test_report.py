@@ -100,8 +100,51 @@ def test_online_and_ab_write_reports(shell: Shell) -> None:
     assert [row[2].split("|")[0] for row in rows] == [f"{1 / 2:.4f}", f"{1:.4f}"]
     done = shell.run("ab", events, "--control", "A", "-m", "ctr", "--report", path)
     assert done.code == 0
-    cells = Parsed(text_of(shell)).tables["The effect on each metric"][1]
+    tables = Parsed(text_of(shell)).tables
+    cells = tables["The effect on each metric"][1]
     assert cells[2:4] == [f"{1 / 2:.4f}", f"{1:.4f}"]
+    # B begins on the second day.
+    days = tables["Effects at the end of each day"][1:]
+    assert [[row[0], *row[2:4]] for row in days] == [["2026-03-02", "B", "4"]]
+    assert days[0][4].startswith(f"{1 / 2:+.4f}")
+    joined = tables["Users of each variant at the end of each day"][1:]
+    assert [row[:4] for row in joined] == [
+        ["2026-03-01", "A", "2", "100.00%"], ["2026-03-01", "B", "0", "0.00%"],
+        ["2026-03-02", "A", "2", "50.00%"], ["2026-03-02", "B", "2", "50.00%"],
+    ]  # fmt: skip
+
+
+POSITIONS = """user_id,timestamp,variant,event,item_id,position,impression_id
+u1,2026-03-01T10:00:00Z,A,impression,a,1,i1
+u1,2026-03-01T10:00:00Z,A,impression,b,2,i1
+u1,2026-03-01T10:00:09Z,A,click,a,1,i1
+u2,2026-03-02T10:00:00Z,B,impression,a,{},i2
+u2,2026-03-02T10:00:00Z,B,impression,b,2,i2
+"""
+
+
+def test_clicks_by_position_are_in_reports_of_logs(shell: Shell) -> None:
+    path = shell.path("report.html")
+    events = shell.write("events.csv", POSITIONS.format(1))
+    for words in (("online", events), ("ab", events, "--control", "A")):
+        done = shell.run(*words, "-m", "ctr", "--report", path)
+
+        assert done.code == 0
+        rows = Parsed(text_of(shell)).tables["Clicks by position"][1:]
+        # At rank 1, one of two was clicked.
+        assert rows == [["1", "2", "1", f"{1 / 2:.4f}"], ["2", "2", "0", "0.0000"]]
+
+
+def test_positions_that_are_none_are_said(shell: Shell) -> None:
+    events = shell.write("events.csv", POSITIONS.format(0))
+
+    done = shell.run("online", events, "-m", "ctr", "--report", shell.path("r.html"))
+
+    assert done.code == 0
+    text = text_of(shell, "r.html")
+    assert "Clicks by position" not in Parsed(text).tables
+    assert "no click rates by position: " in text
+    assert "position is 0, not a rank from 1" in text
 
 
 EXPERIMENT = """qrels: qrels.txt

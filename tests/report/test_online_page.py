@@ -11,6 +11,7 @@ import pytest
 import rankine as rk
 from rankine._report import page
 from rankine._report.of_online import page_of
+from rankine.errors import ParameterError
 from tests.report.pages import HOSTILE, Parsed
 
 if TYPE_CHECKING:
@@ -183,11 +184,128 @@ def test_effects_are_drawn_with_both_intervals(tmp_path: Path) -> None:
     assert fields == ["zero", "always_low", "low", "value"]
 
 
+@pytest.fixture(scope="module")
+def looked() -> rk.online.ABTest:
+    """A test whose effects are kept by day."""
+    return rk.online.ab_test(
+        log(users=3000),
+        control="A",
+        metrics=["ctr"],
+        daily=True,
+        ratio={"A": 1, "B": 1},
+    )
+
+
+def test_effects_of_each_day_are_drawn_with_both_bands(
+    looked: rk.online.ABTest, tmp_path: Path
+) -> None:
+    pytest.importorskip("vl_convert")
+    path = tmp_path / "report.html"
+    looked.report(path)
+
+    document = Parsed(path.read_text("utf-8"))
+
+    assert looked.by_day is not None
+    rows = list(looked.by_day.iter_rows(named=True))
+    assert len(rows) == 3
+    assert document.tables["Effects at the end of each day"][1:] == [
+        [
+            str(row["day"]), "ctr", "B", f"{row['n'] + row['n_control']:,}",
+            f"{row['difference']:+.4f}|{row['low']:+.4f} to {row['high']:+.4f}",
+            "" if row["n"] < 1000 else
+            f"{row['always_low']:+.4f} to {row['always_high']:+.4f}|p < 0.0001",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    chart = document.data["charts"]["day-0"]
+    bounds = ("low", "high", "always_low", "always_high")
+    assert [
+        {name: point[name] for name in ("day", "value", *bounds)}
+        for point in chart["data"]["values"]
+    ] == [
+        {
+            "day": str(row["day"]), "value": row["difference"],
+            **{name: None if row[name] != row[name] else row[name] for name in bounds},
+        }
+        for row in rows
+    ]  # fmt: skip
+    fields = [layer["encoding"]["y"]["field"] for layer in chart["layer"]]
+    assert fields == ["level", "always_low", "low", "value"]
+
+
+def test_the_sample_ratio_of_each_day_is_shown(
+    looked: rk.online.ABTest, tmp_path: Path
+) -> None:
+    pytest.importorskip("vl_convert")
+    path = tmp_path / "report.html"
+    looked.report(path)
+
+    document = Parsed(path.read_text("utf-8"))
+
+    # A third of the users comes on each of three days, and every second one is of A.
+    rows = document.tables["Users of each variant at the end of each day"][1:]
+    assert [row[:5] for row in rows] == [
+        [f"2026-03-0{day}", variant, f"{500 * day:,}", "50.00%", "50.00%"]
+        for day in (1, 2, 3)
+        for variant in "AB"
+    ]
+    chart = document.data["charts"]["joined"]
+    assert {point["value"] for point in chart["data"]["values"]} == {0.5}
+    effects = document.data["charts"]["day-0"]
+    colors = [spec["encoding"]["color"]["scale"]["domain"] for spec in (chart, effects)]
+    assert colors == [["A", "B"], ["A", "B"]]  # the same in every chart
+
+
+@pytest.mark.usefixtures("_plain")
+def test_without_days_it_says_how_to_keep_them() -> None:
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"])
+
+    text = page_of(test, None, None, ()).text()
+
+    assert "ab_test(..., daily=True) keeps them" in text
+
+
+def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    shown = pl.DataFrame(
+        {
+            "impression_id": [1, 1, 2, 2],
+            "user_id": [7, 7, 8, 8],
+            "position": [1, 2, 1, 2],
+            "click": [1, 0, 1, 1],
+        }
+    )
+    clicks = rk.online.click_metrics(shown)
+    path = tmp_path / "report.html"
+    for result in (
+        rk.online.summarize(log(), "ctr"),
+        rk.online.ab_test(log(), control="A", metrics=["ctr"]),
+    ):
+        result.report(path, clicks=clicks)
+
+        document = Parsed(path.read_text("utf-8"))
+
+        assert document.tables["Clicks by position"][1:] == [
+            ["1", "2", "2", "1.0000"], ["2", "2", "1", "0.5000"],
+        ]  # fmt: skip
+        points = document.data["charts"]["by-position"]["data"]["values"]
+        assert [(point["rank"], point["value"]) for point in points] == [
+            (1, 1),
+            (2, 0.5),
+        ]
+        # The first click is at rank 1 in both.
+        assert "Mean reciprocal rank of the first click: 1.0000" in path.read_text()
+    with pytest.raises(ParameterError, match="clicks must be what"):
+        result.report(path, clicks=shown)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", ["summary", "days", "test"])
 def test_a_browser_shows_them(kind: str, browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     if kind == "test":
-        rk.online.ab_test(log(), control="A", metrics=["ctr"]).report(path)
+        rk.online.ab_test(
+            log(users=3000), control="A", metrics=["ctr"], daily=True
+        ).report(path)
     else:
         rk.online.summarize(log(), "ctr", daily=kind == "days").report(path)
 

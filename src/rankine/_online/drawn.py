@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankine._io.values import kind_of
+from rankine.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
+
+    from rankine._online.clicks import ClickMetrics
 
 
 class Drawn:
@@ -17,6 +22,7 @@ class Drawn:
         path: str | PathLike[str],
         *,
         title: str | None = None,
+        clicks: ClickMetrics | None = None,
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
@@ -29,9 +35,19 @@ class Drawn:
         Args:
             path: of the file, which is replaced if there is one.
             title: what stands at the top.
+            clicks: what `click_metrics` returned of the same log, to show the click
+                rate of each position too.
             command: how to make the result again, to be shown at the end.
             files: of which the hashes are shown at the end.
         """
+        from rankine._online.clicks import ClickMetrics  # noqa: PLC0415 - slow
         from rankine._report.of_online import page_of  # noqa: PLC0415
 
-        page_of(self, title, command, tuple(files)).write(path)
+        given: object = clicks
+        if given is not None and not isinstance(given, ClickMetrics):
+            msg = (
+                "clicks must be what rk.online.click_metrics returned, got "
+                f"{kind_of(given)}"
+            )
+            raise ParameterError(msg)
+        page_of(self, title, command, tuple(files), clicks).write(path)

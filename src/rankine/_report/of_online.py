@@ -19,6 +19,7 @@ from rankine._report.tables import between, number, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rankine._online.clicks import ClickMetrics
     from rankine._online.summary import Summary
     from rankine._report.specs import Rows
 
@@ -34,24 +35,38 @@ _THICK = (
     "Thick lines are intervals for one look at the end; thin lines hold however often "
     "one looks."
 )
+_BANDS = (
+    "What one would have seen on each day, of the users who count at the end. The "
+    "inner band is the interval for one look; the outer one holds however often one "
+    "looks, and begins where there are enough users."
+)
 
 
 def page_of(
-    result: Any, title: str | None, command: str | None, files: tuple[Any, ...]
+    result: Any,
+    title: str | None,
+    command: str | None,
+    files: tuple[Any, ...],
+    clicks: ClickMetrics | None = None,
 ) -> Page:
     """Return the report of a summary or of a test, not yet as text."""
     if isinstance(result, ABTest):
-        return _page_of_test(result, title, command, files)
-    return _page_of_summary(result, title, command, files)
+        return _page_of_test(result, title, command, files, clicks)
+    return _page_of_summary(result, title, command, files, clicks)
 
 
 def _page_of_summary(
-    summary: Summary, title: str | None, command: str | None, files: tuple[Any, ...]
+    summary: Summary,
+    title: str | None,
+    command: str | None,
+    files: tuple[Any, ...],
+    clicks: ClickMetrics | None,
 ) -> Page:
     sure = f"{100 * summary.confidence:g} % intervals over users"
     page = Page(title or "What users did", f"{summary.events:,} events · {sure}")
     page.add("charts", "Metrics", tag("div", *_drawn(page, summary), class_="grid"))
     page.add("numbers", "Numbers", *_numbers(summary))
+    _add_clicks(page, clicks)
     says = [f"{name} = {text}" for name, text in summary.definitions.items()]
     page.add("definitions", "Definitions", points(says))
     left = [f"no {name}: {why}" for name, why in summary.left_out.items()]
@@ -124,7 +139,11 @@ def _excluded(counts: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def _page_of_test(
-    test: ABTest, title: str | None, command: str | None, files: tuple[Any, ...]
+    test: ABTest,
+    title: str | None,
+    command: str | None,
+    files: tuple[Any, ...],
+    clicks: ClickMetrics | None,
 ) -> Page:
     rows = list(test.details.iter_rows(named=True))
     control = shown(test.settings.control)
@@ -137,7 +156,9 @@ def _page_of_test(
     )
     page.add("summary", "Summary", *_summary(test, rows, control))
     page.add("effects", "Effects", *_effects(page, test, rows))
-    page.add("ratio", "Sample ratio", *_ratio(test))
+    page.add("days", "Over time", *_over_time(page, test))
+    page.add("ratio", "Sample ratio", *_ratio(page, test))
+    _add_clicks(page, clicks)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
     choices = [(name, str(value)) for name, value in vars(test.settings).items()]
@@ -247,7 +268,53 @@ def _always(row: dict[str, Any]) -> Cell:
     return Cell(f"{low:+.4f} to {high:+.4f}", drawn_number(p), p_equals(p))
 
 
-def _ratio(test: ABTest) -> list[Markup]:
+def _over_time(page: Page, test: ABTest) -> list[Markup]:
+    """Return the effects as they were at the end of each day, with both bands."""
+    if test.by_day is None or test.by_day.is_empty():
+        says = (
+            "Effects at the end of each day are not kept here; ab_test(..., "
+            "daily=True) keeps them, of a log with times."
+        )
+        return [tag("p", says, class_="hint")]
+    rows = list(test.by_day.iter_rows(named=True))
+    control = shown(test.settings.control)
+    names = [shown(name) for name in test.srm.shares]
+    points_of: dict[str, Rows] = {}
+    for row in rows:
+        numbers = {end: drawn_number(row[field]) for end, field in _DIFFERENCE.items()}
+        point = {"system": shown(row["variant"]), "day": str(row["day"]), "zero": 0}
+        points_of.setdefault(row["metric"], []).append({**point, **numbers})
+    few = len(names) <= specs.MOST_CURVES
+    drawn = [
+        page.figure(
+            f"day-{place}",
+            specs.over_days(of_metric, f"difference in {metric}", "zero", names)
+            | {"width": 320},
+            f"{metric}: the difference from {control} at the end of each day.",
+        )
+        for place, (metric, of_metric) in enumerate(points_of.items())
+        if few
+    ]
+    cells = [
+        (
+            str(row["day"]),
+            row["metric"],
+            row["variant"],
+            Cell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
+            _cell(row["difference"], row["low"], row["high"], "{:+.4f}"),
+            _always(row),
+        )
+        for row in rows[-_ROWS:]
+    ]
+    head = ("day", "metric", "variant", "users", "difference", "at every look")
+    return [
+        tag("p", _BANDS, class_="hint"),
+        tag("div", *drawn, class_="grid"),
+        table(head, cells, "lllrrr", caption="Effects at the end of each day"),
+    ]
+
+
+def _ratio(page: Page, test: ABTest) -> list[Markup]:
     srm = test.srm
     total = sum(srm.counts.values())
     rows = [
@@ -258,8 +325,79 @@ def _ratio(test: ABTest) -> list[Markup]:
         f"At the end {p_equals(srm.p)}, at every look {p_equals(srm.p_anytime)}; below "
         f"{srm.threshold:g}, no result can be trusted."
     )
-    caption = "Users of each variant"
-    return [
-        table(("variant", "users", "expected"), rows, "lrr", caption=caption),
+    parts = [
+        table(
+            ("variant", "users", "expected"), rows, "lrr",
+            caption="Users of each variant",
+        ),
         tag("p", says, class_="hint"),
+    ]  # fmt: skip
+    if test.joined is None:
+        return parts
+    by_day = list(test.joined.iter_rows(named=True))
+    points = [
+        {
+            "system": shown(row["variant"]), "day": str(row["day"]),
+            "value": row["share"], "expected": row["expected"],
+        }
+        for row in by_day
+    ]  # fmt: skip
+    if len(srm.shares) <= specs.MOST_CURVES:
+        names = [shown(name) for name in srm.shares]
+        spec = specs.over_days(points, "share of users so far", "expected", names)
+        words = (
+            "The share of users of each variant at the end of each day; dashed is what "
+            "was expected."
+        )
+        parts.append(page.figure("joined", spec | {"height": 200}, words))
+    cells = [
+        (
+            str(row["day"]),
+            row["variant"],
+            Cell(f"{row['users']:,}", row["users"]),
+            Cell(f"{row['share']:.2%}", row["share"]),
+            Cell(f"{row['expected']:.2%}", row["expected"]),
+            Cell(p_text(row["p_anytime"]), row["p_anytime"]),
+        )
+        for row in by_day[-_ROWS:]
     ]
+    head = ("day", "variant", "users", "share", "expected", "p at every look")
+    caption = "Users of each variant at the end of each day"
+    return [*parts, table(head, cells, "llrrrr", caption=caption)]
+
+
+def _add_clicks(page: Page, clicks: ClickMetrics | None) -> None:
+    """Add the click rate of each position, if it is known."""
+    if clicks is None:
+        return
+    rows = list(clicks.by_position.iter_rows(named=True))
+    points = [
+        {
+            "rank": row["position"], "value": row["ctr"],
+            "impressions": row["impressions"], "clicks": row["clicks"],
+        }
+        for row in rows
+    ]  # fmt: skip
+    says = "Clicks per impression at each position, of all variants together."
+    cells = [
+        (
+            Cell(f"{row['position']:,}", row["position"]),
+            Cell(f"{row['impressions']:,}", row["impressions"]),
+            Cell(f"{row['clicks']:,}", row["clicks"]),
+            Cell(number(row["ctr"]), row["ctr"]),
+        )
+        for row in rows[:_ROWS]
+    ]
+    bounds = between(clicks.interval.low, clicks.interval.high)
+    mean = f"Mean reciprocal rank of the first click: {number(clicks.mrr)}"
+    page.add(
+        "positions",
+        "Clicks by position",
+        page.figure("by-position", specs.by_rank(points, "click rate"), says),
+        table(
+            ("position", "impressions", "clicks", "click rate"), cells, "rrrr",
+            caption="Clicks by position",
+        ),
+        tag("p", f"{mean} ({bounds})." if bounds else f"{mean}.", class_="hint"),
+        remarks((), clicks.notes) if clicks.notes else "",
+    )  # fmt: skip

@@ -161,20 +161,64 @@ def curve(rows: Rows, metric: str) -> Spec:
     return _lines(rows, x | {"scale": {"zero": False, "nice": False}}, metric, "k")
 
 
-def over_days(rows: Rows, metric: str) -> Spec:
-    """Return a line with its band per group: system, day, value, low, high."""
+def over_days(
+    rows: Rows, metric: str, level: str | None = None, names: Sequence[str] = ()
+) -> Spec:
+    """Return a line with its band per group: system, day, value, low, high.
+
+    Rows may have a second, wider band: always_low, always_high.
+
+    Args:
+        rows: what is drawn.
+        metric: what it is.
+        level: the field that has what lines are compared with, dashed.
+        names: all groups that there are, so that each has its colour in every chart.
+    """
     axis = {"tickCount": 6, "labelOverlap": True}
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
     timed = [row | {"time": row["day"]} for row in rows]
-    return _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day")
+    spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day", names)
+    if level is not None:
+        levels = [{"level": row} for row in dict.fromkeys(row[level] for row in rows)]
+        spec["layer"].insert(
+            0,
+            {
+                "data": {"values": levels},
+                "mark": {"type": "rule", "color": _EVEN, "strokeDash": [4, 3]},
+                "encoding": {"x": None, "color": None, "y": _number("level", metric)},
+            },
+        )
+    return spec
 
 
-def _lines(rows: Rows, x: Spec, metric: str, place: str) -> Spec:
-    systems = list(dict.fromkeys(row["system"] for row in rows))
+def by_rank(rows: Rows, metric: str) -> Spec:
+    """Return a line over ranks: rank, value, impressions, clicks."""
+    y = {**_number("value", metric), "scale": {"domainMin": 0}}
+    return _chart(
+        rows,
+        mark=_dotted(),
+        encoding={
+            "x": {
+                **_number("rank", "position"),
+                "axis": {"tickMinStep": 1, "format": "d", "grid": False},
+                "scale": {"zero": False, "nice": False},
+            },
+            "y": y,
+            "tooltip": _tips("rank", "value", "impressions", "clicks"),
+        },
+    )
+
+
+def _lines(
+    rows: Rows, x: Spec, metric: str, place: str, names: Sequence[str] = ()
+) -> Spec:
+    drawn = list(dict.fromkeys(row["system"] for row in rows))
+    systems = list(names) or drawn
     color = {
         "field": "system", "type": "nominal", "sort": None,
         "legend": {
-            "title": None, "orient": "bottom", "columns": 3, "labelLimit": 200,
+            "values": drawn, "title": None, "orient": "bottom", "columns": 3,
+            "labelLimit": 200,
             "symbolOpacity": 1, "symbolType": "stroke", "symbolStrokeWidth": 3,
         },
         "scale": {"domain": systems, "range": list(_SYSTEMS[: len(systems)])},
@@ -189,11 +233,16 @@ def _lines(rows: Rows, x: Spec, metric: str, place: str) -> Spec:
         "mark": {"type": "line", "point": {"size": 30}},
         "encoding": {"y": y, "tooltip": tips},
     }
-    return _chart(
-        rows,
-        layer=[band, line] if _has(rows, "low") else [line],
-        encoding={"x": x, "color": color},
-    )
+    layers = [band, line] if _has(rows, "low") else [line]
+    if _has(rows, "always_low"):
+        wider = {
+            "mark": {"type": "area", "opacity": 0.12},
+            "encoding": {
+                "y": y | {"field": "always_low"}, "y2": {"field": "always_high"},
+            },
+        }  # fmt: skip
+        layers.insert(0, wider)
+    return _chart(rows, layer=layers, encoding={"x": x, "color": color})
 
 
 def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
@@ -298,13 +347,19 @@ def examination(rows: Rows) -> Spec:
     """Return how often each rank is looked at: rank, share."""
     return _chart(
         rows,
-        mark={"type": "line", "point": True, "color": _SYSTEMS[0]},
+        mark=_dotted(),
         encoding={
             "x": {**_number("rank", "rank"), "axis": {"tickMinStep": 1}},
             "y": _number("share", "share of users who look"),
             "tooltip": _tips("rank", "share"),
         },
     )
+
+
+def _dotted() -> Spec:
+    """Return a line with a point at each row, in the colour of a single system."""
+    color = _SYSTEMS[0]
+    return {"type": "line", "color": color, "point": {"size": 40, "color": color}}
 
 
 def _has(rows: Rows, field: str) -> bool:
@@ -349,7 +404,7 @@ def _colored(field: str) -> Spec:
 
 def _tips(*fields: str) -> list[Spec]:
     """Return what is shown when the pointer is over a mark; numbers as in tables."""
-    whole = {"k", "n", "rank"}
+    whole = {"k", "n", "rank", "impressions", "clicks"}
     words = {"query", "label", "day", "verdict", "system", "row", "column", "text"}
     tips = []
     for field in fields:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.online import events_of, reading_events, rules_of
+from rankine.cli.online import clicks_of, events_of, reading_events, rules_of
 from rankine.cli.options import pairs
 from rankine.cli.output import (
     json_option,
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     help="EVENTS is a table with a row per user, whose ids are in this column.",
 )  # fmt: skip
 @click.option("--segment", metavar="COLUMN", help="Show effects in its segments too.")
+@click.option(
+    "--daily", is_flag=True,
+    help="Keep effects as they were at the end of each day, for --json; --report does.",
+)  # fmt: skip
 @click.option(
     "--cuped", is_flag=True,
     help="Use what users did before their first exposure to reduce the variance.",
@@ -90,7 +94,8 @@ def command(
     events: str,
     metrics: tuple[str, ...],
     users: str | None,
-    cuped: bool,  # noqa: FBT001 - a flag
+    daily: bool,  # noqa: FBT001 - a flag
+    cuped: bool,  # noqa: FBT001
     covariates: dict[str, str],
     margin: dict[str, str],
     most: dict[str, str],
@@ -144,6 +149,7 @@ def command(
     test = ab_test(
         log, control=control, metrics=asked, unit=unit,
         variant=variant, segment=segment, cuped=cuped, cap=caps,
+        daily=daily or (report is not None and users is None),
         covariates={name: _parts(text) for name, text in covariates.items()} or None,
         better=better or None,  # type: ignore[arg-type]
         margin=margin or None, ratio=_numbers("ratio", ratio) or None,
@@ -159,7 +165,10 @@ def command(
         click.echo(test.to_markdown())
     else:
         click.echo(to_text(test, width()))
-    write_report(test, report, [events])
+    if report is not None:
+        clicks, reasons = (None, ()) if users else clicks_of(log, given["columns"])
+        test = replace(test, notes=(*test.notes, *reasons))
+        write_report(test, report, [events], clicks=clicks)
 
 
 def _named(metrics: tuple[str, ...]) -> dict[str, str]:

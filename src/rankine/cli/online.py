@@ -15,6 +15,7 @@ from rankine.cli.output import (
     width,
     write_report,
 )
+from rankine.errors import ColumnNotFoundError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,26 @@ def rules_of(
     }
 
 
+def clicks_of(log: Any, columns: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+    """Return the click rates by position, and why there are none if that is odd.
+
+    There are none of a log that has no positions, or that can be read only once.
+    """
+    from rankine._online.clicks import click_metrics  # noqa: PLC0415 - --help stays fast
+    from rankine._online.shown import COLUMNS  # noqa: PLC0415
+    from rankine._online.sources import Query  # noqa: PLC0415
+
+    if isinstance(log, Query) or (isinstance(log, str) and log == "-"):
+        return None, ()
+    known = {part: name for part, name in columns.items() if part in COLUMNS}
+    try:
+        return click_metrics(log, columns=known), ()
+    except ColumnNotFoundError:
+        return None, ()
+    except RankineError as error:
+        return None, (f"no click rates by position: {error}",)
+
+
 @click.command()
 @click.argument("events")
 @click.option(
@@ -195,4 +216,7 @@ def command(
         click.echo(summary.to_markdown())
     else:
         click.echo(to_text(summary, width()))
-    write_report(summary, report, [events])
+    if report is not None:
+        clicks, reasons = clicks_of(log, given["columns"])
+        summary = replace(summary, notes=(*summary.notes, *reasons))
+        write_report(summary, report, [events], clicks=clicks)

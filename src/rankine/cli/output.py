@@ -113,19 +113,23 @@ def record_of(
     return record
 
 
-def write_report(result: Any, path: Path | None, files: Iterable[Any] = ()) -> None:
+def write_report(
+    result: Any, path: Path | None, files: Iterable[Any] = (), **more: Any
+) -> None:
     """Write the report of a result, if one is wanted, and say where it is.
 
     Args:
         result: what has a report.
         path: where it is written; None if none is wanted.
         files: what was read; the report shows the hashes of those that are files.
+        more: what else the report takes.
     """
     if path is None:
         return
     read = [file for file in files if file is not None and Path(file).is_file()]
     words = click.get_current_context().obj or ()
-    result.report(path, command=typed(words) if words else None, files=read)
+    command = typed(words) if words else None
+    result.report(path, command=command, files=read, **more)
     say(f"wrote {path}")
 
 
