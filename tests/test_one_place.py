@@ -30,6 +30,7 @@ TYPES = {  # besides _join/ids.py, which has the rule and names no type
     "_io/values.py": "ids as they are read",
     "_io/frames.py": "subtopics are texts",
     "_io/items.py": "topics are texts",
+    "_io/texts.py": "ids of texts as a report shows them",
     "_evaluate/check.py": "compares ids that do not match, letter by letter",
     "_evaluate/result.py": "one column of ids for tables of two types",
     "_evaluate/batches/rates.py": "prints of lists, the same for ids of any type",

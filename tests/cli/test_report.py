@@ -68,6 +68,59 @@ def test_evaluate_of_several_runs_compares_them(shell: Shell) -> None:
     assert pairs[1][4].startswith(f"{(0 + 1 / 2) / 2:+.4f}|")
 
 
+def texts_in(shell: Shell, name: str = "report.html") -> dict[str, str]:
+    """Return all texts that a report shows, by their ids."""
+    data = Parsed(text_of(shell, name)).data
+    return {
+        data[names][int(place)]: text
+        for names, texts in (("queries", "queryTexts"), ("items", "itemTexts"))
+        for place, text in data[texts].items()
+    }
+
+
+def test_texts_of_queries_and_items_are_shown(shell: Shell) -> None:
+    saved = shell.write("results.json", shell.run(*compare(shell, "--json")).out)
+    queries = shell.write("queries.tsv", "q1\thow long\nq2\tto boil\n")
+    items = shell.write(
+        "items.json", '{"a": "an A", "b": "a B", "c": "a C", "x": "an X", "z": "a Z"}'
+    )
+    experiment = shell.write(
+        "e.yaml", EXPERIMENT.format(more=", second: b.run", conventions="rankine")
+    )
+    given = ("--texts", queries, "--texts", items)
+    path = ("--report", shell.path("report.html"))
+
+    for words in (
+        compare(shell, *path),
+        ("evaluate", shell.path("qrels.txt"), shell.path("a.run"), *path),
+        ("experiment", experiment, *path),
+        ("report", saved, "--output", shell.path("report.html")),
+    ):
+        done = shell.run(*words, *given)
+
+        assert done.code == 0, done.err
+        texts = texts_in(shell)
+        assert (texts.pop("q1"), texts.pop("q2")) == ("how long", "to boil")
+        assert texts
+        assert all(text.split()[1] == item.upper() for item, text in texts.items())
+        assert "z" not in texts
+        assert hashlib.sha256(Path(queries).read_bytes()).hexdigest() in text_of(shell)
+        Path(shell.path("report.html")).unlink()
+
+
+def test_texts_need_a_report_and_must_be_readable(shell: Shell) -> None:
+    path = shell.path("report.html")
+    odd = shell.write("odd.csv", "a,b,c\n1,2,3\n")
+
+    done = shell.run(*compare(shell, "--texts", odd))
+    assert is_one_sentence(done, 2)
+    assert "--texts is shown in a report" in done.err
+    done = shell.run(*compare(shell, "--report", path, "--texts", odd))
+    assert is_one_sentence(done, 3)
+    assert "has no columns of ids and texts" in done.err
+    assert not Path(path).exists()
+
+
 def test_the_demo_has_a_report(shell: Shell) -> None:
     done = shell.run("demo", "--report", shell.path("demo.html"))
 

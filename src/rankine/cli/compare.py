@@ -20,6 +20,8 @@ from rankine.cli.output import (
     echo_json,
     json_option,
     report_option,
+    texts_of,
+    texts_option,
     width,
     write_report,
 )
@@ -90,6 +92,7 @@ _DRAWS = 100_000
 @evaluating
 @reading
 @report_option
+@texts_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the pairs as CSV.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print the means as LaTeX.")
@@ -114,6 +117,7 @@ def command(
     convention: str,
     verbose: bool,  # noqa: FBT001
     report: Path | None,
+    texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_latex: bool,  # noqa: FBT001
@@ -138,7 +142,8 @@ def command(
 
     judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
     others = [given[role] for role in OTHERS]
-    refuse_stdin_twice(judged, *others, *(run.path for run in named))
+    refuse_stdin_twice(judged, *others, *texts, *(run.path for run in named))
+    words = texts_of(texts, report)
     if sum((as_json, as_csv, as_latex, as_markdown)) > 1:
         msg = "--json, --csv, --latex and --markdown cannot be combined"
         raise click.UsageError(msg)
@@ -176,7 +181,8 @@ def command(
         click.echo(comparison.to_markdown())
     else:
         _print(comparison, moved)
-    write_report(comparison, report, (judged, *(run.path for run in named), *others))
+    read = (judged, *(run.path for run in named), *others, *texts)
+    write_report(comparison, report, read, texts=words)
 
 
 def sizes(margins: dict[str, str]) -> dict[str, float] | None:

@@ -28,6 +28,8 @@ from rankine.cli.output import (
     record_of,
     report_option,
     say,
+    texts_of,
+    texts_option,
     write_report,
 )
 from rankine.cli.progress import progress
@@ -69,6 +71,7 @@ _KEEP = 10
 @evaluating
 @reading
 @report_option
+@texts_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @click.option(
@@ -90,6 +93,7 @@ def command(
     convention: str,
     verbose: bool,  # noqa: FBT001
     report: Path | None,
+    texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     style: str | None,
@@ -115,7 +119,8 @@ def command(
 
     judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
     others = [given[role] for role in OTHERS]
-    refuse_stdin_twice(judged, *others, *(run.path for run in named))
+    refuse_stdin_twice(judged, *others, *texts, *(run.path for run in named))
+    words = texts_of(texts, report)
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
         raise click.UsageError(msg)
@@ -177,8 +182,8 @@ def command(
         elif style is None:
             print_tables(results, per_query=per_query, worst=worst)
     if report is not None:
-        read = (judged, *(run.path for run in named), *others)
-        write_report(_reported(results), report, read)
+        read = (judged, *(run.path for run in named), *others, *texts)
+        write_report(_reported(results), report, read, texts=words)
     return _below(results, limits)
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.output import print_json, report_option, say, write_report
+from rankine.cli.output import (
+    print_json,
+    report_option,
+    say,
+    texts_of,
+    texts_option,
+    write_report,
+)
 from rankine.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -53,6 +60,7 @@ _STOPPED = 128 + signal.SIGTERM
     "rankine experiment --init QRELS RUN ...",
 )  # fmt: skip
 @report_option
+@texts_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     files: tuple[Path, ...],
@@ -64,6 +72,7 @@ def command(
     schema: bool,  # noqa: FBT001
     init: bool,  # noqa: FBT001
     report: Path | None,
+    texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Run the experiment that FILE describes: metrics over many runs.
@@ -107,6 +116,7 @@ def command(
         names = ", ".join(planned.conventions)
         msg = f"--report shows one convention, and the experiment has {names}"
         raise click.UsageError(msg)
+    words = texts_of(texts, report)
     with _stopping(), progress() as tell:
         result = run_planned(planned, resume=resume, jobs=jobs, report=tell)
     for note in result.notes:
@@ -115,7 +125,7 @@ def command(
     if report is not None:
         run, *others = result.runs
         whole = result.comparison() if others else result.evaluation(run)
-        write_report(whole, report, files)
+        write_report(whole, report, (*files, *texts), texts=words)
 
 
 def _init(files: tuple[Path, ...]) -> None:

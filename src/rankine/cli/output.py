@@ -33,6 +33,11 @@ report_option = click.option(
     "--report", type=click.Path(path_type=Path), metavar="FILE",
     help="Write a report too: one HTML file, to be opened in a browser.",
 )  # fmt: skip
+texts_option = click.option(
+    "--texts", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="Texts of queries or items by their ids, to be shown in the report; "
+    "repeatable.",
+)  # fmt: skip
 _SECRET = re.compile(r"(?<=://)\S*@|[?#]\S*")
 """What a URL may hold that is nobody's business."""
 
@@ -111,6 +116,18 @@ def record_of(
     if worst is not None:
         record["worst"] = result.worst(result.metrics[0], worst).to_dict()
     return record
+
+
+def texts_of(files: tuple[Path, ...], report: Path | None) -> dict[str, str] | None:
+    """Read the texts that a report shows; None if there are no files of them."""
+    if not files:
+        return None
+    if report is None:
+        msg = "--texts is shown in a report; say where to write it with --report"
+        raise click.UsageError(msg)
+    from rankine._io.texts import read_texts  # noqa: PLC0415 - --help stays fast
+
+    return read_texts(files)
 
 
 def write_report(

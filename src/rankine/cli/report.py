@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rankine.cli.output import write_report
+from rankine.cli.output import texts_of, texts_option, write_report
 
 
 @click.command()
@@ -15,8 +15,14 @@ from rankine.cli.output import write_report
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
     help="Where to write it; beside RESULTS, ending in .html, if not given.",
 )  # fmt: skip
+@texts_option
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
-def command(results: Path, output: Path | None, opens: bool) -> None:  # noqa: FBT001
+def command(
+    results: Path,
+    output: Path | None,
+    texts: tuple[Path, ...],
+    opens: bool,  # noqa: FBT001 - a flag
+) -> None:
     """Write a report of RESULTS, a comparison or an evaluation that was saved as JSON.
 
     It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
@@ -24,7 +30,7 @@ def command(results: Path, output: Path | None, opens: bool) -> None:  # noqa: F
 
     \b
     rankine report results.json --open
-    rankine report results.json --output report.html
+    rankine report results.json --output report.html --texts queries.tsv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._report.loaded import load  # noqa: PLC0415 - --help stays fast
 
@@ -32,6 +38,6 @@ def command(results: Path, output: Path | None, opens: bool) -> None:  # noqa: F
     if path == results:
         msg = f"{results} would be overwritten; name another file with --output"
         raise click.UsageError(msg)
-    write_report(load(results), path, [results])
+    write_report(load(results), path, [results, *texts], texts=texts_of(texts, path))
     if opens:
         click.launch(str(path))
