@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join.rounds import coded
+from rankine._join.logged import Policy
 from rankine.errors import DataError
 
 EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
@@ -66,11 +67,6 @@ def test_ints_and_their_texts_give_the_same(seed: int, n: str, k: int | None) ->
     found = rk.ctr(logged, offered, EVERY, **options)
     wanted = rk.ctr(as_text(logged), as_text(offered), EVERY, **options)
 
-    assert coded(
-        logged.rename({"item_id": "item"}),
-        offered.rename({"item_id": "item"}),
-        ["user_id"],
-    )
     same(found, wanted)
 
 
@@ -143,3 +139,49 @@ def test_keys_propose_and_ids_decide(n: Any) -> None:
     with limited(keys=by_length, few_ids=0):
         assert rk.ctr(logged, offered, EVERY, n=n) == wanted
     assert wanted["ips"].matched == 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("text", [False, True], ids=["ints", "texts"])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_log_is_gone_through_in_parts(seed: int, size: int, *, text: bool) -> None:
+    """Rounds of a user, matches and unseen items, against a loop over all pairs."""
+    frames = tables(seed)
+    logged, offered = map(as_text, frames) if text else frames
+    names = {"user_id": "user", "item_id": "item"}
+    policy = Policy(logged.rename(names), offered.rename(names), ["user"])
+
+    with limited(looked_up=size, few_ids=0):
+        agreed, unseen = policy.agreed(), policy.unseen()
+
+    assert agreed is not None
+    shown = logged.select("user_id", "item_id").rows()
+    pairs = offered.select("user_id", "item_id").rows()
+    wanted = [
+        (row, place)
+        for row, pair in enumerate(shown)
+        for place, other in enumerate(pairs)
+        if pair == other
+    ]
+    matched = list(zip(agreed.row.tolist(), agreed.place.tolist(), strict=True))
+    assert matched == wanted
+    times = Counter(user for user, _ in shown)
+    of_context = dict(zip(policy.context.offered.tolist(), pairs, strict=True))
+    for context, (user, _) in of_context.items():
+        assert agreed.rounds[context] == times[user]
+    assert [pairs[place][0] for place in agreed.place.tolist()] == [
+        of_context[context][0] for context in agreed.context.tolist()
+    ]
+    items = {item for _, item in shown}
+    assert unseen.tolist() == [item not in items for _, item in pairs]
+
+
+def test_a_number_beyond_64_bits_with_a_sign_is_an_id_too() -> None:
+    large = pl.Series([2**63 + 1, 2**63 + 3], dtype=pl.UInt64)
+    logged = pl.DataFrame(
+        {"user_id": large, "item_id": large, "click": [1, 0], "propensity": [0.5, 0.5]}
+    )
+
+    found = rk.ctr(logged, pl.DataFrame({"user_id": large, "item_id": large}), "ips")
+
+    assert found.value == (1 / 0.5 + 0) / 2

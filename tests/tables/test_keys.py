@@ -53,3 +53,21 @@ def test_a_table_finds_its_keys_and_no_others() -> None:
         everyone = np.full(len(asked), -1)
         everyone[row] = place
         assert table.places(asked).tolist() == everyone.tolist()
+
+
+def test_a_key_is_where_it_is_proposed_or_among_the_others() -> None:
+    """So whoever compares what stands at a proposed place finds every key."""
+    rng = np.random.default_rng(5)
+    for n in (1, 7, 300, 20_000):
+        keys = rng.integers(0, 2**63, n).astype(np.uint64)
+        strangers = rng.integers(0, 2**63, n).astype(np.uint64) | np.uint64(1 << 63)
+
+        table = KeyTable(keys, spare=1)
+        place = table.proposed(keys)
+        lost = np.flatnonzero(keys[place] != keys)
+
+        assert place.min() >= 0
+        assert keys[table.others(keys[lost])].tolist() == keys[lost].tolist()
+        assert n < 20_000 or len(lost) > 0
+        assert table.proposed(strangers).max() < n
+        assert (table.others(strangers) == -1).all()

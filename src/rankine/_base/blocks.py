@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
 
@@ -33,13 +33,29 @@ def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
         return [other.result(), second]
 
 
-def by_blocks(work: Callable[[slice], T], n: int, width: int = 1) -> list[T]:
+def at_once(works: Sequence[Callable[[], T]], size: int) -> list[T]:
+    """Do several works on so many values, two at a time if that is worth it.
+
+    If some fail, the error of the first of them is raised, as if all went in turn.
+
+    >>> at_once([lambda: 1, lambda: 2], 10), at_once([lambda: 1, lambda: 2], 1_000_000)
+    ([1, 2], [1, 2])
+    """
+    if size < _MANY:
+        return [work() for work in works]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return [done.result() for done in [pool.submit(work) for work in works]]
+
+
+def by_blocks(
+    work: Callable[[slice], T], n: int, width: int = 1, size: int = _BLOCK
+) -> list[T]:
     """Do some work on n rows of so many values, a few rows at a time.
 
     >>> by_blocks(lambda rows: rows.stop - rows.start, 100_000)
     [65536, 34464]
     """
-    step = max(1, _BLOCK // max(width, 1))
+    step = max(1, size // max(width, 1))
 
     def some(rows: slice) -> list[T]:
         return [

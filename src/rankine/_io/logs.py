@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.blocks import at_once
 from rankine._base.cached import cached_property
 from rankine._io.columns import (
     ALIASES_OF_TABLES,
@@ -118,16 +120,18 @@ def _checked(
     frame: pl.DataFrame, origin: Rows, column_of: Mapping[str, str]
 ) -> pl.DataFrame:
     """Return each part under its name: ids as they are compared, and finite numbers."""
-    checked = []
-    for part, name in column_of.items():
+
+    def checked(part: str, name: str) -> pl.Series:
         column = frame[name]
         if part in _IDS:
             column = ids(column, part, origin, hint="")[0]
         elif part != "reward" or not column.dtype.is_integer() or column.has_nulls():
             column = _numbers(column, name, origin)
         # Whole rewards are clicks, few of which matter: they stay as they are.
-        checked.append(column.alias(part))
-    return pl.DataFrame(checked)
+        return column.alias(part)
+
+    works = [partial(checked, part, name) for part, name in column_of.items()]
+    return pl.DataFrame(at_once(works, frame.height))
 
 
 def _same_rewards(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import by_blocks
 from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
@@ -21,7 +22,7 @@ from rankine._tables.segments import bounds
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -229,12 +230,41 @@ class Index:
         raise not_apart()
 
     def _by_key(self, ids: pl.Series) -> Ints:
-        table, seed = self._keys
-        number: Ints = table.places(item_keys(ids, seed))
-        # Keys propose, ids decide.
-        proposed = self.known.gather(np.maximum(number, 0))
-        number[(ids.ne_missing(proposed)).to_numpy()] = -1
+        number = np.empty(len(ids), dtype=np.int64)
+
+        def some(rows: slice) -> None:
+            self._fill(number[rows], ids[rows])
+
+        by_blocks(some, len(ids), size=limits().looked_up)
         return number
+
+    def _fill(self, number: Ints, ids: pl.Series) -> None:
+        """Write the numbers of some ids: keys propose, ids decide."""
+        table, seed = self._keys
+        keys = item_keys(ids, seed)
+        proposed = table.proposed(keys)
+        number[:] = proposed
+        rest = np.flatnonzero(_differ(ids, _gathered(self.known, proposed)))
+        if len(rest) == 0:
+            return
+        place = table.others(keys[rest])
+        there = np.flatnonzero(place >= 0)
+        asked = ids.gather(rest[there])
+        place[there[_differ(asked, self.known.gather(place[there]))]] = -1
+        number[rest] = place
+
+
+def _gathered(ids: pl.Series, places: NDArray[np.int32]) -> pl.Series:
+    """Return the ids of some places, none of which is below 0."""
+    # Unsigned, as polars has them, which would else look for those from the end.
+    return ids.gather(pl.Series(places.view(np.uint32)))
+
+
+def _differ(ids: pl.Series, others: pl.Series) -> NDArray[np.bool_]:
+    """Say which ids are not those that stand beside them; None is None."""
+    if ids.has_nulls() or others.has_nulls():
+        return ids.ne_missing(others).to_numpy()
+    return (ids != others).to_numpy()
 
 
 def _in_table(least: int, numbers: Ints, ids: Any) -> Ints:
@@ -296,19 +326,44 @@ def as_they_are(
         The numbers of each source, the id that is number 0, and how many numbers there
         are; None where ids are not ints, or too far apart.
     """
-    filled = [ids for ids in columns.values() if len(ids)]
+    span = span_of(list(columns.values()), room)
+    if span is None:
+        return None
+    least, width = span
+    numbers = {
+        name: (ids - least if least else ids).cast(pl.Int64).to_numpy()
+        for name, ids in columns.items()
+    }
+    return numbers, least, width
+
+
+def span_of(columns: Sequence[pl.Series], room: int) -> tuple[int, int] | None:
+    """Return the smallest of some ints, and how many numbers lie from there on.
+
+    None where ids are not ints, or more would lie there than there is room for.
+
+    >>> span_of([pl.Series([7, 9]), pl.Series([8])], room=3)
+    (7, 3)
+    """
+    filled = [ids for ids in columns if len(ids)]
     if not filled or not filled[0].dtype.is_integer():
         return None
     if any(ids.has_nulls() for ids in filled):
         return None
-    ends = [bounds(ids.to_numpy()) for ids in filled]
+    ends = [_ends(ids) for ids in filled]
     least, most = min(low for low, _ in ends), max(high for _, high in ends)
     if most - least + 1 > room:
         return None
     if 0 < least < len(filled[0]):
         least = 0  # a few numbers more, and nothing to subtract
-    numbers = {
-        name: (ids - least if least else ids).cast(pl.Int64).to_numpy()
-        for name, ids in columns.items()
-    }
-    return numbers, least, most - least + 1
+    return least, most - least + 1
+
+
+def _ends(ids: pl.Series) -> tuple[int, int]:
+    """Return the smallest and the largest of some ints, without a copy of them."""
+    pairs: list[Any] = by_blocks(
+        lambda rows: (ids[rows].min(), ids[rows].max()),
+        len(ids),
+        size=limits().looked_up,
+    )
+    return min(low for low, _ in pairs), max(high for _, high in pairs)

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._base.blocks import by_blocks, by_halves
-from rankine._base.cached import cached_property
+from rankine._base.blocks import at_once
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
-from rankine._join.ids import SPARSE, Index, as_first, as_they_are
-from rankine._tables.groups import marked
-from rankine._tables.keys import KeyTable, spread
-from rankine._tables.segments import starts_of
+from rankine._join.ids import as_first
+from rankine._join.logged import Policy
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+    from rankine._base.arrays import Floats, Ints
     from rankine._io.logs import Log
 
-_SHORT = 8
-"""Items of a list that are looked at one after the other."""
-_NOTHING = -2
-"""What no item is numbered by."""
-_NONE: Ints = np.zeros(0, dtype=np.int64)
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
 
@@ -128,15 +119,16 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     offered = _offered(recommended, context, k)
     offered, notes = _same_types(logged, recommended, offered, pair)
     shown = logged.frame
-    codes = coded(shown, offered, context)
+    listed = Policy(shown, offered, context)
+    works: list[Callable[[], Any]] = [listed.agreed, listed.unseen]
+    agreed, is_unseen = at_once(works, shown.height)
+    if agreed is None:
+        raise _twice(offered, pair, recommended)
     # Without probabilities, they are the same for a whole list.
-    chosen: Floats = 1 / codes.counts[codes.context.offered]
+    chosen: Floats = 1 / listed.counts[listed.context.offered]
     if "probability" in offered.columns:
         chosen = offered["probability"].to_numpy().astype(np.float64)
-    same_pairs = matched(codes)
-    if same_pairs is None:
-        raise _twice(offered, pair, recommended)
-    row, place = same_pairs
+    row, place = agreed.row, agreed.place
     same, guess = shown[row], offered["guess"].to_numpy()
     propensities = "propensity" in shown.columns
     unlogged = outside = 0
@@ -147,16 +139,15 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         mine, direct = np.ones(len(place)), guess[place]
         weight = chosen
     else:
-        mine, some = chosen[place], np.flatnonzero(codes.counts)
-        sums = codes.sums(chosen * guess)
-        here = codes.context.shown[row]
-        direct = sums[here]
-        rest = codes.rounds - np.bincount(here, minlength=codes.context.n)
+        mine, some = chosen[place], np.flatnonzero(listed.counts)
+        sums = _sums(listed, chosen * guess)
+        direct = sums[agreed.context]
+        rest = agreed.rounds - np.bincount(agreed.context, minlength=listed.context.n)
         other, number = sums[some], rest[some]
-        outside = shown.height - int(codes.rounds[some].sum())
-        unlogged = int(np.count_nonzero(codes.rounds[some] == 0))
-        weight = chosen * codes.rounds[codes.context.offered]
-    unseen = weight[~codes.seen[codes.item.offered]]
+        outside = shown.height - int(agreed.rounds[some].sum())
+        unlogged = int(np.count_nonzero(agreed.rounds[some] == 0))
+        weight = chosen * agreed.rounds[listed.context.offered]
+    unseen = weight[is_unseen]
     rounds = Rounds(
         reward=same["reward"].cast(pl.Float64).to_numpy(),
         chosen=mine,
@@ -274,150 +265,14 @@ def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataErro
     return DataError(f"{recommended.origin.name} lists {who} twice")
 
 
-class Numbers(NamedTuple):
-    """Ids by numbers.
+def _sums(listed: Policy, values: Floats) -> Floats:
+    """Add up a number of each recommended pair by context, the smallest first.
 
-    Attributes:
-        shown: the number of each logged row, -1 if nothing that is recommended has it.
-        offered: that of each recommended row.
-        n: how many numbers there are.
-        unknown: whether any may be -1.
+    So the order of rows does not matter.
     """
-
-    shown: Ints
-    offered: Ints
-    n: int
-    unknown: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Codes:
-    """Contexts and items by numbers."""
-
-    context: Numbers
-    item: Numbers
-
-    @cached_property
-    def counts(self) -> Ints:
-        """How many pairs are recommended in each context."""
-        return np.bincount(self.context.offered, minlength=self.context.n)
-
-    @cached_property
-    def rounds(self) -> Ints:
-        """How many rounds were logged in each context."""
-        shown, n = self.context.shown, self.context.n
-        if self.context.unknown:
-            shown = shown[shown >= 0]
-        parts = by_halves(
-            lambda rows: np.bincount(shown[rows], minlength=n), len(shown), len(shown)
-        )
-        return sum(parts[1:], parts[0])
-
-    @cached_property
-    def seen(self) -> Bools:
-        """Which items the log has."""
-        shown, n = self.item.shown, self.item.n + 1
-        parts = by_halves(lambda rows: marked(shown[rows], n), len(shown), len(shown))
-        seen: Bools = np.logical_or.reduce(parts)
-        return seen[:-1]
-
-    def sums(self, values: Floats) -> Floats:
-        """Add up a number of each recommended pair by context, the smallest first.
-
-        So the order of rows does not matter.
-        """
-        context = self.context.offered
-        if int(self.counts.max(initial=0)) > 1 and values.any():
-            order = np.lexsort((values, context))
-            context, values = context[order], values[order]
-        total = np.bincount(context, weights=values, minlength=self.context.n)
-        return total.astype(np.float64, copy=False)
-
-
-def coded(shown: pl.DataFrame, offered: pl.DataFrame, context: list[str]) -> Codes:
-    """Give contexts and items numbers."""
-    items = _of_column(shown["item"], offered["item"])
-    if not context:
-        return Codes(Numbers(0 * items.shown, 0 * items.offered, 1), items)
-    numbers = (_of_column(shown[part], offered[part]) for part in context)
-    return Codes(reduce(_combined, numbers), items)
-
-
-def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
-    """Number ids as they are, or as they are recommended."""
-    columns = {"shown": shown, "offered": offered}
-    plain = as_they_are(columns, SPARSE * (len(shown) + len(offered)))
-    if plain is not None:
-        number, _, n = plain
-        return Numbers(number["shown"], number["offered"], n)
-    index = Index.of_all(offered)
-    n = len(index.known)
-    again = np.arange(n) if n == len(offered) else index.find(offered)
-    return Numbers(index.find(shown), again, n, unknown=True)
-
-
-def _combined(first: Numbers, other: Numbers) -> Numbers:
-    """Number pairs of ids, none where one of the two is unknown."""
-    shown = first.shown * other.n + other.shown
-    if first.unknown or other.unknown:
-        shown[(first.shown < 0) | (other.shown < 0)] = -1
-    offered = first.offered * other.n + other.offered
-    n = first.n * other.n
-    if n <= SPARSE * (len(shown) + len(offered)):
-        return Numbers(shown, offered, n, first.unknown or other.unknown)
-    known = np.unique(offered)
-    place = np.minimum(np.searchsorted(known, shown), len(known) - 1)
-    shown = np.where(known[place] == shown, place, -1)
-    return Numbers(shown, np.searchsorted(known, offered), len(known), unknown=True)
-
-
-def _equal(here: AnyArray, context: Ints, item: Ints) -> Ints:
-    """Return the rows whose context has their item, a part at a time in the cache."""
-    equal = by_blocks(
-        lambda rows: np.flatnonzero(here[context[rows]] == item[rows]) + rows.start,
-        len(item),
-    )
-    return np.concatenate([_NONE, *equal])
-
-
-def matched(codes: Codes) -> tuple[Ints, Ints] | None:
-    """Return the logged rounds that show what is recommended, and the pair of each.
-
-    None if a pair is recommended twice.
-    """
-    counts, offered = codes.counts, codes.context.offered
-    longest = int(counts.max(initial=0))
-    if longest > _SHORT:
-        return _by_pairs(codes)
-    order = np.arange(len(offered))
-    if longest > 1 or (offered[1:] < offered[:-1]).any():
-        order = np.lexsort((codes.item.offered, offered))
-    context, item = offered[order], codes.item.offered[order]
-    if ((context[1:] == context[:-1]) & (item[1:] == item[:-1])).any():
-        return None
-    begin = starts_of(counts)
-    rows, places = [_NONE], [_NONE]
-    for position in range(longest):
-        # What the list of each context has here; the last is that of unknown ones.
-        here = np.full(codes.context.n + 1, _NOTHING, dtype=np.int32)
-        some = np.flatnonzero(counts > position)
-        here[some] = item[begin[some] + position]
-        row = _equal(here, codes.context.shown, codes.item.shown)
-        rows.append(row)
-        places.append(order[begin[codes.context.shown[row]] + position])
-    row, place = np.concatenate(rows), np.concatenate(places)
-    if longest > 1:
-        by_row = np.argsort(row, kind="stable")
-        row, place = row[by_row], place[by_row]
-    return row, place
-
-
-def _by_pairs(codes: Codes) -> tuple[Ints, Ints] | None:
-    """Look up pairs of a context and an item, for lists of any length."""
-    width = codes.item.n + 1
-    table = KeyTable(spread(codes.context.offered * width + codes.item.offered))
-    if not table.unique:
-        return None
-    known = (codes.context.shown >= 0) & (codes.item.shown >= 0)
-    pair = codes.context.shown * width + codes.item.shown
-    return table.find(spread(np.where(known, pair, -1)))
+    context = listed.context.offered
+    if int(listed.counts.max(initial=0)) > 1 and values.any():
+        order = np.lexsort((values, context))
+        context, values = context[order], values[order]
+    total = np.bincount(context, weights=values, minlength=listed.context.n)
+    return total.astype(np.float64, copy=False)

@@ -141,31 +141,50 @@ class KeyTable:
 
     def places(self, keys: NDArray[np.uint64]) -> Ints:
         """Return where each key stands, -1 if nowhere; for keys that are mostly in."""
-        if not self.rounds:
-            return np.full(len(keys), -1)
-        mix, shift, taken = self.rounds[0]
         places = np.empty(len(keys), dtype=np.int64)
 
         def some(part: slice) -> Ints:
-            place = places[part]  # of 64 bits, by which NumPy looks up at once
-            place[:] = taken[_slots(keys[part], mix, shift)]
-            other: Ints = np.flatnonzero(self.keys[place] != keys[part])
+            place = places[part]
+            place[:] = self.proposed(keys[part])
+            other: Ints = np.flatnonzero(
+                self.keys.take(place, mode="clip") != keys[part]
+            )
             return np.asarray(other + part.start)
 
+        if not self.rounds:
+            return np.full(len(keys), -1)
         open_: Ints = np.concatenate([_NONE, *by_blocks(some, len(keys))])
-        for mix, shift, taken in self.rounds[1:]:
+        places[open_] = self.others(keys[open_])
+        return places
+
+    def proposed(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return where each key stands, if it is where most are; else any place.
+
+        Whoever compares what stands there with what was asked for need not compare
+        keys, and asks `others` for the rest.
+        """
+        # NumPy looks up twice as fast where it need not refuse what is outside.
+        place = _taken(self.rounds[0], keys)
+        return np.maximum(place, 0, out=place)
+
+    def others(self, keys: NDArray[np.uint64]) -> Ints:
+        """Return where keys stand that are not where most are, -1 if nowhere."""
+        places = np.full(len(keys), -1)
+        open_ = np.arange(len(keys))
+        for slots in self.rounds[1:]:
             asked = keys[open_]
-            places[open_] = place = taken[_slots(asked, mix, shift)]
-            open_ = open_[self.keys[place] != asked]
-        places[open_] = -1
+            place = _taken(slots, asked)
+            same = self.keys.take(place, mode="clip") == asked
+            places[open_[same]] = place[same]
+            open_ = open_[~same]
         return places
 
     def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         open_ = np.arange(0)
         rows, places = [_NONE], [_NONE]
-        for turn, (mix, shift, taken) in enumerate(self.rounds):
+        for turn, slots in enumerate(self.rounds):
             asked = keys[open_] if turn else keys
-            place = taken[_slots(asked, mix, shift)]
+            place = _taken(slots, asked)
             some = np.flatnonzero(place >= 0)
             place = place[some]
             same = self.keys[place] == asked[some]
@@ -178,6 +197,17 @@ class KeyTable:
         row = np.concatenate(rows)
         order = np.argsort(row, kind="stable")
         return row[order], np.concatenate(places)[order]
+
+
+def _taken(
+    slots: tuple[np.uint64, np.uint64, NDArray[np.int32]], keys: NDArray[np.uint64]
+) -> NDArray[np.int32]:
+    """Return what stands in the slots of keys, below 0 in one that is free.
+
+    A key that was written finds no free slot, in no round up to its own.
+    """
+    mix, shift, taken = slots
+    return taken.take(_slots(keys, mix, shift), mode="clip")
 
 
 def _slots(keys: NDArray[np.uint64], mix: np.uint64, shift: np.uint64) -> Ints:

@@ -1,0 +1,266 @@
+"""The rounds of a log, gone through once: whose they are, and which of them match.
+
+Nothing is made of a whole column. Some rows at a time are looked up, counted and
+compared, in two threads, while they are in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from rankine._base.blocks import by_halves
+from rankine._base.cached import cached_property
+from rankine._base.limits import limits
+from rankine._join.ids import SPARSE, Index, item_keys, span_of
+from rankine._tables.keys import KeyTable, spread
+from rankine._tables.segments import starts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rankine._base.arrays import AnyArray, Bools, Ints
+
+_SHORT = 8
+"""Items of a list that are looked at one after the other."""
+_NONE: Ints = np.zeros(0, dtype=np.int64)
+_TOP = np.uint64(56)
+"""How far a key is shifted to leave its first byte."""
+Match: TypeAlias = "Callable[[slice, Ints], tuple[Ints, Ints]]"
+"""Finds, among rows whose contexts are given, those that match, and what they match."""
+
+
+class Numbers(NamedTuple):
+    """Contexts by numbers.
+
+    Attributes:
+        shown: gives the numbers of some logged rows, -1 without a list.
+        offered: that of each recommended row.
+        n: how many numbers there are.
+    """
+
+    shown: Callable[[slice], Ints]
+    offered: Ints
+    n: int
+
+
+class Agreed(NamedTuple):
+    """What going through a log comes to.
+
+    Attributes:
+        rounds: how many rounds were logged in each context.
+        row: the rows that show what is recommended, rising.
+        place: the recommended row that each of them shows.
+        context: the context of each.
+    """
+
+    rounds: Ints
+    row: Ints
+    place: Ints
+    context: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """What is recommended, to be looked for in a log.
+
+    Attributes:
+        log: the rounds.
+        lists: what is recommended, with ids of the same types.
+        parts: the columns that say in which context an item is.
+    """
+
+    log: pl.DataFrame
+    lists: pl.DataFrame
+    parts: list[str]
+
+    @cached_property
+    def context(self) -> Numbers:
+        """The contexts of both."""
+        if not self.parts:
+            none = np.zeros(self.lists.height, dtype=np.int64)
+            return Numbers(
+                lambda rows: np.zeros(rows.stop - rows.start, dtype=np.int64), none, 1
+            )
+        columns = (_of_column(self.log[part], self.lists[part]) for part in self.parts)
+        room = SPARSE * (self.log.height + self.lists.height)
+        return reduce(lambda first, other: _combined(first, other, room), columns)
+
+    @property
+    def shown(self) -> pl.Series:
+        """The items of the log."""
+        return self.log["item"]
+
+    @property
+    def offered(self) -> pl.Series:
+        """The items that are recommended."""
+        return self.lists["item"]
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many pairs are recommended in each context."""
+        return np.bincount(self.context.offered, minlength=self.context.n)
+
+    @cached_property
+    def items(self) -> Index:
+        """The items that are recommended, each once."""
+        return Index(self.offered.unique(maintain_order=True))
+
+    def unseen(self) -> Bools:
+        """Say which recommended rows have an item that the log does not have."""
+        # One more, which stands for all items that are not recommended.
+        seen = np.zeros(len(self.items.known) + 1, dtype=np.bool_)
+
+        def some(rows: slice) -> None:
+            for part in _parts(rows):
+                if seen[:-1].all():
+                    return
+                seen[self.items.find(self.shown[part])] = True
+
+        by_halves(some, len(self.shown), len(self.shown))
+        if seen[:-1].all():
+            return np.zeros(len(self.offered), dtype=np.bool_)
+        unseen: Bools = ~seen[self.items.find(self.offered)]
+        return unseen
+
+    def agreed(self) -> Agreed | None:
+        """Go through the log; None if a pair is recommended twice."""
+        longest = int(self.counts.max(initial=0))
+        pairs = None
+        if longest > 1:
+            pairs = KeyTable(self._pair(self.context.offered, self.offered))
+            if not pairs.unique:
+                return None
+        if pairs is not None and longest > _SHORT:
+            match = self._by_pairs(pairs)
+        else:
+            match = self._by_places(longest)
+        n_rows, n = len(self.shown), self.context.n + 1
+        # A number of 32 bits stays in the cache, and is enough for every log but one.
+        kind = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
+
+        def half(rows: slice) -> tuple[AnyArray, list[tuple[Ints, Ints, Ints]]]:
+            rounds, matched = np.zeros(n, dtype=kind), []
+            for part in _parts(rows):
+                context = self.context.shown(part)
+                np.add.at(rounds, context, kind(1))
+                row, place = match(part, context)
+                matched.append((row + part.start, place, context[row]))
+            return rounds, matched
+
+        halves = by_halves(half, n_rows, n_rows)
+        rounds: Ints = np.zeros(n, dtype=np.int64)
+        for counted, _ in halves:
+            rounds += counted
+        parts = [(_NONE, _NONE, _NONE), *(part for _, half in halves for part in half)]
+        return Agreed(rounds[:-1], *map(np.concatenate, zip(*parts, strict=True)))
+
+    def _pair(self, context: Ints, items: pl.Series) -> NDArray[np.uint64]:
+        """Return the keys of pairs of a context and an item; of unknown ones, any."""
+        item = self.items.find(items)
+        pair = context * (len(self.items.known) + 1) + item
+        return spread(np.where((context >= 0) & (item >= 0), pair, -1))
+
+    def _by_pairs(self, pairs: KeyTable) -> Match:
+        """Look up pairs of a context and an item, for lists of any length."""
+
+        def match(rows: slice, context: Ints) -> tuple[Ints, Ints]:
+            return pairs.find(self._pair(context, self.shown[rows]))
+
+        return match
+
+    def _by_places(self, longest: int) -> Match:
+        """Compare each item with those of the short list of its context, in turn.
+
+        A byte of each is compared first, as a table of bytes stays in the cache.
+        """
+        context = self.context.offered
+        order = np.arange(len(context))
+        if (context[1:] < context[:-1]).any():
+            order = np.argsort(context, kind="stable")
+        begin = starts_of(self.counts)
+        tag = _tags(self.offered)[order]
+        length = np.append(self.counts, 0)  # the last is that of unknown contexts
+        tables = []
+        for position in range(longest):
+            some = np.flatnonzero(self.counts > position)
+            table = np.zeros(len(length), dtype=np.uint8)
+            table[some] = tag[begin[some] + position]
+            tables.append(table)
+
+        def match(rows: slice, context: Ints) -> tuple[Ints, Ints]:
+            shown = self.shown[rows]
+            tags = _tags(shown)
+            matched, places = [_NONE], [_NONE]
+            for position, table in enumerate(tables):
+                # Around the end, where unknown contexts have their place.
+                row = np.flatnonzero(table.take(context, mode="wrap") == tags)
+                row = row[length[context[row]] > position]
+                place = order[begin[context[row]] + position]
+                same = (shown.gather(row) == self.offered.gather(place)).to_numpy()
+                matched.append(row[same])
+                places.append(place[same])
+            row, place = np.concatenate(matched), np.concatenate(places)
+            by_row = np.argsort(row, kind="stable")
+            return row[by_row], place[by_row]
+
+        return match
+
+
+def _parts(rows: slice) -> Iterator[slice]:
+    """Divide rows into parts of about the same size."""
+    n_parts = -(-(rows.stop - rows.start) // limits().looked_up)
+    edges = np.linspace(rows.start, rows.stop, max(n_parts, 1) + 1).astype(np.int64)
+    return (slice(begin, end) for begin, end in pairwise(edges.tolist()))
+
+
+def _tags(ids: pl.Series) -> NDArray[np.uint8]:
+    """Return a byte per id, the same for the same."""
+    if ids.dtype.is_integer():
+        return (spread(ids.to_numpy()) >> _TOP).astype(np.uint8)
+    return (item_keys(ids, 0) >> _TOP).astype(np.uint8)
+
+
+def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
+    """Number ids as they are, or as they are recommended."""
+    span = span_of([shown, offered], SPARSE * (len(shown) + len(offered)))
+    if span is not None:
+        least, n = span
+
+        def plain(ids: pl.Series) -> Ints:
+            return (ids - least if least else ids).cast(pl.Int64).to_numpy()
+
+        return Numbers(lambda rows: plain(shown[rows]), plain(offered), n)
+    index = Index.of_all(offered)
+    n = len(index.known)
+    again = np.arange(n) if n == len(offered) else index.find(offered)
+    return Numbers(lambda rows: index.find(shown[rows]), again, n)
+
+
+def _combined(first: Numbers, other: Numbers, room: int) -> Numbers:
+    """Number pairs of ids, none where one of the two is unknown."""
+    offered = first.offered * other.n + other.offered
+    n = first.n * other.n
+
+    def pairs(rows: slice) -> Ints:
+        ours, theirs = first.shown(rows), other.shown(rows)
+        return np.where((ours < 0) | (theirs < 0), -1, ours * other.n + theirs)
+
+    if n <= room:
+        return Numbers(pairs, offered, n)
+    known = np.unique(offered)
+
+    def among(rows: slice) -> Ints:
+        pair = pairs(rows)
+        place = np.minimum(np.searchsorted(known, pair), len(known) - 1)
+        return np.where(known[place] == pair, place, -1)
+
+    return Numbers(among, np.searchsorted(known, offered), len(known))
