@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 T = TypeVar("T")
 
@@ -64,3 +64,18 @@ def by_blocks(
         ]
 
     return list(chain.from_iterable(by_halves(some, n, n * width)))
+
+
+def ahead(parts: Iterator[T]) -> Iterator[T]:
+    """Go through parts; while one is worked on, a second thread makes the next.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end = object()
+    part: T | object = next(parts, end)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        while part is not end:
+            coming = pool.submit(next, parts, end)
+            yield part  # type: ignore[misc]
+            part = coming.result()

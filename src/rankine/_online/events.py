@@ -11,6 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
@@ -18,9 +19,10 @@ from rankine._io import open_table
 from rankine._io.columns import choose, known_columns
 from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
-from rankine._io.tables import origin_of, together
+from rankine._io.tables import Places, origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
+from rankine._online.texts import coded
 from rankine._online.times import times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, nearest
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankine._io.sources import Rows
-    from rankine._io.tables import Places, Table
+    from rankine._io.tables import Table
     from rankine._online.rules import Rules
 
 _MOST = 9_000_000_000
@@ -107,7 +109,10 @@ def event_batches(
         raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
         if raw.height == 0:
             continue
-        origin = origin_of(table.name, loaded)
+        raw, origin = raw.rechunk(), origin_of(table.name, loaded)
+        if len(table.parts) > 1:  # what is assumed of one file is assumed of all
+            heights = tuple((rows, frame.height) for frame, rows in loaded)
+            origin = Places(table.name, heights)
         frame, clock, words, more = _typed(raw, column_of, origin, rules)
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
@@ -263,24 +268,24 @@ def _kinds(
     """Return the code of each event, whether it engages and exposes; and all words."""
     known, engaging = known_words(rules), engaging_words(rules)
     exposing = None if rules.exposure is None else as_word(rules.exposure)
-    written = column.cast(pl.String)
-    distinct = written.unique().drop_nulls()
-    words = as_words(distinct).to_list()
-    facts = []
-    for word in words:
+    texts, numbers = coded(column.cast(pl.String))
+    words = as_words(texts).to_list()
+    facts = np.zeros(1 + len(words), np.uint8)
+    for number, word in enumerate(words, 1):
         kind = known.get(word, "action")
         engages = kind not in PASSIVE
         if engaging is not None:
             engages = bool({word, kind} & engaging)
         exposes = exposing is None or exposing in {word, kind}
-        facts.append(4 * CODES[kind] + 2 * engages + exposes)
-    packed = pl.Series([None], dtype=pl.UInt8).new_from_index(0, len(written))
-    if words:
-        new = pl.Series(facts, dtype=pl.UInt8)
-        packed = written.replace_strict(
-            distinct, new, default=None, return_dtype=pl.UInt8
-        )
-    columns = {"kind": packed // 4, "fact": packed // 2, "exposes": packed % 2 == 1}
+        facts[number] = 4 * CODES[kind] + 2 * engages + exposes
+    packed = facts[numbers]
+    columns = {
+        "kind": pl.Series(packed >> 2),
+        "fact": pl.Series(packed >> 1),
+        "exposes": pl.Series(packed & 1 == 1),
+    }
+    if not numbers.all():
+        columns["kind"] = columns["kind"].set(pl.Series(numbers == 0), None)
     return columns, frozenset(words)
 
 
@@ -290,19 +295,23 @@ def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
         column = column.set(column.str.strip_chars() == "", None)
     if column.dtype != pl.Float64:
         column = numbers(column, title, origin, lenient=True)  # type: ignore[arg-type]
-    amount = column.fill_nan(None)
-    size = amount.abs()
-    least = size.set(size == 0, None).min()
-    if (size.max() or 0) > _MOST or (least is not None and least < _LEAST):  # type: ignore[operator]
+    if column.null_count() or column.is_nan().any():
+        column = column.fill_nan(None)
+        worth = column.drop_nulls().to_numpy()
+    else:
+        worth = column.to_numpy()
+    size = np.abs(worth[worth != 0])
+    if len(size) and (size.max() > _MOST or size.min() < _LEAST):
+        size = column.abs()
         odd = ((size > _MOST) | ((size > 0) & (size < _LEAST))).fill_null(value=False)
         row = int(odd.arg_true()[0])
         bound = f"up to {_MOST:,}" if size[row] > _MOST else f"{_LEAST:g} or more"
         msg = (
-            f"{origin.where(row)}: {title} is {amount[row]:g}; an event may be worth "
+            f"{origin.where(row)}: {title} is {column[row]:g}; an event may be worth "
             f"{bound}"
         )
         raise DataError(msg)
-    return amount
+    return column
 
 
 def _same(
@@ -350,8 +359,8 @@ def _kept(
     remarks = {}
     if "value" in has:
         paid = [CODES[kind] for kind in ("conversion", "refund")]
-        unpaid = (pl.col("value") != 0) & ~pl.col("kind").is_in(paid)
-        remarks[_UNPAID] = int(frame.select(unpaid.sum()).item())
+        worth = frame["value"].to_numpy() != 0
+        remarks[_UNPAID] = int((~np.isin(frame["kind"].to_numpy()[worth], paid)).sum())
     if "cost" in has:
         remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._online.events import event_batches
 from rankine._online.kept import (
@@ -23,18 +24,10 @@ from rankine._online.kept import (
     again_of,
     increase,
 )
+from rankine._online.order import changes
 from rankine._online.people import grown
 from rankine._online.sources import Query, refuse_database
-from rankine._online.tallies import (
-    DAY,
-    NEVER,
-    Sorted,
-    added,
-    changes,
-    cut,
-    phased,
-    tallied,
-)
+from rankine._online.tallies import DAY, NEVER, Sorted, added, cut, phased, tallied
 from rankine._online.visits import Visits
 from rankine.errors import DataError
 
@@ -60,7 +53,7 @@ class Held(Kept):
         refuse_database(events)
         self._refuse_broken()
         for part in events if isinstance(events, Query) else (events,):
-            for batch in event_batches(part, self.rules, self.by, self.segment):
+            for batch in ahead(event_batches(part, self.rules, self.by, self.segment)):
                 self._take(batch)
         self.broken = False
 
@@ -100,7 +93,7 @@ class Held(Kept):
             self._refuse_within(user, time, time, (self.begun, self.ended))
         if rows.height:
             self.open.append(rows)
-            self._compact(rows)
+            self._compact()
 
     # Sessions that are over
 
@@ -124,7 +117,7 @@ class Held(Kept):
             )
             raise DataError(msg)
 
-    def _compact(self, latest: pl.DataFrame) -> None:
+    def _compact(self) -> None:
         """Keep the sums of sessions that cannot go on, and forget their events."""
         has = self.has or frozenset()
         held = sum(frame.height for frame in self.open)
@@ -139,21 +132,17 @@ class Held(Kept):
             return
         self._grow()
         visits = Visits.of(cut(frame, self.rules, ends=bool(self.in_order)))
-        self._close(visits, self._over(visits, latest))
+        self._close(visits, self._over(visits))
 
-    def _over(self, visits: Visits, latest: pl.DataFrame) -> Bools:
+    def _over(self, visits: Visits) -> Bools:
         """Say which sessions cannot go on, by the part that came last."""
-        most: int = latest["time"].max()  # type: ignore[assignment]
         if self.in_order:
-            self.until = most = max(most, self.until or most)
+            self.until = most = max(self.latest, self.until or self.latest)
             return visits.end < most - 2 * self._silence
-        user = latest["user"].to_numpy()
-        if not latest["time"].is_sorted():
-            n_runs = np.count_nonzero(changes(user))
-            if n_runs == np.count_nonzero(np.bincount(user)):  # user after user
-                over: Bools = visits.user != user[-1]
-                return over
-        return visits.end < most - 2 * self.rules.gap
+        if self.current is not None:  # user after user
+            over: Bools = visits.user != self.current
+            return over
+        return visits.end < self.latest - 2 * self.rules.gap
 
     def _refuse_within(
         self,

@@ -12,9 +12,10 @@ import polars as pl
 
 from rankine._base.limits import limits
 from rankine._online.events import mixed
+from rankine._online.order import changes, in_order, stable
 from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rules import COLUMNS, Rules, check_groups
-from rankine._online.tallies import AFTER, NEVER, added, changes, in_order, stable
+from rankine._online.tallies import AFTER, NEVER, added
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class Kept:
         self.closed: list[pl.DataFrame] = []
         self.gone: list[pl.Series] = []
         self.until: int | None = None
-        self.newest = LONG_AGO
+        self.newest = self.latest = LONG_AGO
+        self.current: int | None = None
         self.last: AnyArray = np.zeros(0, np.int64)
         self.exposed: AnyArray = np.zeros(0, np.int64)
         self.edge: AnyArray = np.zeros(0, np.int64)
@@ -110,37 +112,44 @@ class Kept:
         raise DataError(msg)
 
     def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Give users and sessions their numbers, and take in what is known of users."""
+        """Give users and sessions their numbers, and take in what is known of users.
+
+        Rows come back by user, those of one as they came.
+        """
         user = self.people.of(frame["user"])
-        columns: dict[str, Any] = {"user": user}
+        order = stable(user)
+        columns: dict[str, Any] = {"user": user[order]}
         if "session" in frame.columns:
             session = np.zeros(frame.height, np.int32)
             known = frame["session"].is_not_null().to_numpy()
             if known.any():
                 numbers = self.sessions.of(frame["session"].drop_nulls())
                 session[known] = numbers + 1
-            columns["session"] = session
-        if "time" in frame.columns:
-            columns["time"] = frame["time"]
-            increase(self.remarks, {_LATE: self._late(user, frame["time"])})
-        columns["fact"] = frame["fact"]
-        for name in ("value", "cost", "same"):
+            columns["session"] = session[order]
+        for name in ("time", "fact", "value", "cost", "same"):
             if name in frame.columns:
-                columns[name] = frame[name]
-        self._label(frame, user)
+                columns[name] = _taken(frame[name], order)
+        time = columns.get("time")
+        if time is not None:
+            is_sorted = frame["time"].is_sorted()
+            in_time = is_sorted and frame["time"][0] >= self.newest
+            late = self._late(columns["user"], time, in_time=in_time)
+            increase(self.remarks, {_LATE: late})
+            self.latest = int(time.max())
+            self.current = None if is_sorted else _current(user, columns["user"])
+        self._label(frame, order, columns["user"], time)
         return pl.DataFrame(columns)
 
-    def _late(self, user: AnyArray, moments: pl.Series) -> int:
+    def _late(self, user: AnyArray, time: AnyArray, *, in_time: bool) -> int:
         """Count the events that are earlier than the one before of the same user."""
         self.last, late = grown(self.last, self.people.n, LONG_AGO), 0
-        time = moments.to_numpy()
-        if not (moments.is_sorted() and time[0] >= self.newest):
-            order = stable(user)
-            new, later = changes(user[order]), time[order]
-            before = np.where(new, self.last[user[order]], np.roll(later, 1))
-            late = int(np.count_nonzero(later < before))
-        self.last[user] = time
-        self.newest = max(self.newest, int(time.max()))
+        new = changes(user)
+        if not in_time:
+            before = np.where(new, self.last[user], np.roll(time, 1))
+            late = int(np.count_nonzero(time < before))
+        lasts = np.flatnonzero(np.append(new[1:], True))
+        self.last[user[lasts]] = time[lasts]
+        self.newest = max(self.newest, int(time[lasts].max()))
         return late
 
     # What is known of users
@@ -149,22 +158,41 @@ class Kept:
     def _exposes(self) -> bool:
         return self.by_arm and {"variant", "time"} <= (self.has or frozenset())
 
-    def _label(self, frame: pl.DataFrame, user: AnyArray) -> None:
-        """Take in which groups users are, and when they were first exposed."""
-        n = self.people.n
-        time: AnyArray = np.zeros(len(user), np.int64)
-        if "time" in frame.columns:
-            time = frame["time"].to_numpy()
-        known = {}
-        for label, groups in self.labels.items():
-            if label in frame.columns:
-                known[label] = groups.of(frame[label])
-                groups.add(user, known[label], time, n)
-        if not self._exposes:
+    def _label(
+        self,
+        frame: pl.DataFrame,
+        order: Ints,
+        user: AnyArray,
+        time: AnyArray | None,
+    ) -> None:
+        """Take in which groups users are, and when they were first exposed.
+
+        Of an event that follows one of the same user with the same groups, not earlier,
+        nothing new is learnt.
+        """
+        known = {
+            label: groups.of(frame[label])[order]
+            for label, groups in self.labels.items()
+            if label in frame.columns
+        }
+        exposing = None
+        if self._exposes:
+            exposing = known["variant"] != 0
+            if self.rules.exposure is not None:
+                exposing &= frame["exposes"].to_numpy()[order]
+        if not known:
             return
-        self.exposed = grown(self.exposed, n, NEVER)
-        exposing = (known["variant"] != 0) & frame["exposes"].to_numpy()
-        self._expose(user[exposing], time[exposing])
+        new = changes(user, *known.values(), exposing)
+        if time is not None:
+            new[1:] |= time[1:] < time[:-1]
+        news = np.flatnonzero(new)
+        n, user = self.people.n, user[news]
+        moment = np.zeros(len(news), np.int64) if time is None else time[news]
+        for label, group in known.items():
+            self.labels[label].add(user, group[news], moment, n)
+        if exposing is not None:
+            self.exposed = grown(self.exposed, n, NEVER)
+            self._expose(user[exposing[news]], moment[exposing[news]])
 
     def _expose(self, user: AnyArray, first: AnyArray) -> None:
         """Take when users were exposed; of sums before the first, say that they are."""
@@ -280,6 +308,27 @@ class Kept:
         kept = ~again.to_numpy()
         kept[once["row"].to_numpy()] = True
         return frame.filter(kept)
+
+
+def _current(user: AnyArray, by_number: AnyArray) -> int | None:
+    """Return whose events came last, if those of each user came together."""
+    together = np.count_nonzero(changes(user)) == np.count_nonzero(changes(by_number))
+    return int(user[-1]) if together else None
+
+
+def _taken(column: pl.Series, order: Ints) -> AnyArray | pl.Series:
+    """Return a column in another order; amounts, few of which are not 0, sooner."""
+    if column.null_count():
+        return column[order]
+    values = column.to_numpy()
+    if column.dtype != pl.Float64:
+        return values[order]
+    rows = np.flatnonzero((values != 0)[order])
+    if 4 * len(rows) > len(values):
+        return values[order]
+    taken = np.zeros_like(values)
+    taken[rows] = values[order[rows]]
+    return taken
 
 
 def again_of(n: int) -> dict[str, int]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._online.tallies import NEVER
+from rankine._online.texts import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,10 @@ _FEW_USERS = 20
 """Users below which one of them may well have a tenth of the events."""
 _ROOM = 8
 """How many times as many places as ids a table of small integers may have."""
-_LEAST_ROOM = 1 << 16
+_LEAST_ROOM, _MUCH_ROOM = 1 << 16, 1 << 24
+"""Places that there may be for few ids, and for four times as many."""
+_SMALL = 256
+"""Groups whose numbers fit into a byte, as those of variants do."""
 
 
 def counted(n: int, reason: str) -> str:
@@ -80,14 +84,18 @@ class Numbers:
         if column.dtype != pl.Int64 or column.is_empty():
             return False
         least, most = int(column.min()), int(column.max())  # type: ignore[arg-type]
-        return least >= 0 and most < max(_LEAST_ROOM, _ROOM * (self.n + len(column)))
+        n = self.n + len(column)
+        room = max(_LEAST_ROOM, _ROOM * n, min(_MUCH_ROOM, 4 * _ROOM * n))
+        return least >= 0 and most < room
 
     def _by_place(self, ids: AnyArray) -> AnyArray:
         self._places = places = grown(self._places, int(ids.max()) + 1, 0)  # type: ignore[arg-type]
         numbers = places[ids]
         missing = ids[numbers == 0]
         if len(missing):
-            new = np.flatnonzero(np.bincount(missing))
+            is_new = np.zeros(len(places), bool)
+            is_new[missing] = True
+            new = np.flatnonzero(is_new)
             places[new] = np.arange(self.n + 1, self.n + 1 + len(new))
             self._add(pl.Series(new))
             numbers = places[ids]
@@ -136,12 +144,11 @@ class Labels:
 
     def of(self, column: pl.Series) -> AnyArray:
         """Return the numbers of groups, 0 where there is none."""
-        texts = column.unique().drop_nulls()
+        texts, numbers = coded(column)
         if texts.is_empty():
             return np.zeros(len(column), np.int32)
-        numbers = pl.Series(self.texts.of(texts) + 1)
-        each = column.replace_strict(texts, numbers, default=0, return_dtype=pl.Int32)
-        return each.to_numpy()
+        here = np.append(np.int32(0), self.texts.of(texts) + 1)
+        return here[numbers].astype(np.uint8 if here.max() < _SMALL else np.int32)
 
     def add(self, user: AnyArray, group: AnyArray, seen: AnyArray, n: int) -> None:
         """Take when users were seen in groups, for n users in all."""
@@ -157,7 +164,8 @@ class Labels:
         np.minimum.at(self.seen, user[same], seen[same])
         rest = ~same
         if rest.any():
-            more = {"user": user[rest], "group": group[rest], "seen": seen[rest]}
+            groups = group[rest].astype(np.int32)
+            more = {"user": user[rest], "group": groups, "seen": seen[rest]}
             self.others = [_least([*self.others, pl.DataFrame(more)])]
 
     def merge(self, other: Labels, number: AnyArray, n: int) -> None:
@@ -239,6 +247,8 @@ def oddities(
     }
     total = dict.fromkeys(names, 0)
     for part in parts:
+        if not part.height:
+            continue
         for name, sums in each.items():
             _add(part, name, sums)
         for name in names:

@@ -45,65 +45,92 @@ def wilson(successes: float, n: float, confidence: float) -> Interval:
     )
 
 
-def total(values: Floats) -> float:
-    """Add up numbers exactly, so that the order of users does not matter."""
-    return to_float(exact_sum(values))
+def total(values: Floats, often: Ints | None = None) -> float:
+    """Add up numbers exactly, so that the order of users does not matter.
+
+    Args:
+        values: the numbers.
+        often: how often each of them counts; once if not given.
+    """
+    return to_float(exact_sum(values, often))
 
 
-def spread(y: Floats, x: Floats, value: float) -> float:
+def spread(y: Floats, x: Floats, value: float, often: Ints | None = None) -> float:
     """Return the standard error of a ratio of sums over users, by the delta method.
 
     The influence of a user is (y - R x) / mean x; their standard deviation over the
     root of the number of users is the error (Deng, Knoblich and Lu 2018, eq. 2).
     """
-    n = len(y)
+    n = _users(y, often)
     if n < 2:  # noqa: PLR2004 - one user has no spread
         return math.nan
     influence = y - value * x
     size = np.abs(y) + np.abs(x) + np.abs(value * x)
     if bool((np.abs(influence) <= _NOISE * size).all()):
         return 0.0
-    error = math.sqrt(total(influence * influence) / (n - 1) / n)
-    return error / (total(x) / n)
+    error = math.sqrt(total(influence * influence, often) / (n - 1) / n)
+    return error / (total(x, often) / n)
+
+
+def _users(y: Floats, often: Ints | None) -> int:
+    return len(y) if often is None else int(often.sum())
 
 
 def clustered(
-    y: Floats, x: Floats, confidence: float, bounds: tuple[float, float]
+    y: Floats,
+    x: Floats,
+    confidence: float,
+    bounds: tuple[float, float],
+    often: Ints | None = None,
 ) -> tuple[float, Interval]:
     """Return a ratio of sums over users, and its interval by the delta method."""
-    below = total(x)
+    below = total(x, often)
     if below <= 0:
         return math.nan, NONE
-    value = total(y) / below
-    error = spread(y, x, value)
+    value = total(y, often) / below
+    error = spread(y, x, value, often)
     if math.isnan(error) or error == 0:
         return value, NONE
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
 
-    reach = float(stdtrit(len(y) - 1, (1 + confidence) / 2)) * error
+    reach = float(stdtrit(_users(y, often) - 1, (1 + confidence) / 2)) * error
     return value, Interval(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
 
 
 def summed(
-    name: str, rules: Rules, y: Floats, x: Floats, confidence: float
+    name: str,
+    rules: Rules,
+    y: Floats,
+    x: Floats,
+    confidence: float,
+    often: Ints | None = None,
 ) -> tuple[float, Interval, int, str]:
     """Return a metric of some users.
+
+    Args:
+        name: of the metric.
+        rules: how it is defined.
+        y: its numerators.
+        x: its denominators.
+        confidence: of the interval.
+        often: how many users have each of these pairs; one if not given.
 
     Returns:
         Its value, its interval, its denominator, and why one of them is not there;
         nothing if both are.
     """
-    metric, above, below = METRICS[name], total(y), total(x)
+    metric, above, below = METRICS[name], total(y, often), total(x, often)
     by_user = metric.unit(rules) == "users"
-    n = len(y) if by_user and not metric.is_share else int(below)
+    n = _users(y, often) if by_user and not metric.is_share else int(below)
     if metric.is_share and above > below > 0:
         return math.nan, NONE, n, f"{name} is undefined: {metric.beyond(above, below)}"
     if by_user and metric.is_share:
         value = above / below if below else math.nan
         bounds = wilson(above, below, confidence)
     else:
-        value, bounds = clustered(y, x, confidence, metric.bounds)
-    active = int(np.count_nonzero((x != 0) | (y != 0)))
+        value, bounds = clustered(y, x, confidence, metric.bounds, often)
+    is_active = (x != 0) | (y != 0)
+    active = _users(y[is_active], None if often is None else often[is_active])
     return value, bounds, n, _reason(name, rules, value, bounds, below, active)
 
 

@@ -22,8 +22,7 @@ from rankine.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankine._base.arrays import Floats
-    from rankine._online.sums import UserSums
+    from rankine._online.sums import Pairs, UserSums
 
 _REASONS = 5
 """Reasons that are told; many days may lack the same thing."""
@@ -320,8 +319,10 @@ def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> 
 
 
 def _cell(
-    name: str, state: State, sides: tuple[Floats, Floats], confidence: float
+    name: str, state: State, sides: Pairs, confidence: float
 ) -> tuple[tuple[Any, ...], str]:
     """Return value, bounds, n and users of a metric of a group, and what is lacking."""
-    value, bounds, n, why = summed(name, state.rules, *sides, confidence)
-    return (value, *bounds, n, len(sides[0])), why
+    y, x, often = sides
+    value, bounds, n, why = summed(name, state.rules, y, x, confidence, often)
+    users = len(y) if often is None else int(often.sum())
+    return (value, *bounds, n, users), why

@@ -7,10 +7,10 @@ sums for each user, which merge by id.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from rankine._online.events import open_log
 from rankine._online.held import RETURNS, Held
 from rankine._online.kept import DisorderError
 from rankine._online.metrics import METRICS, chosen
+from rankine._online.order import stable
 from rankine._online.people import by_user, counted, oddities
 from rankine._online.rules import Rules
 from rankine._online.sources import Query, refuse_database
@@ -33,7 +34,7 @@ from rankine._online.tallies import (
     cut,
     dwells,
     numbered,
-    stable,
+    once,
     tallied,
 )
 from rankine._online.words import notes_on
@@ -44,7 +45,12 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import AnyArray, Bools, Floats, Ints
 
+    Pairs: TypeAlias = tuple[Floats, Floats, Ints | None]
+    """Numerators, denominators, and how many users have both; None for one each."""
+
 _EPOCH = date(1970, 1, 1)
+_FEW_PAIRS = 1 << 10
+"""Pairs of counts that may be told apart for even a few users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +108,19 @@ class Counted:
                 wanted &= part["phase"].to_numpy() == phase
                 if day is not None and first < last:
                     wanted &= part["day"].to_numpy() == day
-                kept.append(part.filter(wanted))
-        return added(pl.concat(kept)) if kept else self.parts[0].clear()
+                kept.append(part if wanted.all() else part.filter(wanted))
+        if not kept:
+            return self.parts[0].clear()
+        rows = pl.concat(kept)
+        is_one_day = rows["day"].min() == rows["day"].max()
+        return once(rows) if is_one_day else added(rows)
+
+    def counting(self, phase: int) -> Iterator[pl.DataFrame]:
+        """Go through the counts of users that count."""
+        for part in self.parts:
+            wanted = self.users[part["user"].to_numpy()]
+            wanted &= part["phase"].to_numpy() == phase
+            yield part if wanted.all() else part.filter(wanted)
 
     @cached_property
     def _spans(self) -> list[tuple[pl.DataFrame, int, int]]:
@@ -210,14 +227,9 @@ class State(Held):
             excluded["events after the window"] = int(by_phase[BEYOND])
         if by_phase[BEFORE]:
             excluded["events before the first exposure"] = int(by_phase[BEFORE])
-        after = (
-            part.filter(
-                (part["phase"] == AFTER) & pl.Series(users[part["user"].to_numpy()])
-            )
-            for part in parts
-        )
-        notes += oddities(after, self.people.ids, has)
-        counts = Counted(parts, users, groups, names, left_out, tuple(notes), excluded)
+        counts = Counted(parts, users, groups, names, left_out, (), excluded)
+        notes += oddities(counts.counting(AFTER), self.people.ids, has)
+        counts = replace(counts, notes=tuple(notes))
         return self._possible(counts, asked=metrics is not None)
 
     def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
@@ -266,7 +278,7 @@ class State(Held):
 
     def groups(
         self, counts: Counted, labels: Sequence[str]
-    ) -> Iterator[tuple[tuple[Any, ...], dict[str, tuple[Floats, Floats]]]]:
+    ) -> Iterator[tuple[tuple[Any, ...], dict[str, Pairs]]]:
         """Yield each group of users, by variant, segment and day, with its sums.
 
         Args:
@@ -278,7 +290,7 @@ class State(Held):
             every = pl.concat(part["day"].unique() for part in counts.parts)
             days = sorted(every.unique().to_list())
         sides = [
-            part.cast(pl.Float64).alias(f"{name}.{side}")
+            part.alias(f"{name}.{side}")
             for name in counts.metrics
             for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
         ]
@@ -294,8 +306,9 @@ class State(Held):
                 code = code * len(names) + number
             order = stable(code)
             ends = np.flatnonzero(np.append(np.diff(code[order]) != 0, True)) + 1
+            sorted_rows = rows.select(sides)[order]
             for begin, end in zip([0, *ends[:-1]], ends, strict=True):
-                part = rows[order[begin:end]].select(sides)
+                part = sorted_rows[int(begin) : int(end)]
                 head: list[Any] = [
                     names[int(number[order[begin]])]
                     for names, number in zip(texts, numbers, strict=True)
@@ -305,10 +318,7 @@ class State(Held):
                 yield (
                     tuple(head),
                     {
-                        name: (
-                            part[f"{name}.y"].to_numpy(),
-                            part[f"{name}.x"].to_numpy(),
-                        )
+                        name: paired(part[f"{name}.y"], part[f"{name}.x"])
                         for name in counts.metrics
                     },
                 )
@@ -370,37 +380,53 @@ class State(Held):
 
     def _possible(self, counts: Counted, *, asked: bool) -> Counted:
         """Refuse, or leave out, rates above 1: their events do not match."""
-        kept = []
-        for name in counts.metrics:
-            if METRICS[name].is_share:
-                y, x = self._totals(counts, name)
-                if y > x:
-                    why = METRICS[name].beyond(y, x)
-                    if asked:
-                        msg = f"{name} cannot be computed: {why}"
-                        raise DataError(msg)
-                    counts.left_out[name] = why
-                    continue
-            kept.append(name)
-        return Counted(
-            counts.parts,
-            counts.users,
-            counts.groups,
-            tuple(kept),
-            counts.left_out,
-            counts.notes,
-            counts.excluded,
+        shares = [name for name in counts.metrics if METRICS[name].is_share]
+        totals = self._totals(counts, shares)
+        impossible = {
+            name: METRICS[name].beyond(y, x) for name, (y, x) in totals.items() if y > x
+        }
+        for name, why in impossible.items():
+            if asked:
+                msg = f"{name} cannot be computed: {why}"
+                raise DataError(msg)
+        counts.left_out.update(impossible)
+        return replace(
+            counts,
+            metrics=tuple(name for name in counts.metrics if name not in impossible),
         )
 
-    def _totals(self, counts: Counted, name: str) -> tuple[float, float]:
-        y, x = METRICS[name].parts(self.rules)
-        totals = [0.0, 0.0]
-        for part in counts.parts:
-            mine = counts.users[part["user"].to_numpy()]
-            rows = part.filter((pl.col("phase") == AFTER) & pl.Series(mine))
-            for side, sums in enumerate((y, x)):
-                totals[side] += float(rows.select(sums.sum()).item() or 0)
-        return totals[0], totals[1]
+    def _totals(
+        self, counts: Counted, names: Sequence[str]
+    ) -> dict[str, tuple[float, float]]:
+        """Return numerators and denominators of metrics that are whole numbers."""
+        sides = [
+            part.sum().cast(pl.Int64).alias(f"{name}.{side}")
+            for name in names
+            for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
+        ]
+        totals = dict.fromkeys((f"{name}.{side}" for name in names for side in "yx"), 0)
+        for part in counts.counting(AFTER) if names else ():
+            for column in part.select(sides):
+                totals[column.name] += int(column[0] or 0)
+        return {name: (totals[f"{name}.y"], totals[f"{name}.x"]) for name in names}
+
+
+def paired(y: pl.Series, x: pl.Series) -> Pairs:
+    """Return numerators and denominators, and how many users have both.
+
+    Small whole numbers are counted, so that what follows need look at few of them.
+    """
+    whole = all(side.dtype.is_integer() or side.dtype == pl.Boolean for side in (y, x))
+    if whole and len(y):
+        above, below = (side.cast(pl.Int64).to_numpy() for side in (y, x))
+        width = int(below.max()) + 1
+        most = (int(above.max()) + 1) * width
+        if min(above.min(), below.min()) >= 0 and most <= max(len(y), _FEW_PAIRS):
+            often = np.bincount(above * width + below)
+            pair = np.flatnonzero(often)
+            first, second = divmod(pair, width)
+            return first.astype(np.float64), second.astype(np.float64), often[pair]
+    return y.cast(pl.Float64).to_numpy(), x.cast(pl.Float64).to_numpy(), None
 
 
 def _leave(excluded: dict[str, int], words: str, users: Ints, events: Ints) -> None:

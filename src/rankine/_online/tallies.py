@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import by_halves
+from rankine._online.order import changes
 from rankine._online.rules import CODES, KINDS, MONEY, PASSIVE
 from rankine._online.times import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._online.rules import Rules
 
@@ -33,8 +33,8 @@ _MONEY = ("revenue", "cost")
 DAY = 24 * 60 * 60 * SECOND
 NEVER = np.iinfo(np.int64).max
 NO_DAY = np.iinfo(np.int32).min
-_FIELD = 16
-"""Bits of a count, of which four are added up in one number."""
+_FIELD = 10
+"""Bits of a count, of which six are added up in one number."""
 _FIELDS = ("impression", "click", "pageview", "conversion")
 _SPLIT = 1 << 24
 _HALF = 1 << 62
@@ -60,65 +60,12 @@ class Sorted:
         """Return a column as an array."""
         return self.frame[name].to_numpy()
 
-
-def changes(*columns: AnyArray | None) -> Bools:
-    """Say of each row whether it differs from the one before in any of the columns."""
-    known = [column for column in columns if column is not None]
-    new = np.ones(len(known[0]), dtype=bool)
-    np.not_equal(known[0][1:], known[0][:-1], out=new[1:])
-    for column in known[1:]:
-        new[1:] |= column[1:] != column[:-1]
-    return new
-
-
-def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
-    """Return the order that sorts small numbers, as they come where they are equal.
-
-    The number of the row is put below the code, and both are sorted as one number.
-    """
-    bits = max(len(codes) - 1, 1).bit_length()
-    given = codes if order is None else codes[order]
-    packed = (given.astype(np.int64) << bits) | np.arange(len(codes))
-    rows = pl.Series(packed).sort().to_numpy() & ((1 << bits) - 1)
-    return rows if order is None else order[rows]
-
-
-def _grouped(parts: Sequence[AnyArray], order: Ints | None = None) -> Ints:
-    *others, last = parts
-    order = stable(last, order)
-    for part in reversed(others):
-        order = stable(part, order)
-    return order
-
-
-def in_order(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sort events by user, session, time, kind, and what makes rows the same."""
-    keys = [name for name in ("user", "session", "time") if name in frame.columns]
-    parts = [frame[name].to_numpy() for name in keys if name != "time"]
-    order = _grouped(parts)
-    columns = {name: frame[name].to_numpy()[order] for name in keys}
-    new = changes(*(columns[name] for name in keys if name != "time"))
-    if "time" in columns:
-        step = np.diff(columns["time"])
-        if (step[~new[1:]] < 0).any():
-            order = _grouped(parts, np.argsort(frame["time"].to_numpy(), kind="stable"))
-            columns = {name: frame[name].to_numpy()[order] for name in keys}
-            step = np.diff(columns["time"])
-        new[1:] |= step != 0
-    if not new.all():
-        tied = ~new
-        tied[:-1] |= tied[1:]
-        rows = np.flatnonzero(tied)
-        ties = [
-            frame[name].to_numpy()[order[rows]]
-            for name in ("same", "fact")
-            if name in frame.columns
-        ]
-        run = np.cumsum(new[rows])
-        order[rows] = order[rows][np.lexsort((*ties, run))]
-    rest = frame.select(pl.exclude(keys))[order]
-    keyed = rest.with_columns(pl.Series(name, columns[name]) for name in keys)
-    return keyed.select(frame.columns)
+    def between(self, begin: int, end: int) -> Sorted:
+        """Return events from one session on to another."""
+        first, last = np.searchsorted(self.visits, [begin, end])
+        phases = None if self.phases is None else self.phases[begin:end]
+        visits = self.visits[first:last] - begin
+        return Sorted(self.frame[begin:end], visits, phases)
 
 
 def cut(frame: pl.DataFrame, rules: Rules, *, ends: bool = False) -> Sorted:
@@ -151,13 +98,13 @@ def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
     """
     user, time = events.column("user"), events.column("time")
     starts = np.flatnonzero(changes(user))
-    sizes = np.diff(np.append(starts, len(user)))
-    first = np.repeat(exposed[user[starts]], sizes)
+    first = exposed[user[starts]]
+    if within is None and bool((time[starts] >= first).all()):
+        return events
+    first = np.repeat(first, np.diff(np.append(starts, len(user))))
     phases = (time >= first).astype(np.int8)
     if within is not None:
         phases[(phases == AFTER) & (time - first >= within)] = BEYOND
-    if phases.all() and within is None:
-        return events
     return Sorted(events.frame, events.visits, phases)
 
 
@@ -215,12 +162,29 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
     Returns:
         A row for each user, phase and day, or several which are to be added up.
     """
+    n = events.frame.height
+    starts = np.flatnonzero(changes(events.column("user")))
+    middle = starts[np.searchsorted(starts, n // 2) :][:1]
+
+    bounds = [0, *middle.tolist(), n]
+
+    def some(halves: slice) -> pl.DataFrame:
+        part = events.between(bounds[halves.start], bounds[halves.stop])
+        return _tallied(part, rules, daily=daily)
+
+    return pl.concat(by_halves(some, 1 + len(middle), n))
+
+
+def _tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
     timed = "time" in events.frame.columns
     days = events.column("time") // DAY if daily and timed else None
     cuts = _cuts(events, days)
     n, n_rows = events.frame.height, len(cuts.rows)
-    fact, user = events.column("fact"), events.column("user")
-    counts = _kinds(fact, cuts.pieces, n)
+    counts = _kinds(events.column("fact"), cuts.pieces, n)
+    row_of = numbered(cuts.rows, n)
+    session_of = row_of
+    if len(cuts.pieces) > n_rows or len(cuts.firsts) < n_rows:
+        session_of = numbered(cuts.pieces[cuts.firsts], n)
     totals = {
         "events": np.diff(np.append(cuts.rows, n)),
         **{
@@ -229,21 +193,26 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
         },
         "actions": _added(counts["engages"], cuts.row),
         **_sessions(events, rules, cuts, counts),
-        **_pages(events, rules, cuts),
-        "converted": _converted(events, cuts),
+        **_pages(events, rules, session_of, row_of, n_rows),
+        "converted": _converted(events, session_of, row_of, n_rows),
     }
     money = dict.fromkeys(_MONEY, pl.zeros(n_rows, pl.Int128, eager=True))
     if "value" in events.frame.columns:
-        paid = np.isin(fact >> 1, [CODES["conversion"], CODES["refund"]])
-        money["revenue"] = _money(np.where(paid, events.column("value"), 0), cuts.rows)
+        worth = np.flatnonzero(events.column("value") != 0)
+        kind = events.column("fact")[worth] >> 1
+        worth = worth[(kind == CODES["conversion"]) | (kind == CODES["refund"])]
+        money["revenue"] = _money(events.column("value")[worth], row_of[worth], n_rows)
     if "cost" in events.frame.columns:
-        money["cost"] = _money(events.column("cost"), cuts.rows)
-    phases = np.full(n, AFTER, np.int8) if events.phases is None else events.phases
+        worth = np.flatnonzero(events.column("cost") != 0)
+        money["cost"] = _money(events.column("cost")[worth], row_of[worth], n_rows)
+    phase: AnyArray = np.full(n_rows, AFTER, np.int8)
+    if events.phases is not None:
+        phase = events.phases[cuts.rows]
     day = np.full(n_rows, NO_DAY) if days is None else days[cuts.rows]
     return pl.DataFrame(
         {
-            "user": user[cuts.rows],
-            "phase": phases[cuts.rows],
+            "user": events.column("user")[cuts.rows],
+            "phase": phase,
             "day": day.astype(np.int32),
             **{name: totals[name].astype(np.int32) for name in COUNTS[:-3]},
             "dwell": totals["dwell"],
@@ -253,13 +222,13 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
 
 
 def _kinds(fact: AnyArray, starts: Ints, n: int) -> dict[str, Ints]:
-    """Count the kinds of events in each piece: four at once, in one number."""
+    """Count the kinds of events in each piece: six at once, in one number."""
     code = np.arange(2 * len(KINDS)) >> 1
     tables = {kind: code == CODES[kind] for kind in _FIELDS}
     tables["acts"] = code >= len(PASSIVE)
     tables["engages"] = np.arange(2 * len(KINDS)) % 2 == 1
     longest = int(np.diff(np.append(starts, n)).max(initial=0))
-    at_once = 4 if longest < 1 << _FIELD else 1
+    at_once = len(tables) if longest < 1 << _FIELD else 1
     names, counts = list(tables), {}
     for begin in range(0, len(names), at_once):
         group = names[begin : begin + at_once]
@@ -281,7 +250,7 @@ def _added(counts: AnyArray, numbers: Ints) -> Ints:
     return sums
 
 
-def _sums(values: AnyArray, rows: Ints, n_rows: int) -> Ints:
+def _sums(values: AnyArray, rows: AnyArray, n_rows: int) -> Ints:
     """Add up by rows, which do not fall, and some of which may be missing."""
     sums = np.zeros(n_rows, np.int64)
     if len(rows):
@@ -317,14 +286,14 @@ def _sessions(
 
 
 def dwells(
-    events: Sorted, rules: Rules, session: AnyArray
+    events: Sorted, rules: Rules, session_of: AnyArray
 ) -> tuple[Ints, AnyArray, Bools]:
     """Return page views, the time to the next of the session, and whether it is known.
 
     Args:
         events: sorted events.
         rules: how the last page of a session is closed, and the most that counts.
-        session: the number of the session of each event.
+        session_of: the number of the session of each event.
     """
     kind = events.column("fact") >> 1
     beats = rules.last_page == "heartbeat"
@@ -332,13 +301,10 @@ def dwells(
     if beats:
         wanted |= kind == CODES["heartbeat"]
     views = np.flatnonzero(wanted)
-    goes_on = np.zeros(len(views), dtype=bool)
-    goes_on[:-1] = session[views[1:]] == session[views[:-1]]
+    goes_on = _goes_on(session_of[views])
     if beats:  # only the last heartbeat of a session closes a page
-        kept = (kind[views] == CODES["pageview"]) | ~goes_on
-        views = views[kept]
-        goes_on = np.zeros(len(views), dtype=bool)
-        goes_on[:-1] = session[views[1:]] == session[views[:-1]]
+        views = views[(kind[views] == CODES["pageview"]) | ~goes_on]
+        goes_on = _goes_on(session_of[views])
     if "time" not in events.frame.columns:
         return views, np.zeros(len(views), np.int64), np.zeros(len(views), dtype=bool)
     time = events.column("time")[views]
@@ -352,42 +318,50 @@ def dwells(
     return views[pages], dwell[pages], goes_on[pages]
 
 
+def _goes_on(session: AnyArray) -> Bools:
+    """Say of each page view whether the next is of the same session."""
+    goes_on = np.zeros(len(session), dtype=bool)
+    np.equal(session[1:], session[:-1], out=goes_on[:-1])
+    return goes_on
+
+
 def numbered(starts: Ints, n: int) -> AnyArray:
     """Return the number of the part that each row is in."""
-    new = np.zeros(n, np.int32)
-    new[starts] = 1
-    return np.cumsum(new, dtype=np.int32) - 1
+    new = np.zeros(n, bool)
+    new[starts] = True
+    number = np.cumsum(new, dtype=np.int32)
+    number -= 1
+    return number
 
 
-def _pages(events: Sorted, rules: Rules, cuts: _Cuts) -> dict[str, Ints]:
-    piece = numbered(cuts.pieces, events.frame.height)
-    views, dwell, is_known = dwells(events, rules, cuts.session[piece])
-    row, n_rows = cuts.row[piece[views]], len(cuts.rows)
+def _pages(
+    events: Sorted, rules: Rules, session_of: AnyArray, row_of: AnyArray, n_rows: int
+) -> dict[str, Ints]:
+    views, dwell, is_known = dwells(events, rules, session_of)
+    row = row_of[views]
     timed = _sums(is_known, row, n_rows)
     return {
-        "dwell": _sums(dwell[is_known], row[is_known], n_rows),
+        "dwell": _sums(np.where(is_known, dwell, 0), row, n_rows),
         "timed": timed,
-        "untimed": _sums(~is_known, row, n_rows),
+        "untimed": _sums(np.ones(len(row), np.int64), row, n_rows) - timed,
     }
 
 
-def _converted(events: Sorted, cuts: _Cuts) -> Ints:
+def _converted(
+    events: Sorted, session_of: AnyArray, row_of: AnyArray, n_rows: int
+) -> Ints:
     """Count the clicks after which something is bought before the next click."""
     kind = events.column("fact") >> 1
     acts = np.flatnonzero((kind == CODES["click"]) | (kind == CODES["conversion"]))
-    bought = acts[:-1][
-        (kind[acts[:-1]] == CODES["click"]) & (kind[acts[1:]] == CODES["conversion"])
-    ]
-    after = acts[np.searchsorted(acts, bought) + 1]
-    first, second = (
-        np.searchsorted(cuts.pieces, rows, side="right") - 1 for rows in (bought, after)
-    )
-    first = first[cuts.session[first] == cuts.session[second]]
-    return _sums(np.ones(len(first), np.int64), cuts.row[first], len(cuts.rows))
+    buys = kind[acts] == CODES["conversion"]
+    bought = np.flatnonzero(buys[1:] & ~buys[:-1])
+    first, second = acts[bought], acts[bought + 1]
+    first = first[session_of[first] == session_of[second]]
+    return _sums(np.ones(len(first), np.int64), row_of[first], n_rows)
 
 
-def _money(amounts: AnyArray, starts: Ints) -> pl.Series:
-    """Add up amounts as whole numbers, which is exact in any order.
+def _money(amounts: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
+    """Add up amounts by rows, as whole numbers, which is exact in any order.
 
     What has up to six decimals is exact; of anything else, the rest beyond millionths
     is rounded to a part of `MONEY`.
@@ -395,19 +369,19 @@ def _money(amounts: AnyArray, starts: Ints) -> pl.Series:
     millionths = np.rint(amounts * 1e6)
     near = millionths / 1e6
     parts = pl.Series([MONEY // 10**6], dtype=pl.Int128)
-    sums = _exact(millionths.astype(np.int64), starts) * parts
+    sums = _exact(millionths.astype(np.int64), rows, n_rows) * parts
     if (near == amounts).all():
         return sums
     rest = np.rint((amounts - near) * float(MONEY)).astype(np.int64)
-    return sums + _exact(rest, starts)
+    return sums + _exact(rest, rows, n_rows)
 
 
-def _exact(numbers: AnyArray, starts: Ints) -> pl.Series:
+def _exact(numbers: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
     """Add up numbers that may come to more than 64 bits."""
     most = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
     if most * len(numbers) < _HALF:
-        return pl.Series(np.add.reduceat(numbers, starts)).cast(pl.Int128)
-    high, low = (np.add.reduceat(part, starts) for part in divmod(numbers, _SPLIT))
+        return pl.Series(_sums(numbers, rows, n_rows)).cast(pl.Int128)
+    high, low = (_sums(part, rows, n_rows) for part in divmod(numbers, _SPLIT))
     scale = pl.Series([_SPLIT], dtype=pl.Int128)
     return pl.Series(high).cast(pl.Int128) * scale + pl.Series(low).cast(pl.Int128)
 
@@ -416,3 +390,18 @@ def added(rows: pl.DataFrame) -> pl.DataFrame:
     """Add up counts by user, phase and day."""
     sums = [pl.col(name).sum().cast(rows.schema[name]) for name in COUNTS]
     return rows.group_by(KEYS).agg(sums)
+
+
+def once(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add up counts of one phase and one day by user; few users have several rows."""
+    user, row = rows["user"].to_numpy(), np.arange(rows.height, dtype=np.int32)
+    n = int(user.max(initial=-1)) + 1
+    last = np.zeros(n, np.int32)
+    last[user] = row
+    again = user[last[user] != row]
+    if not len(again):
+        return rows
+    several = np.zeros(n, bool)
+    several[again] = True
+    mine = several[user]
+    return pl.concat([rows.filter(~mine), added(rows.filter(mine))])
