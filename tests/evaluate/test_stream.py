@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import RankineError
 from tests.evaluate.streams import (
     FORMS,
@@ -25,6 +27,8 @@ from tests.evaluate.streams import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import polars as pl
 
 JUDGED = ("nDCG@3", "AP", "RR", "P@5", "Bpref", "nDCG", "R@2", "AUC", "NumRet")
 LISTS = (
@@ -169,6 +173,24 @@ def test_rows_in_any_order(
 
     assert str(parts.mean) == str(whole.mean)
     assert parts.per_query.sort("query").equals(whole.per_query.sort("query"))
+
+
+@given(rows=runs(repeats=False), sizes=sizes, n_slots=st.integers(1, 3))
+def test_queries_whose_keys_agree_in_part(
+    rows: list[Row], sizes: Any, n_slots: int
+) -> None:
+    frame = framed(rows).drop("rank")
+    whole = outcome(lambda: rk.evaluate(QRELS, frame, JUDGED))
+
+    def poor_keys(ids: pl.Series, seed: int) -> Any:
+        keys = ids.hash(seed=seed).to_numpy()
+        return keys << np.uint64(16) | keys % np.uint64(n_slots)
+
+    with small(**sizes), limited(keys=poor_keys):
+        run = iter(frame.iter_slices(5))
+        parts = outcome(lambda: rk.evaluate(QRELS, run, JUDGED, engine="stream"))
+
+    assert parts == whole
 
 
 INTS = {1: {7: 1, 8: 0}, 2: {9: 2}, 5: {7: 1}}

@@ -66,7 +66,8 @@ class Limits:
         held_bytes: bytes of rows of mixed queries that are written to disk, or read
             from there, at once; fewer where memory is short.
         scanned_rows: rows of a Parquet file that are read at once.
-        buckets: into how many buckets these queries are parted.
+        buckets: into how many buckets these queries are parted; None for as many as
+            the rows need that are expected.
     """
 
     few_ids: int = 4096
@@ -92,7 +93,7 @@ class Limits:
     held_events: int = 1 << 20
     held_bytes: int = 1 << 28
     scanned_rows: int = 1 << 18
-    buckets: int = 256
+    buckets: int | None = None
 
 
 _now = [Limits()]

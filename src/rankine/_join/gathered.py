@@ -8,12 +8,11 @@ when the process ends, however it ends.
 
 from __future__ import annotations
 
-import io
 import tempfile
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -23,7 +22,7 @@ from rankine._base.memory import in_use, in_words
 from rankine._io.sources import Rows, Stream
 from rankine._join.ids import Index, item_keys
 from rankine._join.pieces import concat, cut_out, list_starts
-from rankine._tables.segments import starts_of
+from rankine._tables.segments import expand, starts_of
 from rankine.errors import NoSpaceError, ParameterError
 
 if TYPE_CHECKING:
@@ -37,8 +36,13 @@ _PLACE = "place"
 _SHARE = 12
 """Which part of the memory that is left may be taken by rows that wait."""
 _LEAST = 1 << 22
-_ROW, _MOST_BUCKETS = 96, 1 << 12
-"""About how many bytes a row takes, and how many buckets there are at most."""
+_ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
+"""About how many bytes a row takes, how many buckets there are where nobody knows how
+many rows will come, and how many at most."""
+_SLOT_BITS = 16
+"""Bits of a key by which rows are sorted: NumPy sorts so many much faster than more."""
+_RELAXED: Literal["vertical_relaxed"] = "vertical_relaxed"
+"""How frames are put together: the places of rows may be ints of two sizes."""
 _SMALL = 1 << 32
 _TEXTS = 16
 """Bytes that the texts of a row take besides their letters."""
@@ -142,8 +146,10 @@ class _Gathered:
         self._share = share_of(run.memory)
         self._n_rows = self._n_bytes = 0
         self._lined = True
-        needed = _ROW * (run.n_rows or 0) // max(self._share, _LEAST)
-        n_buckets = max(limits().buckets, min(needed, _MOST_BUCKETS))
+        n_buckets = limits().buckets or _BUCKETS
+        if limits().buckets is None and run.n_rows is not None:
+            needed = _ROW * run.n_rows // max(self._share, _LEAST) + 1
+            n_buckets = min(needed, _MOST_BUCKETS)
         self._pieces: list[list[_Piece]] = [[] for _ in range(n_buckets)]
         self._file: BinaryIO | None = None
 
@@ -192,54 +198,65 @@ class _Gathered:
 
     def _write(self, frames: list[pl.DataFrame]) -> None:
         """Write rows, by buckets of queries."""
-        frame = pl.concat(frames, how="vertical_relaxed", rechunk=True)
-        frames.clear()
         n_buckets = len(self._pieces)
-        keys = item_keys(frame["query"], 0) % np.uint64(n_buckets)
-        bucket = keys.astype(np.uint16)
-        frame = frame[np.argsort(bucket, kind="stable")]
-        ends = starts_of(np.bincount(bucket, minlength=n_buckets))
-        for pieces, begin, end in zip(self._pieces, ends, ends[1:], strict=False):
-            if end > begin:
-                packed = io.BytesIO()
-                some = frame.slice(int(begin), int(end - begin))
-                some.write_ipc_stream(packed, compression="lz4")
-                self._append(packed.getbuffer())
-                pieces.append(_Piece(self._n_bytes, packed.tell(), _size(some)))
-                self._n_bytes += packed.tell()
+        parted = []
+        while frames:
+            lists = _sorted(frames.pop(0))  # one at a time, which stays in the cache
+            bucket = lists.slot.astype(np.uint32) * n_buckets >> _SLOT_BITS
+            ends = np.searchsorted(bucket, np.arange(n_buckets + 1))
+            parted.append((lists, ends.tolist(), lists.starts[ends].tolist()))
+        for number, pieces in enumerate(self._pieces):
+            here = slice(number, number + 2)
+            some = [
+                (_cut(lists.heads, *heads[here]), _cut(lists.rows, *rows[here]))
+                for lists, heads, rows in parted
+                if heads[number] < heads[number + 1]
+            ]
+            if some:
+                heads, rows = (
+                    pl.concat(part, how=_RELAXED) for part in zip(*some, strict=True)
+                )
+                begin = self._n_bytes
+                middle = self._append(heads) - begin
+                length = self._append(rows) - begin
+                size = _size(heads) + _size(rows) + rows.height * _TEXTS
+                pieces.append(_Piece(begin, middle, length, size))
 
-    def _append(self, packed: memoryview) -> None:
+    def _append(self, frame: pl.DataFrame) -> int:
+        """Write a frame; return how many bytes there are now."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
-            while packed:
-                packed = packed[self._file.write(packed) :]
-        except OSError as error:
+            # Packing it would take longer than all else that is done with it.
+            frame.write_ipc_stream(self._file, compression="uncompressed")
+            self._n_bytes = self._file.tell()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            said = getattr(error, "strerror", None) or str(error).partition(" (os ")[0]
             msg = (
                 f"{self.name}: its rows do not fit into the temporary folder "
-                f"{tempfile.gettempdir()} ({error.strerror or error}); set TMPDIR to a "
-                "folder with more room, or sort the run by query"
+                f"{tempfile.gettempdir()} ({said}); set TMPDIR to a folder with more "
+                "room, or sort the run by query"
             )
             raise NoSpaceError(msg) from None
+        return self._n_bytes
 
     def parts(self) -> Generator[Rows, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
         if self._file is None:
             if self.held:
-                yield self._brought_together(
-                    pl.concat(self.held, how="vertical_relaxed", rechunk=True)
-                )
+                lists = _sorted(pl.concat(self.held, how=_RELAXED))
+                yield self._brought_together(lists.heads, lists.rows)
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
-            coming: Future[pl.DataFrame] | None = None
+            coming: Future[tuple[pl.DataFrame, pl.DataFrame]] | None = None
             for pieces in self._together():
                 ready, coming = coming, reader.submit(self._read, self._file, pieces)
                 if ready is not None:
-                    yield self._brought_together(ready.result())
+                    yield self._brought_together(*ready.result())
                     del ready  # before more is read
             if coming is not None:
-                yield self._brought_together(coming.result())
+                yield self._brought_together(*coming.result())
 
     def _together(self) -> Iterator[list[_Piece]]:
         """Yield the pieces of as many buckets as may be held at once."""
@@ -253,30 +270,81 @@ class _Gathered:
             together, size = together + pieces, size + more
         yield together
 
-    def _read(self, file: BinaryIO, pieces: list[_Piece]) -> pl.DataFrame:
-        frames = []
-        for begin, length, _ in pieces:
+    def _read(
+        self, file: BinaryIO, pieces: list[_Piece]
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        heads, rows = [], []
+        for begin, middle, length, _ in pieces:
             file.seek(begin)
-            frames.append(pl.read_ipc_stream(file.read(length)))
-        return pl.concat(frames, how="vertical_relaxed", rechunk=True)
+            heads.append(pl.read_ipc_stream(file.read(middle)))
+            rows.append(pl.read_ipc_stream(file.read(length - middle)))
+        return pl.concat(heads, how=_RELAXED), pl.concat(
+            rows, how=_RELAXED, rechunk=True
+        )
 
-    def _brought_together(self, frame: pl.DataFrame) -> Rows:
-        query = frame["query"]
+    def _brought_together(self, heads: pl.DataFrame, rows: pl.DataFrame) -> Rows:
+        """Return the rows of each query together, of which some may stand apart."""
+        query = heads["query"]
         queries = query.unique(maintain_order=True)
         number = Index(queries).find(query)
         small = number.astype(np.uint16) if len(queries) <= 1 << 16 else number
-        frame = frame[np.argsort(small, kind="stable")]
+        order = np.argsort(small, kind="stable")
+        count = heads["count"].to_numpy()
+        row, _ = expand(starts_of(count)[:-1][order], count[order])
+        of_row = np.repeat(number[order], count[order])
+        frame = rows[row].insert_column(0, queries.gather(of_row))
         place: Ints = frame[_PLACE].to_numpy().astype(np.int64)
         lines = place if self._lined else None
         return Rows(frame.drop(_PLACE), self.name, lines=lines, number=place)
 
 
 class _Piece(NamedTuple):
-    """Some rows of a bucket: where they are in the file, and their size in memory."""
+    """Some rows of a bucket: where they are in the file, and their size in memory.
+
+    Attributes:
+        begin: the byte at which its lists begin.
+        middle: the bytes that these take, after which their rows come.
+        length: all of its bytes.
+        size: the bytes that it takes in memory.
+    """
 
     begin: int
+    middle: int
     length: int
     size: int
+
+
+class _Lists(NamedTuple):
+    """Rows of a part, in the order of the slots of their queries.
+
+    Attributes:
+        heads: the query of each list, and how many rows it has. A query may have
+            several lists, as others may share its slot.
+        rows: the rows of all lists, without the query.
+        starts: where each list begins.
+        slot: the slot of each list.
+    """
+
+    heads: pl.DataFrame
+    rows: pl.DataFrame
+    starts: Ints
+    slot: AnyArray
+
+
+def _sorted(frame: pl.DataFrame) -> _Lists:
+    """Sort rows by slots, which are 16 bits of the keys of queries."""
+    slot = item_keys(frame["query"], 0).astype(np.uint16)
+    order = np.argsort(slot, kind="stable")
+    frame = frame.rechunk()[order]
+    starts = list_starts(frame["query"])
+    heads = pl.DataFrame(
+        {"query": frame["query"][starts[:-1]], "count": np.diff(starts)}
+    )
+    return _Lists(heads, frame.drop("query"), starts, slot[order[starts[:-1]]])
+
+
+def _cut(frame: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
+    return frame.slice(begin, end - begin)
 
 
 def _size(frame: pl.DataFrame) -> int:
