@@ -9,9 +9,9 @@
     │   └── ExperimentError                an experiment in YAML that is not valid
     ├── DataError (ValueError)             the data cannot be used: exit code 3
     │   ├── FormatError                    a file or object that cannot be read
-    │   ├── ColumnNotFoundError            a column that is needed and not there
+    │   ├── ColumnNotFoundError            a column that is needed but missing
     │   ├── NoRowsError                    a file or an object with nothing in it
-    │   ├── DuplicateItemError             an item twice for one query
+    │   ├── DuplicateItemError             an item that appears twice for one query
     │   └── NoSpaceError                   a file that the disk has no room for: 4
     └── MissingExtraError (ImportError)    an optional package is not installed
 
@@ -46,7 +46,7 @@ class RankineError(Exception):
 
 
 def one_line(text: str) -> str:
-    r"""Return a text with escapes for what would break its line.
+    r"""Return a text as one line, with escapes for whatever would break it.
 
     >>> one_line("a\nb")
     'a\\nb'
@@ -122,7 +122,7 @@ class MissingExtraError(RankineError, ImportError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name is meant, as the tail of an error message.
+    """Suggest the known name that was probably meant, as the tail of an error message.
 
     Compares without regard to case, so that ``NDGC`` finds ``nDCG``.
 

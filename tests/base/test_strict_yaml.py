@@ -79,12 +79,12 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("a: !mine 1", "!mine is a tag"),
         (BOMB, "x.yaml:2:8: *a is an alias; write the value out"),
         ("a: &x [*x]", "*x is an alias"),
-        (DEEP, "nested more than 50 deep"),
-        ("a: " + "[" * 5000, "nested more than 50 deep"),
-        ("a: 1\nb: 2\na: 3", "x.yaml:3:1: 'a' appears twice, in line 1 too"),
+        (DEEP, "nested more than 50 levels deep"),
+        ("a: " + "[" * 5000, "nested more than 50 levels deep"),
+        ("a: 1\nb: 2\na: 3", "x.yaml:3:1: 'a' appears twice; it is also in line 1"),
         ("<<: {a: 1}", "<< merges keys"),
-        ("? [a]\n: 1", "a key is not a plain text"),
-        ("a: {{ 7*7 }}", "a key is not a plain text"),
+        ("? [a]\n: 1", "a key must be plain text"),
+        ("a: {{ 7*7 }}", "a key must be plain text"),
         ("a: 1\n---\nb: 2", "a second document begins"),
         ("a:\n\t- b", "x.yaml:2:1: is not YAML"),
         ("a: [", "is not YAML"),
@@ -100,7 +100,7 @@ def test_what_is_refused(text: str, said: str) -> None:
 
 
 def test_other_encodings_and_large_files_are_refused() -> None:
-    with pytest.raises(FormatError, match=r"x.yaml:2: is not text in UTF-8"):
+    with pytest.raises(FormatError, match=r"x.yaml:2: is not UTF-8 text"):
         read_yaml(b"a: 1\nb: \xff", "x.yaml")
     with pytest.raises(FormatError, match="has 1,048,577 bytes; at most 1,048,576"):
         read_yaml(b" " * ((1 << 20) + 1), "x.yaml")

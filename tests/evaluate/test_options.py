@@ -130,8 +130,8 @@ def test_columns_that_cannot_be_compared_are_refused() -> None:
     [
         ({"weights.foo": "x"}, "'foo'"),
         ({"items.query": "x"}, "'query'"),
-        ({"weights.query": "x"}, "there are no weights; give weights= or --weights"),
-        ({"items.item": "x"}, "there are no items; give items= or --items"),
+        ({"weights.query": "x"}, "no weights were given; give weights= or --weights"),
+        ({"items.item": "x"}, "no items were given; give items= or --items"),
     ],
 )
 def test_columns_of_what_is_not_there_are_refused(

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         ("metrics: AP\ncompare: {baseline: bm25}",
          "4:21: baseline must be one of hybrid.run, keyword.run, vector.run, got"),
         ("metrics: AP\ncompare: {test: t, correction: maxt}",
-         "4:1: correction='maxt' flips signs, and needs test='randomization'"),
+         "4:1: correction='maxt' flips signs, so it needs test='randomization'"),
         ("metrics: AP\ncompare: {margin: {P@5: 0.1}}",
          "4:19: margin is given for P@5, which is not among AP"),
         ("metrics: AP\ncompare: {margin: 0}", "expected a number above 0, or one"),
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         ("metrics: AP\ncompare: [t]", "4:10: expected a mapping, got ['t']"),
         ("runs: {a: runs/hybrid.run}\nmetrics: AP\ncompare: {}",
          "there is one run only, and nothing to compare it with"),
-        ("metrics: AP\ncolumns: {weights.query: q}", "there are no weights"),
+        ("metrics: AP\ncolumns: {weights.query: q}", "no weights were given"),
         ("metrics: AP\ncolumns: {itm: x}", "4:16: columns has no part 'itm'"),
         ("metrics: AP\ncolumns: {x.item: y}", "the part before the dot in 'x.item'"),
         ("metrics: AP\ncolumns: {query: [a, b]}", "expected a name or a number"),
@@ -131,8 +131,8 @@ def test_all_problems_at_once_in_the_order_of_their_places(
         (b"#" * (50 << 20), "has 1,048,577 bytes; at most 1,048,576 are read"),
         (b"qrels: !!python/object/apply:os.system [ls]", "os.system is a tag"),
         (b"a: &x [*x]", "is an alias"),
-        (b"qrels: 1\nqrels: 2", "2:1: 'qrels' appears twice, in line 1 too"),
-        (b"\x00\xff\xfe", "is not text in UTF-8"),
+        (b"qrels: 1\nqrels: 2", "2:1: 'qrels' appears twice; it is also in line 1"),
+        (b"\x00\xff\xfe", "is not UTF-8 text"),
     ],
 )
 def test_files_that_are_no_experiment(

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 TRUTH, RUN = {"q": {"a": 1}}, {"q": ["a"]}
 PARTS = {"train": "item", "reference": "item", "items": "item", "weights": "weight"}
 NONE = {
-    "train": "there is no train", "reference": "there is no reference",
-    "items": "there are no items", "weights": "there are no weights",
+    "train": "no training data were given",
+    "reference": "no reference lists were given",
+    "items": "no items were given",
+    "weights": "no weights were given",
 }  # fmt: skip
 
 

@@ -309,15 +309,18 @@ def test_the_door_is_open() -> None:
             lambda: stats.t([1, 2], [1]),
             "a has 2 values and b has 1; give one per query",
         ),
-        (lambda: stats.t([], []), r"a must be a number per query, got shape \(0,\)"),
+        (
+            lambda: stats.t([], []),
+            r"a must hold one number per query, got shape \(0,\)",
+        ),
         (lambda: stats.t([[1, 2]], [[1, 2]]), r"got shape \(1, 2\)"),
-        (lambda: stats.t(["x"], [1]), "a must be a number per query, and some are not"),
-        (lambda: stats.t(["1"], [1]), "a must be a number per query, and some are not"),
-        (lambda: stats.holm([]), "pvalues must be a number per hypothesis"),
+        (lambda: stats.t(["x"], [1]), "a must hold one number per query, but some"),
+        (lambda: stats.t(["1"], [1]), "a must hold one number per query, but some"),
+        (lambda: stats.holm([]), "pvalues must hold one number per hypothesis"),
         (lambda: stats.t([1e200, 2], [1, 2]), "not finite or too large, the first at"),
         (
             lambda: stats.t(np.ma.masked_array([1, 2], [False, True]), [1, 2]),
-            "a is a masked array; leave masked queries out on both sides",
+            "a is a masked array; leave masked queries out of both sides",
         ),
         (
             lambda: stats.t(pd.Series([1, 2], [0, 1]), pd.Series([1, 2], [1, 0])),
@@ -335,7 +338,7 @@ def test_the_door_is_open() -> None:
         (lambda: stats.t([1, 2], [1, 3], weights=[-1, 1]), "at least 0"),
         (
             lambda: stats.tukey_hsd([1, 2], [1, 2, 3]),
-            "systems must have a value for each of the same queries, got 2, 3",
+            "all systems must have values for the same queries, got 2, 3 values",
         ),
         (lambda: stats.holm([0.5, 1.5]), "pvalues must be between 0 and 1"),
     ],
@@ -349,7 +352,10 @@ def test_values_that_cannot_be_compared_are_refused(call: Any, message: str) -> 
     ("call", "message"),
     [
         (lambda: stats.maxt([1, 2]), "at least two systems, got 1"),
-        (lambda: stats.maxt([1], [2], baseline=2), "baseline is 2, but there are 2"),
+        (
+            lambda: stats.maxt([1], [2], baseline=2),
+            "baseline is 2, but there are only 2",
+        ),
         (lambda: stats.randomization([1], [2], draws=0), "draws must be an integer"),
         (lambda: stats.bootstrap([1], [2], seed=-1), "seed must be an integer"),
     ],

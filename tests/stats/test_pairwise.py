@@ -418,8 +418,11 @@ def test_without_any_difference_nothing_is_told(test: str) -> None:
         ({"test": "u"}, "test must be one of randomization, t"),
         ({"test": "t", "correction": "maxt"}, "needs test='randomization', not 't'"),
         ({"test": "tukey_hsd", "correction": "maxt"}, "needs test='randomization'"),
-        ({"test": "tukey_hsd", "correction": "bonferroni"}, "is not corrected again"),
-        ({"test": "randomized_tukey_hsd", "correction": "bh"}, "not corrected again"),
+        ({"test": "tukey_hsd", "correction": "bonferroni"}, "already corrects for all"),
+        (
+            {"test": "randomized_tukey_hsd", "correction": "bh"},
+            "already corrects for all",
+        ),
         ({"correction": "holms"}, "did you mean 'holm'"),
         ({"family": "some"}, "family must be one of metric, all, got 'some'"),
         ({"confidence": 1.0}, "confidence must be a number above 0 and below 1"),
@@ -438,7 +441,7 @@ def test_settings_that_cannot_be_are_refused(
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", *TUKEY])
 def test_tests_without_weights_refuse_them(test: str) -> None:
-    message = f"test='{test}' has no weights; tests that have them: randomization, t, b"
+    message = f"test='{test}' takes no weights; tests that do are randomization, t, b"
 
     with pytest.raises(ParameterError, match=message):
         Settings(test).check(weighted=True)

@@ -18,7 +18,7 @@ _BLOCK = 1 << 16
 
 
 def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
-    """Do some work on n rows with so many values: on all, or on halves in two threads.
+    """Work on n rows: on all, or if they have many values, on halves in two threads.
 
     >>> by_halves(lambda rows: (rows.start, rows.stop), 5, 10)
     [(0, 5)]
@@ -34,7 +34,7 @@ def by_halves(work: Callable[[slice], T], n: int, size: int) -> list[T]:
 
 
 def at_once(works: Sequence[Callable[[], T]], size: int) -> list[T]:
-    """Do several works on so many values, two at a time if that is worth it.
+    """Do several pieces of work on a number of values, two at a time if that pays.
 
     If some fail, the error of the first of them is raised, as if all went in turn.
 
@@ -50,7 +50,7 @@ def at_once(works: Sequence[Callable[[], T]], size: int) -> list[T]:
 def by_blocks(
     work: Callable[[slice], T], n: int, width: int = 1, size: int = _BLOCK
 ) -> list[T]:
-    """Do some work on n rows of so many values, a few rows at a time.
+    """Work on n rows of a given number of values each, a few rows at a time.
 
     >>> by_blocks(lambda rows: rows.stop - rows.start, 100_000)
     [65536, 34464]

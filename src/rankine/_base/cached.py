@@ -11,10 +11,10 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property(functools.cached_property):  # noqa: N801 - as it is known
-        """A property that is computed once; by two threads at once, perhaps twice."""
+        """A property that is computed once, or perhaps twice by two threads at once."""
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """Compute the value, and keep it where it is found from then on."""
+            """Compute the value, and store it where later look-ups find it."""
             if instance is None:
                 return self
             value = self.func(instance)

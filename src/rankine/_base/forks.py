@@ -1,7 +1,7 @@
 """Forks: a child has no threads of its parent, and polars would wait for its own.
 
-polars starts its threads when they are first needed. A process that is forked after
-that believes that they are there, and hands them work which nobody ever does.
+polars starts its threads when they are first needed. A process that is forked later
+believes that they exist, and hands them work that nobody ever does.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _in_child() -> None:
 
 
 def _are_running() -> bool:
-    """Say whether polars has started its threads, be it for us or for others."""
+    """Say whether polars has started its threads, for us or for other code."""
     if not _TASKS.is_dir():  # a system that does not tell the names of threads
         return _state["used"]
     numbered = re.escape(os.environ.get("POLARS_THREAD_NAME", "polars")) + r"-\d+\n"

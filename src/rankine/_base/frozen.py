@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Frozen(dict[Any, Any]):
-    """A dict that is hashed by its entries and never changed after it was made."""
+    """A dict that is hashed by its entries and never changes once it is made."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Hash by the entries."""

@@ -1,6 +1,6 @@
-"""Sizes at which the way to a result changes, and never the result.
+"""Sizes at which the way to a result changes, but never the result.
 
-Tests make them small, to go every way with little data:
+Tests make them small, to take every way with little data:
 
 >>> with limited(few_ids=0):
 ...     limits().few_ids
@@ -24,10 +24,10 @@ class Limits:
     """Sizes, with what was measured.
 
     Attributes:
-        few_ids: ids that a dict finds sooner than keys do: 4,096 texts take 0.4 ms by
-            either way, 400 take 0.05 ms instead of 0.3.
-        looked_up: ids that are looked up together: a call of polars takes 0.1 ms and
-            its work, which is 5 ms for 262,144 ids.
+        few_ids: the number of ids up to which a dict is faster than keys: 4,096 texts
+            take 0.4 ms either way, 400 take 0.05 ms instead of 0.3.
+        looked_up: the number of ids that are looked up together: a call of polars takes
+            0.1 ms and its work, which is 5 ms for 262,144 ids.
         few_lists: lists of one length that are searched one by one.
         few_cells: scores of few lists that are all compared with those of judged items:
             10 lists of 10 with 5 judged items take 14 us instead of 57, but 10 of 100
@@ -101,13 +101,13 @@ _now = [Limits()]
 
 
 def limits() -> Limits:
-    """Return the sizes that hold now."""
+    """Return the sizes in force."""
     return _now[0]
 
 
 @contextmanager
 def limited(**sizes: Any) -> Iterator[None]:
-    """Let other sizes hold for a while."""
+    """Use other sizes for a while."""
     before = _now[0]
     _now[0] = replace(before, **sizes)
     try:

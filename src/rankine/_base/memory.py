@@ -1,4 +1,4 @@
-"""Memory: sizes in words, how much a process has, and how much there is to have."""
+"""Memory: sizes in words, how much a process uses, and how much is available."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def in_words(size: float) -> str:
 
 
 def in_use() -> int:
-    """Return the bytes of memory that this process has; 0 where nobody says."""
+    """Return the bytes of memory that this process uses; 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -53,7 +53,7 @@ def in_use() -> int:
 
 
 def available() -> int | None:
-    """Return the bytes of memory that may be taken yet; None where nobody says."""
+    """Return the bytes of memory that are still available; None if unknown."""
     free = None
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()

@@ -20,9 +20,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def told_apart(
     paths: Sequence[Path], given: AbstractSet[str] = frozenset()
 ) -> list[str]:
-    """Return the last part of each path, and more of it where names would be alike.
+    """Return the last part of each path, and more of it where names would be the same.
 
-    Names that were given to others are taken.
+    Names that are already in use are avoided.
 
     >>> told_apart([Path("a/run.txt"), Path("b/run.txt"), Path("b/other.txt")])
     ['a/run.txt', 'b/run.txt', 'other.txt']
@@ -46,11 +46,11 @@ def told_apart(
 def write_whole(
     path: str | os.PathLike[str], content: str | bytes, *, follow: bool = True
 ) -> None:
-    """Write a file in one step; where that fails, the one that was there stays.
+    """Write a file in one step; if that fails, the file that was there stays.
 
     The content goes to a new file in the same folder, which then takes the place of the
-    old one. A link stays a link, and a device or a pipe is written to as it is; unless
-    links are not to be followed, which are replaced then.
+    old one. A link stays a link, and a device or a pipe is written to directly; if
+    links are not to be followed, they are replaced.
     """
     target = Path(path).resolve() if follow else Path(path)
     writer = f"{os.getpid()}.{get_ident()}"  # for this writer alone
@@ -80,7 +80,7 @@ def cannot_write(path: str | os.PathLike[str], error: OSError) -> DataError:
 
 
 def remove_halves(folder: Path) -> None:
-    """Remove what processes that were killed have left half written in a folder."""
+    """Remove half-written files that killed processes left in a folder."""
     for path in folder.glob(".*.tmp"):
         path.unlink(missing_ok=True)
 

@@ -13,10 +13,13 @@ APART = {"items": ("item",), "weights": ("query", "weight")}
 """Data whose columns and format are given apart, and which parts they have."""
 
 
-def none_of(role: str) -> str:
-    """Say that there are no such data, and what to give.
+_WORDS = {"train": "training data", "reference": "reference lists"}
 
-    >>> none_of("items")
-    'there are no items; give items'
+
+def none_of(role: str) -> str:
+    """Say that no such data were given.
+
+    >>> none_of("train"), none_of("items")
+    ('no training data were given', 'no items were given')
     """
-    return f"there {'are' if role.endswith('s') else 'is'} no {role}; give {role}"
+    return f"no {_WORDS.get(role, role)} were given"

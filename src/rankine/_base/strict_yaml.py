@@ -33,7 +33,7 @@ Path = tuple[str | int, ...]
 
 
 class Place(NamedTuple):
-    """Where something stands, counted from 1."""
+    """Where something is, counted from 1."""
 
     line: int
     column: int
@@ -48,7 +48,7 @@ class Document:
     """What a YAML file says.
 
     Attributes:
-        name: of the file.
+        name: the name of the file.
         text: what stands in it.
         data: mappings, lists, texts, numbers, true, false and null.
         keys: where the key of each value stands, by the path to it.
@@ -62,7 +62,7 @@ class Document:
     values: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return where a value stands, or its key; or else what it is part of."""
+        """Return where a value or its key is, or else where what contains it is."""
         while path:
             if key and path in self.keys:
                 return self.keys[path]
@@ -85,7 +85,7 @@ def read_yaml(content: bytes, name: str) -> Document:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        msg = f"{name}:{line}: is not text in UTF-8"
+        msg = f"{name}:{line}: is not UTF-8 text"
         raise FormatError(msg) from None
     document = Document(name, text)
     try:
@@ -108,7 +108,7 @@ def _place(mark: Any) -> Place:
 
 @dataclass
 class _Reader:
-    """Builds values from what the parser sees, one after another."""
+    """Builds values from the events of the parser."""
 
     document: Document
     events: Iterator[Any]
@@ -122,7 +122,7 @@ class _Reader:
         next(self.events)  # the document ends
         event = next(self.events)
         if not isinstance(event, yaml.StreamEndEvent):
-            self._refuse(event, "a second document begins; expected one")
+            self._refuse(event, "a second document begins here; expected only one")
 
     def _value(self, event: Any, path: Path) -> Any:
         if isinstance(event, yaml.AliasEvent):
@@ -130,7 +130,7 @@ class _Reader:
         if event.tag is not None:
             self._refuse(event, f"{event.tag} is a tag; write a plain value")
         if len(path) > _DEEPEST:
-            self._refuse(event, f"values are nested more than {_DEEPEST} deep")
+            self._refuse(event, f"values are nested more than {_DEEPEST} levels deep")
         self.document.values[path] = _place(event.start_mark)
         if isinstance(event, yaml.ScalarEvent):
             self._check_text(event)
@@ -149,7 +149,7 @@ class _Reader:
         values: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
-                self._refuse(event, "a key is not a plain text")
+                self._refuse(event, "a key must be plain text")
             self._check_text(event)
             key = event.value
             if key == "<<" and not event.style:
@@ -157,15 +157,16 @@ class _Reader:
             below = (*path, key)
             if key in values:
                 line = self.document.keys[below].line
-                self._refuse(event, f"{key!r} appears twice, in line {line} too")
+                self._refuse(event, f"{key!r} appears twice; it is also in line {line}")
             self.document.keys[below] = _place(event.start_mark)
             values[key] = self._value(next(self.events), below)
         return values
 
     def _check_text(self, event: Any) -> None:
-        """Refuse escapes of half a character."""
+        """Refuse escapes of unpaired surrogates."""
         if any("\ud800" <= mark <= "\udfff" for mark in event.value):
-            self._refuse(event, "a text has half a character (\\ud800 to \\udfff)")
+            what = "a text contains an unpaired surrogate (\\ud800 to \\udfff)"
+            self._refuse(event, f"{what}, which is not valid text")
 
     def _scalar(self, event: Any) -> Any:
         text = event.value
@@ -175,7 +176,8 @@ class _Reader:
             return match["true"] is not None
         number = _INT.fullmatch(text) or _FLOAT.fullmatch(text)
         if number and len(text) > _LONGEST_NUMBER:
-            self._refuse(event, f"a number has {len(text)} digits")
+            most = f"at most {_LONGEST_NUMBER} are read"
+            self._refuse(event, f"a number has {len(text)} digits; {most}")
         if _INT.fullmatch(text):
             return int(text, 0) if text[1:2] in {"o", "x"} else int(text)
         if match := _FLOAT.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Counting in sentences, and what several of them say."""
+"""Counts in sentences, and sentences that add up."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def p_equals(p: float) -> str:
 
 
 class Counted(str):
-    """A sentence with a count in it, which adds up with the same one of other data.
+    """A sentence with a count in it, which adds up with the same one on other data.
 
     Attributes:
         key: the words before the count, the noun, and the words after it.
         n: how many there are.
-        ids: which these are, where one may be in several data and counts once.
+        ids: their ids, if one may occur in several data and counts once.
 
     >>> dropped = Counted("", 3, "row", " dropped")
     >>> dropped, dropped.plus(dropped)
@@ -109,7 +109,7 @@ class Counted(str):
 
 
 def added_up(notes: Iterable[str]) -> tuple[str, ...]:
-    """Say each thing once, with the counts of all that say it.
+    """Say each thing once, with the counts of all sentences that say it.
 
     >>> added_up(
     ...     [

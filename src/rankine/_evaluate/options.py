@@ -109,7 +109,10 @@ class Options:
         for name in map(str, columns):
             role, dot, _ = name.partition(".")
             if dot and role in OTHERS and getattr(self, role) is None:
-                msg = f"columns gives {name!r}, but {none_of(role)}= or --{role}"
+                msg = (
+                    f"columns gives {name!r}, but {none_of(role)}; give {role}= or "
+                    f"--{role}"
+                )
                 raise ParameterError(msg)
 
     def _check_features(self, features: Any) -> None:

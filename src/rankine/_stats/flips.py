@@ -38,7 +38,7 @@ def flipped_p(rows: Floats, draws: int, seed: int) -> Floats:
     Args:
         rows: a row of differences per hypothesis; 0 for a query that is not paired.
         draws: how many flips are drawn.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     >>> flipped_p(np.array([[0.1, 0.1, 0.2, 0.1]]), 1000, 0)
     array([0.125])
@@ -73,7 +73,7 @@ def stepped_down_p(
         rows: a row of differences per hypothesis; 0 for a query that is not paired.
         n: how many queries each row pairs.
         draws: how many flips are drawn; all are gone through where they are no more.
-        seed: of the draws.
+        seed: the seed of the draws.
         families: the number of the family of each row; one for all if not given.
 
     References:

@@ -1,6 +1,6 @@
 """Tests for values of systems on the same queries, in the shape of scipy's.
 
-Differences up to 1e-12 are none, so that rounding decides nothing.
+Differences up to 1e-12 count as 0, so that rounding decides nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Outcome(NamedTuple):
 
     Attributes:
         statistic: what was tested; above 0 where the second system is better.
-        pvalue: the probability of what is at least as extreme, if both do the same.
+        pvalue: the probability of a result at least as extreme, if both systems are the
+            same.
     """
 
     statistic: float
@@ -41,7 +42,7 @@ class Outcomes(NamedTuple):
     """What a test of many systems found; unpacks as a pair.
 
     Attributes:
-        statistic: the mean of the system of the column minus that of the row's.
+        statistic: the mean of the column's system minus that of the row's.
         pvalue: the p-value of each pair, corrected for all of them.
     """
 
@@ -54,8 +55,8 @@ def randomization(
 ) -> Outcome:
     """Test whether two systems have the same mean, by flipping signs of differences.
 
-    The paired randomization test of Fisher, two-sided. All flips are gone through where
-    they are no more than the draws; else p = (1 + number at least as extreme) /
+    Fisher's paired randomization test, two-sided. If there are no more possible flips
+    than draws, all of them are tried; otherwise p = (1 + number at least as extreme) /
     (1 + draws), which is never 0.
 
     Args:
@@ -63,7 +64,7 @@ def randomization(
         b: those of the other, for the same queries.
         weights: how much each query counts; all the same if not given.
         draws: how many flips are drawn at most.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     Returns:
         The mean of b - a, and the p-value.
@@ -109,17 +110,18 @@ def t(a: Any, b: Any, *, weights: Any = None) -> Outcome:
 
 
 def wilcoxon(a: Any, b: Any) -> Outcome:
-    """Test whether differences are as often and as far up as down, by signed ranks.
+    """Test whether differences go up as often and as far as down, by signed ranks.
 
-    Wilcoxon's test with Pratt's way of ranking differences of 0. It tests a shift of
-    the middle of the differences, not of the mean.
+    Wilcoxon's test, with differences of 0 ranked as Pratt does. It tests whether the
+    middle of the differences is shifted, not their mean.
 
     Args:
         a: the values of one system, one per query.
         b: those of the other, for the same queries.
 
     Returns:
-        The sum of the ranks above 0 minus that of the ranks below, and the p-value.
+        The sum of the ranks of positive differences minus that of negative ones, and
+        the p-value.
 
     References:
         J. W. Pratt: Remarks on zeros and ties in the Wilcoxon signed rank procedures.
@@ -144,8 +146,8 @@ def sign(a: Any, b: Any) -> Outcome:
         b: those of the other, for the same queries.
 
     Returns:
-        The queries that b wins minus those that it loses, and the two-sided p-value of
-        the binomial distribution; ties count for neither.
+        The number of queries that b wins minus the number that it loses, and the
+        two-sided p-value of the binomial distribution; ties count for neither.
 
     Examples:
         Four of four: 2 / 2^4.
@@ -171,7 +173,7 @@ def bootstrap(
         b: those of the other, for the same queries.
         weights: how much each query counts; all the same if not given.
         draws: how many resamples are drawn.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     Returns:
         t of the mean of b - a, and p = (1 + number at least as extreme) / (1 + draws).
@@ -201,20 +203,21 @@ def maxt(
     """Test all pairs of systems by randomization, corrected for their number.
 
     Step-down MaxT: a pair is compared with the largest studentised difference, under
-    the same flips, of all pairs that are no more extreme. It knows how pairs go
-    together, and so finds more than Holm's correction does. Exact if the vector of
-    differences is symmetric as a whole, else in the limit of many queries.
+    the same flips, of all pairs that are no more extreme. It takes into account how
+    pairs depend on each other, and so finds more than Holm's correction does. It is
+    exact if the vector of differences is symmetric as a whole, and otherwise in the
+    limit of many queries.
 
     Args:
         systems: the values of each system, one per query, for the same queries.
         baseline: the number of one system, from 0, to compare with all others; every
-            two if not given.
+            pair is compared if not given.
         weights: how much each query counts; all the same if not given.
         draws: how many flips are drawn at most.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     Returns:
-        The difference and the corrected p-value of every two systems, nan for those
+        The difference and the corrected p-value of every pair of systems, nan for pairs
         that were not compared.
 
     References:
@@ -231,7 +234,7 @@ def maxt(
     if baseline is not None:
         check_count("baseline", baseline, least=0)
         if baseline >= len(values):
-            msg = f"baseline is {baseline}, but there are {len(values)} systems"
+            msg = f"baseline is {baseline}, but there are only {len(values)} systems"
             raise ParameterError(msg)
     rows, columns = np.triu_indices(len(values), 1)
     if baseline is not None:
@@ -251,15 +254,15 @@ def maxt(
 def tukey_hsd(*systems: Any) -> Outcomes:
     """Test all pairs of systems by Tukey's honestly significant differences.
 
-    Of the two-way model without replication, systems and queries; scipy's test of the
-    same name knows nothing of queries. It takes the variance of all differences to be
-    the same.
+    It uses the two-way model of systems and queries without replication; scipy's test
+    of the same name does not take queries into account. It assumes that all differences
+    have the same variance.
 
     Args:
         systems: the values of each system, one per query, for the same queries.
 
     Returns:
-        The difference and the p-value of every two systems, for all pairs together.
+        The difference and the p-value of every pair of systems, for all pairs together.
 
     References:
         B. Carterette: Multiple testing in statistical analysis of systems-based
@@ -267,7 +270,7 @@ def tukey_hsd(*systems: Any) -> Outcomes:
         https://doi.org/10.1145/2094072.2094076
 
     Examples:
-        With two systems it is Student's paired t.
+        With two systems, it is Student's paired t-test.
 
         >>> from rankine import stats
         >>> float(stats.tukey_hsd([0, 0, 0], [1, 2, 3]).pvalue[0, 1])
@@ -280,17 +283,17 @@ def tukey_hsd(*systems: Any) -> Outcomes:
 def randomized_tukey_hsd(*systems: Any, draws: int = DRAWS, seed: int = 0) -> Outcomes:
     """Test all pairs of systems by permuting the systems of each query.
 
-    A pair is compared with the largest difference of any two systems under the same
-    permutations. It takes the variance of all differences to be the same.
+    A pair is compared with the largest difference between any two systems under the
+    same permutations. It assumes that all differences have the same variance.
 
     Args:
         systems: the values of each system, one per query, for the same queries.
         draws: how many permutations are drawn.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     Returns:
-        The difference of every two systems, and p = (1 + number at least as extreme) /
-        (1 + draws).
+        The difference of every pair of systems, and p = (1 + number at least as
+        extreme) / (1 + draws).
 
     References:
         B. Carterette: Multiple testing in statistical analysis of systems-based
@@ -332,7 +335,7 @@ def bonferroni(pvalues: Any) -> Floats:
 
 
 def bh(pvalues: Any) -> Floats:
-    """Correct p-values for the share of false discoveries, after Benjamini, Hochberg.
+    """Correct p-values for the share of false discoveries (Benjamini and Hochberg).
 
     >>> from rankine import stats
     >>> stats.bh([0.01, 0.04, 0.03])
@@ -347,9 +350,9 @@ def _check(draws: int, seed: int) -> None:
 
 
 def _numbers(values: Any, name: str, each: str = "query") -> Floats:
-    """Return values as floats; refuse what is not one finite number for each."""
+    """Return values as floats; refuse anything that is not one finite number each."""
     if isinstance(values, np.ma.MaskedArray):
-        msg = f"{name} is a masked array; leave masked queries out on both sides"
+        msg = f"{name} is a masked array; leave masked queries out of both sides"
         raise DataError(msg)
     try:
         plain = np.asarray(values)
@@ -358,10 +361,10 @@ def _numbers(values: Any, name: str, each: str = "query") -> Floats:
     except (TypeError, ValueError):
         kind = "O"
     if kind not in "biuf":
-        msg = f"{name} must be a number per {each}, and some are not numbers"
+        msg = f"{name} must hold one number per {each}, but some values are not numbers"
         raise DataError(msg)
     if numbers.ndim != 1 or len(numbers) == 0:
-        msg = f"{name} must be a number per {each}, got shape {numbers.shape}"
+        msg = f"{name} must hold one number per {each}, got shape {numbers.shape}"
         raise DataError(msg)
     odd = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
     if len(odd):
@@ -382,7 +385,7 @@ def _systems(systems: tuple[Any, ...]) -> Floats:
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         sizes = ", ".join(str(len(row)) for row in rows)
-        msg = f"systems must have a value for each of the same queries, got {sizes}"
+        msg = f"all systems must have values for the same queries, got {sizes} values"
         raise DataError(msg)
     return np.stack(rows)
 
@@ -412,7 +415,7 @@ def _pair(a: Any, b: Any, weights: Any) -> Differences:
     ours, theirs = (getattr(side, "index", None) for side in (a, b))
     framed = hasattr(ours, "equals") and hasattr(theirs, "equals")
     if framed and not ours.equals(theirs):  # type: ignore[union-attr]
-        msg = "a and b have different indexes; bring them into one order, as a[b.index]"
+        msg = "a and b have different indexes; put them in one order, as in a[b.index]"
         raise DataError(msg)
     values = (other - first)[None, :]
     return Differences(values, _weights(weights, values))

@@ -32,7 +32,7 @@ class Interval(NamedTuple):
 def check_interval(
     confidence: float, method: str, n_resamples: int = 1, seed: int = 0
 ) -> None:
-    """Check what an interval is asked for with."""
+    """Check the arguments of an interval."""
     check_number("confidence", confidence, above=0, below=1)
     check_choice("method", method, METHODS)
     check_count("n_resamples", n_resamples, least=1)
@@ -91,7 +91,7 @@ class Sample:
         return len(self.rows[0])
 
     def summed_up(self, means: Floats) -> Floats:
-        """Return what the means of the rows come to."""
+        """Return the summary that the means of the rows give."""
         summary: Floats = means[0]
         if self.is_ratio:
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""The delete-one jackknife: differences of numbers that all users have together."""
+"""The delete-one jackknife: differences of numbers computed from all users together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A number that all users of a system have together, for each of several systems.
+    """A number computed from all users of a system together, for several systems.
 
     Attributes:
         values: the number of each system.
@@ -43,10 +43,10 @@ class Jackknife:
     Attributes:
         whole: which hypotheses are about such numbers; the others have nan.
         n: how many users at least one of the two systems has.
-        n_moved: without how many of them the difference is another.
+        n_moved: how many of them change the difference when they are left out.
         difference: the number of the second system minus that of the first.
-        error: its standard error; nan with fewer than two users, and where no user
-            moves a difference that is there.
+        error: its standard error; nan with fewer than two users, and where leaving out
+            any user does not change a difference that is not 0.
 
     References:
         B. Efron, C. Stein: The jackknife estimate of variance. Annals of Statistics

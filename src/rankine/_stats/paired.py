@@ -41,7 +41,7 @@ class Differences:
 
     @cached_property
     def d(self) -> Floats:
-        """The differences, with 0 for what is none and for queries not paired."""
+        """The differences, with 0 for tiny ones and for queries that are not paired."""
         d = np.where(self.paired, self.values, 0.0)
         d[np.abs(d) <= NOTHING] = 0
         return d
@@ -138,8 +138,8 @@ def randomization_p(differences: Differences, draws: int, seed: int) -> Floats:
 def t_p(differences: Differences) -> Floats:
     """Return the two-sided p-values of Student's paired test.
 
-    Without any difference, nothing speaks against the hypothesis: 1. Differences that
-    are all the same have no spread: 0.
+    If no query differs, p is 1. If all differences are the same, they have no spread,
+    and p is 0.
     """
     from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
 

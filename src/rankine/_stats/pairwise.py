@@ -39,9 +39,10 @@ class Settings:
         test: the name of the test.
         correction: for the number of hypotheses in a family.
         family: ``metric``, the pairs of each metric; or ``all``.
-        confidence: of intervals; verdicts are given at 1 - confidence.
+        confidence: the confidence level of intervals; verdicts are given at 1 -
+            confidence.
         draws: how many random flips, resamples or permutations.
-        seed: of the draws.
+        seed: the seed of the draws.
     """
 
     test: str = "randomization"
@@ -52,7 +53,7 @@ class Settings:
     seed: int = 0
 
     def check(self, *, weighted: bool = False) -> None:
-        """Refuse what cannot be, or makes no sense together."""
+        """Refuse settings that are not valid, or make no sense together."""
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, (*CORRECTIONS, "maxt", "none"))
         check_choice("family", self.family, FAMILIES)
@@ -61,19 +62,19 @@ class Settings:
         check_count("seed", self.seed, least=0)
         if self.correction == "maxt" and self.test != "randomization":
             msg = (
-                "correction='maxt' flips signs, and needs test='randomization', not "
+                "correction='maxt' flips signs, so it needs test='randomization', not "
                 f"{self.test!r}"
             )
             raise ParameterError(msg)
         if self.test in TUKEY and self.correction in {"bonferroni", "bh"}:
             msg = (
-                f"test={self.test!r} is for all pairs together, and is not corrected "
-                f"again by correction={self.correction!r}"
+                f"test={self.test!r} already corrects for all pairs, and cannot be "
+                f"combined with correction={self.correction!r}"
             )
             raise ParameterError(msg)
         if weighted and self.test in _WITHOUT_WEIGHTS:
             others = ", ".join(test for test in TESTS if test not in _WITHOUT_WEIGHTS)
-            msg = f"test={self.test!r} has no weights; tests that have them: {others}"
+            msg = f"test={self.test!r} takes no weights; tests that do are {others}"
             raise ParameterError(msg)
 
     @property
@@ -101,8 +102,8 @@ class Pairwise:
             nan without a margin.
         error: the standard error of the difference.
         deviation: the standard deviation of differences.
-        verdicts: better, worse, equivalent, one of the first and equivalent, or cannot
-            tell; of a metric without a direction, different.
+        verdicts: better, worse, equivalent, better or worse and equivalent, or cannot
+            tell; different for a metric without a direction.
     """
 
     metric: Ints
@@ -141,14 +142,14 @@ def compare_values(
     Args:
         values: by metric, system and query; nan where there is none.
         settings: how.
-        baseline: the number of the system to compare all others with; every two are
-            compared if there is none. Tukey's tests always compare every two.
+        baseline: the number of the system to compare all others with; every pair is
+            compared if there is none. Tukey's tests always compare every pair.
         weights: how much each query counts.
-        directions: per metric, whether higher is better; None for one that has no
-            direction, of which a difference is only called different.
+        directions: per metric, whether higher is better; None for a metric without a
+            direction, where a difference is only called different.
         margins: per metric, the difference that does not matter; nan for none.
-        wholes: the metrics that are one number of all users, by their numbers. The
-            jackknife's z-test takes the place of the test for them.
+        wholes: the metrics that are a single number for all users, by their numbers.
+            The jackknife's z-test replaces the test for them.
     """
     n_metrics, n_systems, _ = values.shape
     if settings.test in TUKEY:
@@ -290,7 +291,7 @@ def _equivalence(
 def _with_verdicts(
     compared: Pairwise, directions: list[bool | None], alpha: float
 ) -> Pairwise:
-    """Say of each pair what the numbers come to."""
+    """Add the verdict on each pair."""
     verdicts = []
     for number, higher_is_better in enumerate(directions):
         parts = []

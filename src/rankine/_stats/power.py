@@ -45,11 +45,12 @@ def needed_for_groups(
     Satterthwaite's. None if not even 2^40 users are enough.
 
     Args:
-        deviation: of the difference, times the root of the number of users.
+        deviation: the deviation of the difference, times the root of the number of
+            users.
         difference: the true one.
         power: how often it is to be found.
-        alpha: of the two-sided test.
-        share: of users in one of the groups.
+        alpha: the level of the two-sided test.
+        share: the share of users in one of the groups.
 
     >>> needed_for_groups(deviation=2.0, difference=0.5, power=0.8, alpha=0.05)
     128
@@ -92,7 +93,7 @@ def needed_for_width(deviation: float, width: float, alpha: float) -> int:
 def needed_for_equivalence(
     deviation: float, margin: float, power: float, alpha: float
 ) -> int:
-    """Return the least number of queries to call two systems equivalent that are.
+    """Return the least number of queries to call two equivalent systems equivalent.
 
     By two one-sided tests, where the true difference is 0.
 

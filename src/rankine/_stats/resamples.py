@@ -27,7 +27,7 @@ def resamples(
     Args:
         n: how many queries there are.
         draws: how many resamples.
-        seed: of the draws; how many are made at once changes nothing.
+        seed: the seed of the draws; how many are made at once changes nothing.
         cells: counts that are made at once, if not as many as a vector is best with.
 
     Yields:
@@ -56,7 +56,7 @@ def resampled_t(
         share: what each query counts, with a mean of 1 over those that are paired.
         paired: which queries each row pairs; only these are drawn.
         draws: how many resamples.
-        seed: of the draws; rows that pair the same queries share them.
+        seed: the seed of the draws; rows that pair the same queries share them.
 
     Yields:
         The number of a row with at least two queries, and its t of every resample.

@@ -19,7 +19,7 @@ class Risk(NamedTuple):
         urisk: gains plus (1 + alpha) times the losses, per query.
         trisk: the same over its standard error; nan with fewer than two queries.
         georisk: the geometric mean of the mean value and the risk against what all
-            systems do on a query; it depends on which systems are compared.
+            systems do on a query; it depends on the systems that are compared.
         hurt: the share of queries that are worse than with the baseline.
     """
 

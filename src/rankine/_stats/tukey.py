@@ -1,8 +1,8 @@
 """Tukey's honestly significant differences of many systems on the same queries.
 
-Both ways take the variance of all differences between systems to be the same. Where it
-is not, as with near-duplicates beside systems that go other ways, they err more often
-than they say.
+Both ways assume that all differences between systems have the same variance. Where they
+do not, as with near-duplicates beside very different systems, they err more often than
+they claim.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def said(
     for text in formats:
         role = text.rpartition("=")[0]
         if role in OTHERS and options[role] is None:
-            msg = f"--format gives {text!r}, but {none_of(role)} with --{role}"
+            msg = f"--format gives {text!r}, but {none_of(role)}; give --{role}"
             raise click.UsageError(msg)
     if more_words:
         files["run"] = replace(files["run"], more_words=True)
