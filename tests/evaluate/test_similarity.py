@@ -204,7 +204,7 @@ def test_many_lists_are_matched_in_groups() -> None:
         ("tau@10", "tau has no cutoff"),
         ("tau(variant='d')", "variant must be one of a, b, c, ap, weighted"),
         ("LIP@0", "k must be an integer of at least 1"),
-        (3, "a measure of similarity is a name, got 3"),
+        (3, "a measure of similarity must be a name, got 3"),
         ([], "no measure was asked for"),
     ],
 )

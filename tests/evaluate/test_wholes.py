@@ -252,7 +252,7 @@ def test_the_order_of_users_changes_no_bit(metric: str) -> None:
         ({"test": "tukey_hsd"}, "test='tukey_hsd' needs values per query"),
         ({"by": {"u": "x", "v": "y", "w": "x"}}, "by= splits values per query"),
         ({"catalog": None}, "Coverage needs the catalogue; give catalog="),
-        ({"metrics": "UserCoverage", "train": LISTS}, "compared by users with judgem"),
+        ({"metrics": "UserCoverage", "train": LISTS}, "compared only with judgements"),
         ({"metrics": "InterListDiversity(sample=2)"}, "draws users at random"),
         ({"metrics": "AUC(scope='pooled')"}, "is not a mean over queries"),
     ],

@@ -65,7 +65,7 @@ def test_one_metric_is_not_several() -> None:
         rk.parse("nDCG@1,5")
 
     message = str(caught.value)
-    assert "stands for 2 metrics (nDCG@1, nDCG@5), and one is expected" in message
+    assert "stands for 2 metrics (nDCG@1, nDCG@5), but only one" in message
     assert "give all of them to evaluate (-m on the command line)" in message
     with pytest.raises(MetricSyntaxError, match=r"\(P@5, P@10, P@15, \.\.\.\)"):
         rk.parse("P.5,10,15,20")

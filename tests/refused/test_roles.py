@@ -64,5 +64,5 @@ def test_the_command_refuses_them_too(role: str, name: str, tmp_path: Path) -> N
         f"rankine: columns gives {part!r}, but {NONE[role]}; give {role}= or"
     )
     assert of_format[2].startswith(
-        f"rankine: --format gives '{role}=csv', but {NONE[role]}; give {role} with"
+        f"rankine: --format gives '{role}=csv', but {NONE[role]}; give --{role}"
     )

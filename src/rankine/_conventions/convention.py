@@ -30,48 +30,51 @@ Tie = Literal["id_desc", "id_asc", "input", "input_rev", "average", "best", "wor
 class Convention:
     """How a tool turns a ranking and judgements into a number.
 
-    The defaults are rankine's own, which are those of trec_eval 10 with ``-c``.
-    Fields say what holds for all metrics; `overrides` says, per metric, what is
-    different there: a field of this class or a parameter of the metric. Fields have the
-    words of the parameters that follow them; older words, such as ``exp2`` for
-    ``exponential``, are read and replaced.
+    The defaults are rankine's own, which are those of trec_eval 10 with ``-c``. Fields
+    hold for all metrics; `overrides` says what is different for single metrics: a field
+    of this class or a parameter of the metric. Fields take the same words as the
+    parameters that follow them; older words, such as ``exp2`` for ``exponential``, are
+    read and replaced.
 
     Attributes:
-        order: where the ranking comes from: the score; the order given; a rank column,
-            whose order counts (``rank``); or one whose numbers are the ranks
-            (``rank_value``), where a number that is left out counts as an item that is
-            not relevant. Without a rank column it is the score, or the order given.
-        tie: which item comes first among equal scores: the larger or the smaller id (in
-            byte order of its text), the first or the last of the input; or the
-            expected value over all orders, or the best or the worst order.
-        score_bits: precision in which scores are compared.
-        duplicates: an item that appears twice in a list is an error, its last row
-            counts, both rows count, or it counts once and keeps both ranks.
+        order: where the ranking comes from: the score; the order given; the order of a
+            rank column (``rank``); or the numbers of a rank column (``rank_value``),
+            where a missing number counts as an item that is not relevant. Without a
+            rank column it is the score, or the order given.
+        tie: which item comes first among equal scores: the one with the larger or the
+            smaller id (in byte order of its text), or the first or the last of the
+            input; or the expected value over all orders, or the best or the worst
+            order.
+        score_bits: the precision with which scores are compared.
+        duplicates: what happens to an item that appears twice in a list: it is an
+            error, its last row counts, both rows count, or it counts once and occupies
+            both ranks.
         threshold: an item is relevant when its grade is at least this.
         score_floor: retrieved items with this score or less are never relevant.
         unjudged: unjudged items count as not relevant, or are removed before ranking.
-        pool: the relevant items and the ideal list come from all judgements; only from
-            the items in the list; or from all judgements, with those not retrieved tied
+        pool: where the relevant items and the ideal list come from: all judgements;
+            only the items in the list; or all judgements, with items not retrieved tied
             at the end of the list, for tools in which every item must have a score.
         p_den: what precision divides by.
         r_den: what recall divides by.
         ap_den: what average precision divides by.
         ap_terms: average precision sums over hits, or over all ranks.
-        gain: what a grade is worth in DCG; a mapping gives a table.
-        gain_below_threshold: grades below the threshold keep their gain.
+        gain: what a grade is worth in DCG, in a word or as a mapping from grade to
+            gain.
+        gain_below_threshold: whether grades below the threshold keep their gain.
         negative: negative grades have no gain, are refused, or count as they are.
         discount: the discount of rank r in DCG.
         ideal: the list that nDCG divides by.
         queries: which queries are averaged: the judged ones, those of the run, or those
             in both.
-        missing_run: a judged query that the run misses counts as 0, or is an error.
+        missing_run: a judged query that is not in the run counts as 0, or is an error.
         empty_truth: a query without relevant items counts as 0, is left out, counts as
             1, makes the mean undefined, or is an error.
         empty_list: a query of the run whose list is empty is measured like any other,
             or is left out.
         aggregate: mean over queries, or pooled numerators over pooled denominators;
             metrics with a parameter of this name use that instead.
-        nothing: the result when no query is left.
+        nothing: the result if no query is left.
         decimals: decimals to which the tool rounds its result.
         overrides: metric name -> {field or parameter: value}; a name like ``RR@k``
             is for that metric with a cutoff, and takes precedence over ``RR``.
@@ -155,7 +158,7 @@ class Convention:
     def _check_override(self, name: str, choices: Mapping[str, Any]) -> None:
         """Refuse values that a field cannot have, before a metric is asked for.
 
-        Those of a shared name are checked when the metric is known.
+        Names that fields share with parameters are checked when the metric is known.
         """
         if "overrides" in choices:
             msg = f"the overrides of {name} cannot hold overrides"
@@ -188,7 +191,7 @@ class Convention:
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data; what JSON has no number for is text.
+        """Return the fields as plain data; numbers that JSON lacks become text.
 
         >>> Convention(threshold=2).to_dict()["threshold"]
         2
@@ -197,7 +200,7 @@ class Convention:
 
     @staticmethod
     def from_dict(data: Any) -> Convention:
-        """Make a convention from its fields; those not given are rankine's own.
+        """Make a convention from its fields; fields not given are those of rankine.
 
         >>> rule = Convention(ap_den="hits")
         >>> Convention.from_dict(rule.to_dict()) == rule
@@ -212,7 +215,7 @@ class Convention:
     def from_yaml(path: str | os.PathLike[str]) -> Convention:
         """Read a convention from a YAML file: a line per field.
 
-        The file may name a convention to begin with, as ``base: ranx``.
+        The file may name a convention to start from, as in ``base: ranx``.
         """
         from rankine._conventions.files import read_convention  # noqa: PLC0415
 
@@ -235,7 +238,7 @@ def _worded(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, A
 
 
 def _is_same(old: Any, new: Any) -> bool:
-    """Say whether two values of a field are one, which 1 and True are not."""
+    """Say whether two values of a field are the same, which 1 and True are not."""
     return type(old) is type(new) and bool(old == new)
 
 
@@ -254,7 +257,7 @@ def _key(key: Any) -> str:
 
 
 def _read(value: Any) -> Any:
-    """Take plain data back: what is a number in words, and keys that are grades."""
+    """Turn plain data back into values: numbers in words, and keys that are grades."""
     if isinstance(value, Mapping):
         return {_number(key): _read(item) for key, item in value.items()}
     return _number(value) if value in ("inf", "-inf") else value

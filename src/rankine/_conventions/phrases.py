@@ -1,4 +1,4 @@
-"""The choices of a convention in words, for those who read why two tools differ."""
+"""The choices of a convention in words, to explain why two tools differ."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("queries", "run"): "averages over the queries of the run",
     ("queries", "both"): "averages over queries that are judged and in the run",
     ("missing_run", "zero"): "counts queries missing from the run as 0",
-    ("missing_run", "error"): "refuses a run that misses judged queries",
+    ("missing_run", "error"): "refuses a run that lacks judged queries",
     ("empty_truth", "zero"): "counts queries without relevant items as 0",
     ("empty_truth", "skip"): "skips queries without relevant items",
     ("empty_truth", "one"): "counts queries without relevant items as 1",
@@ -101,7 +101,9 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("tied", "order"): "keeps a tied pair in its order",
     ("single", "undefined"): "has no value without pairs",
     ("single", "zero"): "counts lists of only relevant items as 0",
-    ("single", "by_kind"): "counts a list of relevant items as 1, one of others as 0",
+    ("single", "by_kind"): (
+        "counts a list of only relevant items as 1, and a list without any as 0"
+    ),
     ("variant", "recmetrics"): "divides the average precision by R",
     ("variant", "mean"): "averages recall over the ranks",
     ("weighing", "pairs"): "counts the pairs of all users together",
@@ -119,7 +121,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("complement", False): "gives the Gini index",
     ("divisor", "n"): "divides by the number of items",
     ("divisor", "n-1"): "divides by the number of items minus one",
-    ("divisor", "k"): "divides by k also for shorter lists",
+    ("divisor", "k"): "divides by k even for shorter lists",
     ("divisor", "list"): "divides by the length of the list",
     ("weight", "row"): "weights every row equally",
     ("weight", "list"): "weights every list equally",
@@ -137,12 +139,12 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("of", "all"): "divides by all topics",
     ("without", "undefined"): "leaves out users without topics to find",
     ("without", "zero"): "counts users without topics to find as 0",
-    ("longer", 0): "has as many items in the ideal list",
-    ("longer", 1): "has one more item in the ideal list",
+    ("longer", 0): "has no extra item in the ideal list",
+    ("longer", 1): "has one extra item in the ideal list",
     ("wants", "relevant"): "weights all topics of relevant items equally",
     ("wants", "profile"): "weights topics by how often the user's items have them",
     ("max_grade", None): "uses the largest grade of all judgements as the scale",
-    ("longest", None): "lets the reader go on without end",
+    ("longest", None): "lets the reader continue without end",
     ("depth", "endless"): "compares lists without end",
     ("depth", "lists"): "compares lists down to the end of the longer one",
     ("tail", "with_unjudged"): "adds the tail only to lists with unjudged items",
@@ -153,7 +155,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("cold", "zero"): "counts new items as nothing",
     ("cold", "tail"): "counts new items as part of the tail",
     ("cold", "head"): "does not count new items as part of the tail",
-    ("by", "users"): "goes by the users who had an item",
+    ("by", "users"): "counts the users who had an item",
     ("by", "records"): "counts the records of an item",
     ("by", "features"): "compares the features of items",
     ("by", "own"): "counts items that the user did not have",
@@ -176,11 +178,11 @@ _WORDS: dict[tuple[str, Any], str] = {
 }
 
 _NUMBERS = {
-    "p": "goes on to the next item with probability {:g}",
+    "p": "continues to the next item with probability {:g}",
     "max_grade": "uses {:g} as the largest grade of the scale",
     "longest": "stops after {} ranks",
     "scale": "multiplies by {:g}",
-    "padding": "assumes that the catalogue is larger by {}",
+    "padding": "assumes a catalogue that is larger by {}",
     "smoothing": "adds {:g} to the amount of every topic",
     "base": "takes logarithms to the base {:.4g}",
     "tail": "uses {:g} for the tail",
@@ -196,12 +198,12 @@ def in_words(field: str, value: Any) -> str:
     >>> in_words("ap_den", "min_k_R")
     'divides AP by min(k, R)'
     >>> in_words("threshold", 2)
-    'counts grades from 2 on as relevant'
+    'counts grades of at least 2 as relevant'
     """
     if field in {"threshold", "rel"} and value is not None:
         if 0 < value <= math.nextafter(0, 1):
             return "counts every grade above 0 as relevant"
-        return f"counts grades from {value:g} on as relevant"
+        return f"counts grades of at least {value:g} as relevant"
     if field == "score_floor" and value is not None:
         return f"never counts an item with a score of {value:g} or less as relevant"
     if field == "decimals" and value is not None:

@@ -315,13 +315,13 @@ PRESETS: dict[str, Convention] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConvention:
-    """What a tool does with a log of another policy, where `ctr` leaves a choice.
+    """What a tool does with a log of another policy, where `ctr` offers a choice.
 
     Attributes:
-        n: the mean is over logged rounds, or over recommended pairs.
-        missing_propensity: without propensities, an error, or one over the number of
-            items.
-        unmatched: where no round matches there is nothing, or what the formula gives.
+        n: whether the mean is over logged rounds or over recommended pairs.
+        missing_propensity: what happens without propensities: an error, or one over the
+            number of items.
+        unmatched: the result if no round matches: none, or what the formula gives.
     """
 
     n: Literal["logged", "recommended"] = "logged"
@@ -357,7 +357,7 @@ class Conventions(Mapping[str, Convention]):
         return len(PRESETS)
 
     def about(self, name: str) -> Tool:
-        """Return what is known of the tool whose numbers a convention gives."""
+        """Return what is known about the tool whose numbers a convention gives."""
         convention(name)
         return TOOLS[name]
 
@@ -370,7 +370,7 @@ class Conventions(Mapping[str, Convention]):
 
 
 def conventions() -> Conventions:
-    """Return every named convention, with one sentence on what each tool does.
+    """Return every named convention, with a sentence on what each tool does.
 
     >>> len(conventions())
     23
@@ -398,7 +398,7 @@ def convention(choice: str | Convention) -> Convention:
 
 
 def chosen(name: str) -> str | Convention:
-    """Return what a name on the command line means: a preset, or a YAML file of one."""
+    """Return the convention named on the command line: a preset, or a YAML file."""
     if name in PRESETS or not name.endswith((".yaml", ".yml")):
         convention(name)
         return name

@@ -1,4 +1,4 @@
-"""Words for choices that were called otherwise before, and are still read."""
+"""Older words for choices, which are still read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def canonical(name: str, value: Any) -> Any:
     """Return the word for a choice; anything else stays as it is.
 
     Args:
-        name: of the field or parameter.
+        name: the name of the field or parameter.
         value: what was given for it.
 
     >>> canonical("gain", "exp2"), canonical("gain", "linear"), canonical("k", 10)

@@ -16,17 +16,17 @@ class Tool:
     Attributes:
         title: its name, as its authors write it.
         does: what it does, in one sentence.
-        checked: the versions whose numbers the convention was held against.
-        calls: our metric -> what the tool calls it; None where it has all of ours.
-        unlike: our metric -> what the tool calls one of that purpose, where no choice
-            here gives its number.
-        uncut: our metrics that it has without a cutoff only.
-        open_ties: the length of a list from which on the tool leaves the order of
-            equal scores open; None if it never does.
-        over_train: our metrics of which it takes the mean over the users of the
-            training data, 1 for those without a list.
+        checked: the versions whose numbers the convention was checked against.
+        calls: our metric -> what the tool calls it; None if it has all of ours.
+        unlike: our metric -> what the tool calls a metric of the same purpose whose
+            number no choice here gives.
+        uncut: our metrics that it has only without a cutoff.
+        open_ties: the length of a list from which the tool leaves the order of equal
+            scores open; None if it never does.
+        over_train: our metrics that it averages over the users of the training data,
+            with 1 for those without a list.
         trec_version: the version of trec_eval whose layout its numbers are printed in,
-            where they are printed as trec_eval does.
+            if it prints as trec_eval does.
     """
 
     title: str
@@ -256,7 +256,7 @@ TOOLS: dict[str, Tool] = {
         title="LensKit",
         does="Does not discount the second rank in nDCG, and divides recall by "
         "min(k, R).",
-        checked="2025.8.1; 2026.3.0 was read",
+        checked="2025.8.1, and the source code of 2026.3.0",
         calls={
             "P": "Precision", "R": "Recall", "AP": "AveragePrecision",
             "nDCG": "NDCG", "RR": "RecipRank", "Success": "Hit",
@@ -344,7 +344,7 @@ TOOLS: dict[str, Tool] = {
         title="recmetrics",
         does="Divides precision by the length of the list; its average recall is an "
         "average precision divided by R.",
-        checked="0.1.5; mapk, which is newer, was read",
+        checked="0.1.5, and the source code of mapk, which is newer",
         calls={
             "P": "recommender_precision", "R": "recommender_recall", "AR": "mark",
             "AP": "mapk", "Coverage": "prediction_coverage",

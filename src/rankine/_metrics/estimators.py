@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An estimate before anybody says how sure it is.
+    """An estimate before its uncertainty is known.
 
     Attributes:
         value: the estimate.
-        parts: what each round that matches moves the estimate by, around 0: the mean
-            square over all rounds, over their number, is the variance of the estimate.
+        parts: by how much each matching round moves the estimate, around 0: the mean
+            square over all rounds, divided by their number, is the variance of the
+            estimate.
         others: the same for the other rounds, each different one once.
         count: how many rounds there are of each of these.
         weights: the importance weights that were used.
@@ -46,16 +47,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Estimator:
-    """What is declared about an estimator, once, for all who need to know.
+    """What is declared about an estimator, once, for all code that needs to know.
 
     Attributes:
-        name: under which it is asked for.
-        function: from rounds and their weights to what is found.
+        name: the name under which it is asked for.
+        function: the function from rounds and their weights to the estimate.
         weighs: whether it weighs rounds by their propensities.
         models: whether it starts from predicted rewards.
-        is_ratio: whether it divides by what is matched.
-        is_even: whether it is fair only if what was shown was drawn evenly.
-        needs_match: whether there is no estimate where no round matches.
+        is_ratio: whether it divides by the matching rounds.
+        is_even: whether it is unbiased only if the items shown were drawn uniformly.
+        needs_match: whether there is no estimate if no round matches.
         bounds: the smallest and the largest value, if rewards and their predictions are
             from 0 to 1.
     """
@@ -87,7 +88,7 @@ class Estimator:
         return option in self.options or (self.weighs and option in _OF_WEIGHTS)
 
     def found(self, rounds: Rounds, w: Floats, options: Mapping[str, Any]) -> Found:
-        """Compute it, with those of the options that it reads."""
+        """Compute the estimate, with the options that it reads."""
         taken = {key: options[key] for key in options if key in self.options}
         return self.function(rounds, w, **taken)
 
@@ -127,7 +128,7 @@ def _ratio(rounds: Rounds, up: Floats, down: Floats) -> Found:
 
 
 def matching(rounds: Rounds, w: Floats) -> Found:
-    """Mean reward of the rounds in which both policies show the same."""
+    """Mean reward of the rounds in which both policies show the same item."""
     return _ratio(rounds, rounds.reward, np.ones(len(w)))
 
 

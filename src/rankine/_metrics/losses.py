@@ -1,7 +1,7 @@
 """Rows of predictions, and what batches of them add up to.
 
-A loss is made in two steps: rows become sums, and sums become a number. Sums are exact,
-so that a number does not depend on how rows are cut into batches.
+A loss is computed in two steps: rows become sums, and sums become a number. Sums are
+exact, so that the number does not depend on how rows are split into batches.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Sums:
 
 
 def entropies(y: Any, p: Any, *, eps: float) -> Sums:
-    """Add up the logarithms of what was given to what happened."""
+    """Add up the logarithms of the probabilities given to what happened."""
     right, classes = _of_truth(y, p)
     clipped = int(np.count_nonzero(right < eps))
     losses = -np.log(np.maximum(right, eps))
@@ -113,7 +113,7 @@ def squares_of_chances(y: Any, p: Any) -> Sums:
 def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
     """Add up probabilities by bins of equal width, or with equally many rows.
 
-    The upper bound belongs to a bin, and the lowest bin has both of its bounds.
+    A bin includes its upper bound, and the lowest bin both of its bounds.
     """
     truth, chances = _binary(y), _floats(p, "p")
     _check_chances(chances, len(truth))
@@ -139,7 +139,7 @@ def squares_of_gaps(y: Any, predicted: Any) -> Sums:
 
 
 def _squares(values: Floats) -> Exact:
-    """Add up squares, of which none is too large or too small to be taken."""
+    """Add up squares, if none of them overflows or underflows."""
     exponent = np.frexp(values)[1]
     scale = (exponent + _FAR // 2) // _FAR * _FAR
     total: Exact = Fraction(0)
@@ -209,7 +209,7 @@ def _of_truth(y: Any, p: Any) -> tuple[Floats, int | None]:
 
 
 def _floats(values: Any, name: str) -> Floats:
-    """Return numbers; what is missing or not a number is refused."""
+    """Return numbers; refuse values that are missing or not numbers."""
     if type(values).__module__.startswith("polars") and hasattr(values, "columns"):
         need_threads()  # polars makes an array of several columns with them
     try:

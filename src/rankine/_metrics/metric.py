@@ -35,14 +35,15 @@ Summary = Literal["mean", "sum", "geometric", "ratio", "run"]
 
 @dataclass(frozen=True)
 class Across:
-    """A choice with which the value of a query depends on the data of all queries.
+    """A choice that makes the value of a query depend on the data of all queries.
 
     Attributes:
-        parameter: which decides it.
-        values: its values with which it is so.
+        parameter: the parameter that decides it.
+        values: the values of the parameter for which it does.
         reads: what is done with all data, in words.
-        instead: a value for which a query's own data are enough; None if there is none.
-        given: the argument that tells what is needed beforehand, if one does.
+        instead: a value for which the query's own data are enough; None if there is
+            none.
+        given: the argument that provides what is needed beforehand, if there is one.
     """
 
     parameter: str
@@ -53,7 +54,7 @@ class Across:
 
     @property
     def is_one_number(self) -> bool:
-        """Whether there is no number but one of all queries together."""
+        """Whether there is only a single number for all queries together."""
         return self.instead is None and self.given is None
 
 
@@ -65,7 +66,7 @@ HIGHEST_GRADE = Across(
 
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """What is declared about a metric, once, for all who need to know.
+    """What is declared about a metric, once, for all code that needs to know.
 
     Attributes:
         name: the canonical name.
@@ -73,26 +74,26 @@ class Fact:
         aliases: other names, read without regard to case.
         at: the parameter that ``@`` sets, if any.
         bounds: the smallest and the largest value.
-        endless: parameter -> its values with which there is no largest value.
-        higher_is_better: the direction, None where there is none.
-        summary: how the values of the queries become one: their mean, their sum,
+        endless: parameter -> its values for which the metric has no largest value.
+        higher_is_better: the direction, None if there is none.
+        summary: how the values of the queries become one number: their mean, their sum,
             their geometric mean, or pooled numerators over pooled denominators; or
-            ``run``, where the kernel gives one number for all of them.
+            ``run`` if the kernel gives one number for all of them.
         parts: numerator and denominator per query, for metrics that can be pooled.
-        pairs: the number itself, from what all lists show, where it is a mean over
-            pairs of queries, and the kernel gives each query's part in it.
-        without: the number without each query in turn, in one pass, where there is one
-            number of all of them; it is given every parameter, and refuses those with
-            which that cannot be.
-        each: what every query has of a number of all of them, for values per query;
-            None where no query has a share in it.
-        times: how often each query counts, where they are drawn at random; None if all
+        pairs: computes the number itself from what all lists show, if it is a mean over
+            pairs of queries and the kernel gives each query's part in it.
+        without: computes the number without each query in turn, in one pass, if the
+            metric is a single number for all queries; it takes every parameter, and
+            refuses those for which that is impossible.
+        each: computes the share of each query in a number for all queries, for values
+            per query; None if queries have no share in it.
+        times: how often each query counts if queries are drawn at random; None if all
             count once.
-        empty: what a query without relevant items is worth to the summary: what the
-            convention says; the same only where the metric has no value (``gaps``);
-            nothing, where there is no value (``skip``); or its own value, which does
-            not need relevant items (``keep``).
-        lacks: what queries do not have on which the convention decides, in words.
+        empty: how a query without relevant items enters the summary: as the convention
+            says; as the convention says, but only where the metric has no value
+            (``gaps``); not at all where there is no value (``skip``); or with its own
+            value, which does not need relevant items (``keep``).
+        lacks: what the queries on which the convention decides do not have, in words.
         needs: what must be known besides judged items and their ranks: "scores" of all
             retrieved items, the size of the "catalog"; for lists, "judgements",
             "train", "reference", "users", "vectors", "topics" or "subtopics". A need
@@ -100,20 +101,20 @@ class Fact:
             such as ``judgements:rel`` if the parameter has any.
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
-        by_set: whether it does not matter where above the cutoff an item stands.
+        by_set: whether it does not matter at which rank above the cutoff an item is.
         symmetric: whether it does not matter which of two runs comes first.
-        directed: parameter -> its values with which it matters nevertheless.
-        across: the choices with which the value of a query depends on other queries.
-        matters: parameter -> another one and its values with which alone the first
-            has an effect; no values are all but None.
-        contested: why some say that means of it should not be compared.
+        directed: parameter -> its values for which it matters nevertheless.
+        across: the choices that make the value of a query depend on other queries.
+        matters: parameter -> another parameter and the only values of it for which the
+            first has an effect; no values means all but None.
+        contested: why some say that its means should not be compared.
         counts: what a number of all lists is made of: how often each item is shown, or
             how many lists there are of each length.
         follows: parameter -> the field of a convention that decides it where it is not
             given.
-        rule: field of a convention -> what holds for this metric, unless the convention
-            says otherwise of the metric itself.
-        origin: of a metric that a user made of a function.
+        rule: field of a convention -> its value for this metric, unless the convention
+            overrides the metric itself.
+        origin: the function from which a user made the metric, if one did.
     """
 
     name: str
@@ -147,12 +148,12 @@ class Fact:
 
     @property
     def of_all(self) -> bool:
-        """Whether the number is one of all lists together, made of their tallies."""
+        """Whether the number is made of the tallies of all lists together."""
         return self.summary == "run" or self.pairs is not None
 
     @cached_property
     def apart(self) -> frozenset[str]:
-        """The parameters with the name of a field that they do not follow."""
+        """The parameters that share the name of a field but do not follow it."""
         alike = self.parameters.keys() & set(FIELDS)
         return frozenset(key for key in alike if self.follows.get(key) != key)
 
@@ -186,9 +187,9 @@ REGISTRY: dict[str, Fact] = {}
 class Metric:
     """A metric with some of its parameters bound.
 
-    ``nDCG @ 10`` binds the cutoff, ``nDCG(gain="exponential")`` any parameter; the
-    text of a metric is the expression that makes it. Metrics are equal when name and
-    parameters are, and are checked when they are made. One of a user's own keeps its
+    ``nDCG @ 10`` binds the cutoff, ``nDCG(gain="exponential")`` any parameter; the text
+    of a metric is the expression that makes it. Metrics are equal when name and
+    parameters are, and are checked when they are made. A user's own metric keeps its
     function when another one is defined under its name.
 
     >>> from rankine._metrics.ranking import nDCG
@@ -252,7 +253,7 @@ class Metric:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by the name, and by what tells a user's own function from others."""
+        """Pickle by the name, and by what identifies a user's own function."""
         given, origin = (self.name, self.params), self.fact.origin
         if origin is None:
             return type(self), given
@@ -260,11 +261,11 @@ class Metric:
 
     @property
     def label(self) -> str:
-        """What a user calls it: without what a convention filled in."""
+        """The name that a user gave, without what a convention filled in."""
         return self._label or str(self)
 
     def called(self, label: str) -> Self:
-        """Call it by what it was asked for as."""
+        """Label it with the name under which it was asked for."""
         object.__setattr__(self, "_label", label)
         return self
 
@@ -282,13 +283,13 @@ class Metric:
 
     @property
     def depth(self) -> int | None:
-        """The rank below which nothing matters, None if every rank does."""
+        """The rank below which nothing matters, None if every rank matters."""
         k = self.get("k")
         return None if k is None else int(k)
 
     @property
     def needs(self) -> frozenset[str]:
-        """What must be known, by the parameters, besides judged items and their ranks.
+        """What must be known besides judged items and their ranks, by the parameters.
 
         >>> Metric("AUC").needs, sorted(Metric("AUC")(universe="catalogue").needs)
         (frozenset({'scores'}), ['catalog', 'scores'])
@@ -304,7 +305,7 @@ class Metric:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest value, by the parameters."""
+        """The smallest and the largest value, given the parameters."""
         endless = self.fact.endless.items()
         low, high = self.fact.bounds
         without_end = any(self.get(key) in values for key, values in endless)
@@ -320,7 +321,7 @@ class Metric:
 
     @property
     def across(self) -> Across | None:
-        """The choice with which the value of a query depends on others, if any is."""
+        """The choice that makes the value of a query depend on others, if any."""
         for choice in self.fact.across:
             if self.get(choice.parameter) in choice.values:
                 return choice
@@ -342,8 +343,8 @@ class Metric:
     def empty(self) -> str:
         """What a query without relevant items is worth, as in `Fact.empty`.
 
-        A metric of pairs that counts queries without a pair leaves those without a
-        relevant item to the convention.
+        For a metric of pairs that counts queries without a pair, the convention decides
+        on queries without a relevant item.
         """
         no_pairs = self.takes("single") and self.get("single") == "undefined"
         return "skip" if no_pairs else self.fact.empty
@@ -355,7 +356,7 @@ class Metric:
     def without(self, table: Any) -> Floats:
         """Compute the number of all queries without each of them in turn."""
         if self.fact.without is None:
-            msg = f"{self} is not one number of all queries"
+            msg = f"{self} is not a single number for all queries"
             raise ParameterError(msg)
         return self.fact.without(table, **self._chosen)
 
@@ -396,10 +397,10 @@ def found_again(
     module: str,
     mark: str,
 ) -> Metric:
-    """Return a metric of a user's own that was pickled, as it is defined here.
+    """Return a pickled metric of the user's own, as it is defined here.
 
-    Where it is not yet, the module that defines it is imported. One that is defined in
-    another way is refused.
+    If it is not defined yet, its module is imported. A metric that is now defined
+    differently is refused.
     """
     if name not in kind.facts:
         with suppress(ImportError, ValueError):
@@ -408,8 +409,8 @@ def found_again(
     origin = metric.fact.origin
     if origin is None or origin.mark != mark:
         msg = (
-            f"{name} was defined in another way when it was pickled; define it so "
-            "again, or give one of the two another name"
+            f"{name} was defined differently when it was pickled; restore that "
+            "definition, or give one of the two another name"
         )
         raise ParameterError(msg)
     return metric

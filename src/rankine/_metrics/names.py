@@ -47,7 +47,7 @@ _OTHER_NAMES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def metrics() -> dict[str, Metric]:
-    """Return every metric by its name; `.fact` says all that is known about it.
+    """Return every metric by its name; `.fact` holds all that is known about it.
 
     >>> metrics()["nDCG"].fact.parameters["gain"]
     'linear'
@@ -86,7 +86,7 @@ def several(text: str, metrics: Sequence[Metric], taker: str = "evaluate") -> st
     names = ", ".join(str(metric) for metric in metrics[:3])
     more = ", ..." if len(metrics) > 3 else ""  # noqa: PLR2004 - as many as are shown
     return (
-        f"{text!r} stands for {len(metrics)} metrics ({names}{more}), and one is "
+        f"{text!r} stands for {len(metrics)} metrics ({names}{more}), but only one is "
         f"expected here; name one, or give all of them to {taker} (-m on the command "
         "line)"
     )
@@ -155,7 +155,7 @@ def each_cutoff(text: str) -> list[str]:
 
 
 def without_at(name: str, read: Callable[[str], object]) -> str:
-    """Say where an @ is missing, as the tail of an error message.
+    """Suggest a name with the missing @, as the tail of an error message.
 
     >>> without_at("nDCG10", parse), without_at("nDCG", parse)
     ("; did you mean 'nDCG@10'?", '')
@@ -186,7 +186,7 @@ def _known() -> list[str]:
 
 @lru_cache(maxsize=8)
 def _by_name(kind: type[Metric]) -> tuple[dict[str, str], dict[str, str | None]]:
-    """Return names as written, and folded names, None where several fold alike."""
+    """Return names as written, and case-folded names, None where these coincide."""
     exact: dict[str, str] = {}
     folded: dict[str, str | None] = {}
     for name, fact in kind.facts.items():
@@ -198,7 +198,7 @@ def _by_name(kind: type[Metric]) -> tuple[dict[str, str], dict[str, str | None]]
 
 
 def read_anew() -> None:
-    """Forget what names were found to mean, since there are other metrics now."""
+    """Forget the names read so far, since the metrics have changed."""
     for cached in (parse, parse_all, _by_name):
         cached.cache_clear()
 

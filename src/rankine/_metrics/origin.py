@@ -1,4 +1,4 @@
-"""Origin: what tells the function of a user's own metric from others."""
+"""Origin: what distinguishes the function of a user's own metric from others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLACE = re.compile(" at 0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The function that a user made a metric of."""
+    """The function from which a user made a metric."""
 
     function: Callable[..., Any]
 
@@ -33,7 +33,7 @@ class Origin:
     def mark(self) -> str:
         """What functions of the same code, defaults and enclosed values have in common.
 
-        It is looked at only where a metric is pickled, as these values may be large.
+        It is computed only when a metric is pickled, as these values may be large.
         """
         return sha256(
             _PLACE.sub("", repr(_content(self.function))).encode()
@@ -61,7 +61,7 @@ def _enclosed(cell: CellType) -> Any:
 
 
 def _code(code: Any) -> Any:
-    """Return what a function is made of, without where it stands."""
+    """Return what a function is made of, without where it is defined."""
     if not isinstance(code, CodeType):
         return code
     return code.co_code, code.co_names, [_code(constant) for constant in code.co_consts]

@@ -1,4 +1,4 @@
-"""trec_eval's measures: names, parameters, and the order they are printed in."""
+"""trec_eval's measures: names, parameters, and the order in which they are printed."""
 
 from __future__ import annotations
 

@@ -153,9 +153,9 @@ def test_every_number_of_whole_runs_is_tried() -> None:
 @pytest.mark.parametrize(
     ("metric", "lists", "message"),
     [
-        ("UserCoverage", LISTS, "compared by users with judgements"),
+        ("UserCoverage", LISTS, "compared only with judgements"),
         ("InterListDiversity(sample=2)", [], "draws users at random"),
-        ("nDCG@3", LISTS, "nDCG@3 is not one number of all queries"),
+        ("nDCG@3", LISTS, "nDCG@3 is not a single number for all queries"),
     ],
 )
 def test_what_cannot_be_left_out_is_refused(

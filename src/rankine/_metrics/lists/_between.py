@@ -57,7 +57,7 @@ def _mean_cosine(tally: Tally) -> float:
 
 
 def _mean_straight(tally: Tally, distance: str) -> float:
-    """Return the mean of a distance that falls by the same for each common item.
+    """Return the mean of a distance that falls by the same amount for each common item.
 
     What the lists of two lengths share is a product of how often these show each item.
     """
@@ -72,7 +72,7 @@ def _mean_straight(tally: Tally, distance: str) -> float:
 
 
 def _line(distance: str, a: Any, b: Any, tally: Tally) -> tuple[Floats, Floats]:
-    """Return a distance of lists without a common item, and what each takes off."""
+    """Return the distance of lists without a common item, and what one subtracts."""
     of, n_items = _BETWEEN[distance], int(np.count_nonzero(tally.rows))
     apart = of(a, b, 0, n_items) + 0.0
     return apart, apart - of(a, b, 1, n_items)
@@ -158,21 +158,21 @@ def inter_list_diversity(
     Args:
         table: the lists.
         k: cutoff.
-        distance: of two lists as vectors of 0 and 1: cosine, dice, jaccard, hamming
-            (the share of all items shown to anybody that one list has and the other
-            has not), cityblock, manhattan and sqeuclidean (how many these are), or
-            euclidean (the root of that). Jaccard and euclidean look at all pairs of
-            lists that share an item.
+        distance: the distance of two lists as vectors of 0 and 1: cosine, dice,
+            jaccard, hamming (the share, among all items shown to anybody, of those that
+            only one of the two lists has), cityblock, manhattan and sqeuclidean (their
+            number), or euclidean (its square root). Jaccard and euclidean go through
+            all pairs of lists that share an item.
         sample: how many users to draw at random, instead of taking all.
         runs: how many samples are drawn; the result is their mean.
         seed: the seed of the random numbers.
 
     Returns:
-        Per user, the mean distance to the others, 0 to 1, and from 0 without end for
-        the last four distances; nan without a list. The number for all is their mean,
-        or that of the samples; nan with fewer than two lists. With a sample, jaccard
-        and euclidean have no value for users who are not drawn. An item that repeats
-        in a list counts once.
+        Per user, the mean distance to the others, 0 to 1, and without an upper bound
+        for the last four distances; nan without a list. The number for all is their
+        mean, or that of the samples; nan with fewer than two lists. With a sample,
+        jaccard and euclidean have no value for users who are not drawn. An item that
+        repeats in a list counts once.
 
     References:
         Jurity calls it Inter-List Diversity, and samples 10,000 users ten times; others
@@ -227,7 +227,7 @@ def inter_list_diversity(
 def _in_samples(
     table: Recommended, k: int | None, distance: str, how: tuple[int, int, int]
 ) -> Floats:
-    """Return the mean distance of users to the others of the samples they are in."""
+    """Return the mean distance of users to the others in their samples."""
     n = table.n_queries
     total, times = np.zeros(n), np.zeros(n)
     for users in draws(n, *how):
@@ -272,13 +272,13 @@ def _inter_list_without(
 ) -> Floats:
     """Return the mean over all pairs without each list in turn.
 
-    A list takes its distances to all others with it, from its own mean and from theirs.
+    Leaving out a list removes its distances from its own mean and from all others.
     """
     del runs, seed
     if sample is not None:
         msg = (
-            "InterListDiversity with sample= draws users at random, so that none of "
-            "them can be left out alone; write it without sample="
+            "InterListDiversity with sample= draws users at random, so it cannot be "
+            "computed without each user in turn; write it without sample="
         )
         raise ParameterError(msg)
     values = inter_list_diversity(table, k=k, distance=distance)

@@ -1,4 +1,4 @@
-"""How different the items of a list are from each other, and from before."""
+"""How different the items of a list are from each other, and from earlier ones."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def intra_list_diversity(
 ) -> Floats:
     """How different the items of a list are from each other.
 
-    The mean distance of all pairs of items in a list. Cosine distances take one sum per
-    list, as the cosines of all pairs are the square of the sum of the vectors.
+    The mean distance of all pairs of items in a list. Cosine distances need one sum per
+    list, as the cosines of all pairs follow from the square of the sum of the vectors.
 
     Formula:
         ILD@k = 2 / (n (n - 1)) sum_{i < j} d(i, j), n the items of the list
@@ -134,17 +134,17 @@ def intra_list_diversity(
         k: cutoff.
         distance: the distance between the features of two items: cosine, euclidean,
             sqeuclidean, cityblock, chebyshev, correlation, canberra, braycurtis,
-            hamming, jaccard, dice (the last two look only at what is not 0), or a
-            function of two vectors. If items= is a function of two items, that is the
-            distance.
-        by: compare the features of items; or the users who had them before, by the
-            cosine, where an item that nobody had is at distance 1 from all others.
-        short: what a list is worth in which fewer than two items have features: it has
-            no value, or counts as 0 (``zero``); or it counts as 0 only if exactly one
-            item has features (``one_known``, LensKit), or only if exactly one item is
-            shown (``one_shown``, RecTools), and has no value otherwise.
+            hamming, jaccard, dice (the last two only distinguish 0 from other values),
+            or a function of two vectors. If items= is a function of two items, that is
+            the distance.
+        by: compare the features of items; or, by the cosine, the users who had them
+            before, where an item that nobody had is at distance 1 from all others.
+        short: the value of a list in which fewer than two items have features: it has
+            none, or counts as 0 (``zero``); or it counts as 0 only if exactly one item
+            has features (``one_known``, LensKit), or only if exactly one item is shown
+            (``one_shown``, RecTools), and has no value otherwise.
         sample: how many users to draw at random, instead of taking all.
-        runs: how many samples are drawn; a user counts as often as it is drawn.
+        runs: how many samples are drawn; a user counts as often as they are drawn.
         seed: the seed of the random numbers.
 
     Returns:
@@ -160,7 +160,7 @@ def intra_list_diversity(
         cosine, instead of their features; LensKit's ILS is 1 - ILD.
 
     Examples:
-        Two films alike and one apart: cosines 1, 0 and 0.
+        Two films are alike and one is different: cosines 1, 0 and 0.
 
         >>> import rankine as rk
         >>> films = {"a": [1, 0], "b": [2, 0], "c": [0, 1]}
@@ -197,7 +197,7 @@ def intra_list_diversity(
 
 
 def _drawn(top: Top, times: Floats | None) -> Top:
-    """Leave the lists empty that are not drawn."""
+    """Empty the lists that are not drawn."""
     if times is None:
         return top
     length = np.where(times > 0, top.length, 0)
@@ -244,9 +244,9 @@ def unexpectedness(
         table: the lists.
         k: cutoff.
         distance: as in ILD.
-        by: compare features, or who had the items, as in ILD; or by ``reference``, what
-            another recommender did not have is unexpected, and k is the length of the
-            list without a cutoff.
+        by: compare features, or the users who had the items, as in ILD; with
+            ``reference``, items that another recommender did not show are unexpected,
+            and without a cutoff k is the length of the list.
 
     Returns:
         One value per user, from 0; nan for users without a list, or who had no items
@@ -255,8 +255,8 @@ def unexpectedness(
     References:
         S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for
         recommender systems. RecSys 2011, where it is expected profile distance (EPD);
-        https://doi.org/10.1145/2043932.2043955. As RankSys, and by users as
-        serendipity in recommenders where all items are relevant. By reference as in
+        https://doi.org/10.1145/2043932.2043955. As in RankSys; with users, as
+        serendipity in recommenders if all items are relevant; with reference, as in
         RePlay.
 
     Examples:
@@ -297,7 +297,7 @@ def unexpectedness(
 
 
 def _not_in_reference(table: Recommended, k: int | None) -> Floats:
-    """Return the share of k places without an item that the reference has."""
+    """Return the share of the k places that hold no item of the reference."""
     length = table.top(k).length
     if table.reference is None:
         return np.zeros(len(length))

@@ -1,7 +1,7 @@
 """What is shown at all, and how evenly: coverage, Gini, entropy.
 
-These are numbers of whole runs: functions of what all lists show together (`Exposure`),
-whose tallies add up.
+These are numbers for whole runs: functions of what all lists show together
+(`Exposure`), whose tallies add up.
 """
 
 from __future__ import annotations
@@ -73,25 +73,25 @@ def coverage(
         share: divide by the size of the catalogue; otherwise a count.
         outside: items that are not in the catalogue are left out, or counted, which
             may give more than 1.
-        padding: added to the size of the catalogue, for tools that count an item that
-            does not exist.
-        weight: every item that is shown counts 1; or, with ``list``, the mean of k /
-            |R_u@k| over the lists R_u that show it, which is more than 1 where lists
+        padding: a number added to the size of the catalogue, for tools that count an
+            item that does not exist.
+        weight: every item that is shown counts as 1; or, with ``list``, as the mean of
+            k / |R_u@k| over the lists R_u that show it, which is more than 1 if lists
             are shorter than k.
         scale: what the share is multiplied by, 100 for percent (recmetrics).
 
     Returns:
-        One value for all lists, 0 to `scale` as a share, or more with ``list``; nan
+        One value for all lists; as a share, 0 to `scale`, or more with ``list``; nan
         without a list.
 
     References:
         M. Ge, C. Delgado-Battenfeld, D. Jannach: Beyond accuracy: evaluating
-        recommender systems by coverage and serendipity. RecSys 2010.
-        As RePlay's Coverage, where the catalogue is the items of the training data.
-        RecTools, Elliot and LensKit give the count unless asked otherwise, recommenders
-        counts items outside of the training data too, and RecBole assumes a catalogue
-        that is one item larger. RankSys' aggregate diversity is
-        ``Coverage(share=False, weight='list')``; recmetrics gives percent.
+        recommender systems by coverage and serendipity. RecSys 2010. As RePlay's
+        Coverage, where the catalogue is the items of the training data. RecTools,
+        Elliot and LensKit give the count unless asked otherwise, recommenders counts
+        items outside of the training data too, and RecBole assumes a catalogue that is
+        one item larger. The aggregate diversity of RankSys is ``Coverage(share=False,
+        weight='list')``; recmetrics gives percent.
 
     Examples:
         Three of five items are shown.
@@ -142,7 +142,7 @@ def user_coverage(
     """Share of the users who get a list of at least k items.
 
     Formula:
-        UserCoverage@k = |{u : |R_u@k| >= k}| / |U|, with 1 for k without a cutoff
+        UserCoverage@k = |{u : |R_u@k| >= k}| / |U|; k is 1 without a cutoff
 
     Args:
         table: the lists.
@@ -156,8 +156,8 @@ def user_coverage(
         without judgements those of the training data.
 
     References:
-        As RecTools' CoveredUsers without a cutoff, which requires only one item with a
-        cutoff too; Elliot's UserCoverage and UserCoverageAtN are the counts.
+        As RecTools' CoveredUsers, except that it requires only one item even with a
+        cutoff; Elliot's UserCoverage and UserCoverageAtN are counts.
 
     Examples:
         Two of four users have a list.
@@ -220,7 +220,7 @@ def gini(
     outside: Outside = "left_out",
     padding: int = 0,
 ) -> Floats:
-    """Gini index of how often items are shown: 0 is even, 1 is one item alone.
+    """Gini index of how often items are shown: 0 if equally often, 1 if only one is.
 
     Formula:
         Gini@k = sum_i (2 i - N - 1) c_(i) / ((N - 1) sum_i c_i), where c_(1) <= ... <=
@@ -229,14 +229,14 @@ def gini(
     Args:
         table: the lists.
         k: cutoff.
-        complement: return 1 - Gini, where more is more even.
-        divisor: N - 1, with which one item alone gives 1; or N.
+        complement: return 1 - Gini, which is larger the more even it is.
+        divisor: N - 1, so that a single item gives 1; or N.
         outside: items that are not in the catalogue are left out, or counted.
-        padding: added to the size of the catalogue.
+        padding: a number added to the size of the catalogue.
 
     Returns:
-        One value for all lists, 0 to 1; nan if nothing is shown, or the catalogue is
-        one item.
+        One value for all lists, 0 to 1; nan if nothing is shown, or if the catalogue
+        has only one item.
 
     References:
         P. Castells, N. Hurley, S. Vargas: Novelty and diversity in recommender systems.
@@ -283,9 +283,9 @@ Gini = listed(
 def _shares(
     table: Exposure, k: int | None, weight: str, outside: str
 ) -> tuple[Floats, Floats]:
-    """Return the share of each item in all that is shown, and what it weighs.
+    """Return the share of each item in all that is shown, and its weight.
 
-    Every row weighs the same, so that an item weighs its share; or every list does.
+    Either every row has the same weight, so that an item has its share; or every list.
     """
     shown = _shown(table, k, outside)
     if int(shown.sum()) == 0:
@@ -318,9 +318,9 @@ def entropy(
         table: the lists.
         k: cutoff.
         base: the base of the logarithm.
-        weight: every row counts the same; or every list does, with the mean surprise at
-            its items, by their share in all rows.
-        scale: divide by nothing, by the number of items that are shown, or by the
+        weight: every row counts the same; or every list does, with the mean surprise of
+            its items, measured by their share in all rows.
+        scale: do not divide, or divide by the number of items that are shown, or by the
             logarithm of the number of items in the catalogue, which is the largest
             possible entropy.
         outside: items that are not in the catalogue are counted, or left out

@@ -60,7 +60,7 @@ def awrf(
     p: float = 0.85,
     target: Target = "catalogue",
 ) -> Floats:
-    """How close the attention that groups get is to what they are due: 1 is fair.
+    """How close the attention that groups get is to what they should get: 1 is fair.
 
     Formula:
         AWRF@k = 1 - JS(e, t), where e_g is the share of attention of group g, the sum
@@ -69,10 +69,10 @@ def awrf(
     Args:
         table: the lists.
         k: cutoff.
-        attention: what a rank gets: geometric p^(r-1), 1 / log2(r + 1), 1 / r, or all
-            the same.
+        attention: the attention that a rank gets: geometric p^(r-1), 1 / log2(r + 1),
+            1 / r, or the same for all ranks.
         p: the parameter of the geometric attention.
-        target: what a group is due: its share of the items that have groups, or the
+        target: what a group should get: its share of the items that have groups, or the
             same for all groups.
 
     Returns:
@@ -85,7 +85,7 @@ def awrf(
         TREC Fair Ranking tracks 2021 and 2022.
 
     Examples:
-        Two groups of the same size, and items of one alone:
+        Two groups of the same size, and a list with items of only one of them:
         1 - (log2(1 / 0.75) + 1/2 log2(1/2 / 0.75) + 1/2 log2(1/2 / 0.25)) / 2.
 
         >>> import rankine as rk
@@ -129,8 +129,8 @@ def expected_exposure(
 ) -> Floats:
     """How far the exposure of groups is from that of ideal lists: 0 is fair.
 
-    An ideal list shows relevant items first, in every order of them equally often, so
-    that items of the same relevance are seen alike.
+    An ideal list shows relevant items first, in every possible order equally often, so
+    that items of the same relevance get the same exposure.
 
     Formula:
         EE@k = || e - e* ||^2 over groups, where e_g is the sum of p^(r-1) over the
@@ -140,11 +140,11 @@ def expected_exposure(
     Args:
         table: the lists.
         k: cutoff.
-        p: the chance to go on from one rank to the next.
+        p: the probability of going on from one rank to the next.
         rel: an item is relevant when its grade is at least this.
-        part: the loss; or one of its parts: the disparity ||e||^2, which is how
-            unevenly groups are seen, or the relevance e . e*, which is how much of the
-            exposure goes where it should. The loss is disparity - 2 relevance +
+        part: the loss; or one of its parts: the disparity ||e||^2, which says how
+            unevenly groups are seen, or the relevance e . e*, which says how much of
+            the exposure goes where it should. The loss is disparity - 2 relevance +
             ||e*||^2.
 
     Returns:
@@ -152,12 +152,12 @@ def expected_exposure(
 
     References:
         F. Diaz et al.: Evaluating stochastic rankings with expected exposure. CIKM
-        2020. https://doi.org/10.1145/3340531.3411962. By groups as A. Raj,
-        M. D. Ekstrand: Measuring fairness in ranked results. SIGIR 2022.
+        2020. https://doi.org/10.1145/3340531.3411962. For groups, as in A. Raj, M. D.
+        Ekstrand: Measuring fairness in ranked results. SIGIR 2022.
 
     Examples:
-        Three items, b relevant and of another group than a and c, at rank 2 after a:
-        seen are a 1 and b 1/2; due are b 1, a and c 1/2 + 1/4 together.
+        Of three items, b is relevant and in another group than a and c, and at rank 2
+        after a: a gets 1 and b 1/2; b should get 1, and a and c together 1/2 + 1/4.
 
         >>> import rankine as rk
         >>> makers = {"a": "big", "b": "small", "c": "big"}

@@ -1,7 +1,7 @@
 """Gain by topic, with the choices of ndeval: alpha_DCG, nERR_IA, NRBP, AP_IA, P_IA.
 
-Each topic is what some users want: an item gains for every topic that it is about, less
-each time the topic comes again.
+Each topic is what some users want: an item gains for every topic that it is about, and
+less each time the topic is repeated.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def alpha_dcg(
     scale: Literal["none", "perfect"] = "none",
     without: Without = "undefined",
 ) -> Floats:
-    """Gain of a list whose items are worth less the more topics repeat.
+    """Gain of a list whose items are worth less the more they repeat topics.
 
     Formula:
         alpha-DCG@k = sum_r 1 / log2(r + 1) sum_t J(r, t) (1 - alpha)^(c(r, t)), where
@@ -81,11 +81,11 @@ def alpha_dcg(
     Args:
         table: the lists.
         k: cutoff.
-        alpha: how much less a topic is worth each time it comes again.
+        alpha: how much less a topic is worth each time it is repeated.
         rel: an item is relevant when its grade is at least this.
-        scale: ``perfect`` divides by the value of a list of k items that are about all
-            topics that the user wants (ndeval, and with it ir_measures), of as many
-            items as the list has without k.
+        scale: ``perfect`` divides by the value of a list of k items, or without k as
+            many as the list has, that are all about every topic that the user wants
+            (ndeval, and with it ir_measures).
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
@@ -141,20 +141,20 @@ def nerr_ia(
     """Expected reciprocal rank over topics, divided by that of an ideal list.
 
     Formula:
-        nERR-IA@k = sum_r 1/r sum_t J(r, t) (1 - alpha)^(c(r, t)), over the same of a
-        list that is made greedily; J and c as in alpha-nDCG
+        nERR-IA@k = sum_r 1/r sum_t J(r, t) (1 - alpha)^(c(r, t)), divided by the same
+        sum for a list that is built greedily; J and c as in alpha-nDCG
 
     Args:
         table: the lists.
         k: cutoff.
-        alpha: the chance that an item satisfies those who want its topic.
+        alpha: the probability that an item satisfies those who want its topic.
         rel: an item is relevant when its grade is at least this.
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
         One value per user, from 0; nan without a relevant item that has topics, unless
-        `without` says otherwise. The ideal is made greedily, so a value can be a little
-        above 1.
+        `without` says otherwise. The ideal list is built greedily, so a value can be
+        slightly above 1.
 
     References:
         O. Chapelle et al.: Intent-based diversification of web search results: metrics
@@ -162,7 +162,7 @@ def nerr_ia(
         https://doi.org/10.1007/s10791-011-9167-7; the ideal list is that of ndeval.
 
     Examples:
-        War twice: 1 + (1/2) / 2, where love in second place had given 1 + 1/2.
+        War twice: 1 + (1/2) / 2, where love in second place would have given 1 + 1/2.
 
         >>> import rankine as rk
         >>> kinds = {"a": "war", "b": "war", "c": "love"}
@@ -192,7 +192,7 @@ def _check_beta(beta: float) -> None:
 
 
 def _falling(beta: float, rank: Ints) -> Floats:
-    """Return the chance to come as far as each rank."""
+    """Return the probability of reaching each rank."""
     return np.asarray(beta ** (rank - 1.0), dtype=np.float64)
 
 
@@ -206,7 +206,7 @@ def nrbp(
     rel: float = 1,
     without: Without = "undefined",
 ) -> Floats:
-    """Rank-biased precision in which topics are worth less the more they repeat.
+    """Rank-biased precision in which topics are worth less the more they are repeated.
 
     Formula:
         NRBP = (1 - (1 - alpha) beta) / N sum_r beta^(r-1) sum_t J(r, t)
@@ -216,8 +216,8 @@ def nrbp(
     Args:
         table: the lists.
         k: cutoff.
-        alpha: how much less a topic is worth each time it comes again.
-        beta: the chance to look at the next item.
+        alpha: how much less a topic is worth each time it is repeated.
+        beta: the probability of looking at the next item.
         rel: an item is relevant when its grade is at least this.
         without: users without a relevant item that has topics have no value, or 0.
 
@@ -260,7 +260,7 @@ def normalized_nrbp(
     rel: float = 1,
     without: Without = "undefined",
 ) -> Floats:
-    """NRBP divided by that of an ideal list, which is made greedily.
+    """NRBP divided by that of an ideal list, which is built greedily.
 
     Formula:
         nNRBP = NRBP / NRBP of the ideal list
@@ -268,15 +268,15 @@ def normalized_nrbp(
     Args:
         table: the lists.
         k: cutoff, of the ideal list too.
-        alpha: how much less a topic is worth each time it comes again.
-        beta: the chance to look at the next item.
+        alpha: how much less a topic is worth each time it is repeated.
+        beta: the probability of looking at the next item.
         rel: an item is relevant when its grade is at least this.
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
         One value per user, from 0; nan without a relevant item that has topics, unless
-        `without` says otherwise. The ideal is made greedily, so a value can be a little
-        above 1.
+        `without` says otherwise. The ideal list is built greedily, so a value can be
+        slightly above 1.
 
     References:
         C. L. A. Clarke, M. Kolla, O. Vechtomova: An effectiveness measure for ambiguous

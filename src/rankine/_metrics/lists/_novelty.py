@@ -1,4 +1,4 @@
-"""How new the items of a list are to people: self-information, free discovery."""
+"""How new the items of a list are to users: self-information, free discovery."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AGGREGATE = ("mean_of_ratios", "ratio_of_sums")
 
 
 def discounts(rank: Ints, discount: str) -> Floats:
-    """Return what each rank weighs."""
+    """Return the weight of each rank."""
     weight: Floats = np.ones(len(rank))
     if discount == "log2":
         weight /= np.log2(rank + 1.0)
@@ -38,7 +38,7 @@ def discounts(rank: Ints, discount: str) -> Floats:
 
 
 def counts(train: Train, by: str) -> tuple[Ints, int]:
-    """Return how often items were had, and how often all were together."""
+    """Return how often users had each item, and all items together."""
     if by == "records":
         return train.records, train.n_records
     if by == "pairs":
@@ -109,7 +109,7 @@ def novelty(
     scaled: bool = False,
     aggregate: Aggregate = "mean_of_ratios",
 ) -> Floats:
-    """How surprising the items of a list are to people: mean self-information, in bits.
+    """How surprising the items of a list are to users: mean self-information, in bits.
 
     Formula:
         Novelty@k = 1/n sum_i -log2(n_i / U), where n_i of U users had item i before
@@ -118,12 +118,14 @@ def novelty(
         table: the lists.
         k: cutoff.
         by: how many users had an item, its share of all records, or whether the user
-            has not had it (1) or has (0).
+            has not had it (1) or has had it (0).
         cold: an item that nobody had counts as if one user had had it, as much as the
-            most novel known item, as nothing, or is left out.
+            most novel known item, or as nothing, or it is left out.
         divisor: the length of the list, or k even for shorter lists.
-        scaled: divide by log2 of the number of users, so that 1 is an item of one user.
-        aggregate: the mean of all lists, or all information over all items shown.
+        scaled: divide by log2 of the number of users, so that an item that one user had
+            counts as 1.
+        aggregate: the mean over all lists, or the sum of all information divided by the
+            number of all items shown.
 
     Returns:
         One value per user, from 0; nan without a list.
@@ -136,7 +138,7 @@ def novelty(
         ``Novelty(divisor='k', scaled=True)``, its Novelty ``Novelty(by='own')``.
 
     Examples:
-        Of four users two had a and one had b: (1 + 2) / 2.
+        Of four users, two had a and one had b: (1 + 2) / 2.
 
         >>> import rankine as rk
         >>> train = {"u": ["a"], "v": ["a", "b"], "w": ["c"], "x": ["c"]}
@@ -173,7 +175,7 @@ Novelty = listed(
 def _expected(
     table: Recommended, k: int | None, info: Floats, by_rank: str, rel: float | None
 ) -> Floats:
-    """Return the mean of what items are worth, by rank, and of relevant ones only."""
+    """Return the mean worth of items, weighted by rank, and of relevant ones only."""
     top = table.top(k)
     if rel is None and by_rank == "none":
         return mean_worth(top, info)
@@ -214,7 +216,7 @@ def expected_popularity_complement(
     judged: bool = False,
     rel: float = 1,
 ) -> Floats:
-    """Chance that a user has not met an item of the list: one minus its popularity.
+    """Probability that users do not know an item of the list: 1 minus its popularity.
 
     Formula:
         EPC@k = sum_r d(r) (1 - n_i / U) / sum_r d(r), where n_i of U users had the item
@@ -229,7 +231,7 @@ def expected_popularity_complement(
 
     Returns:
         One value per user, 0 to 1; nan without a list, and, with `judged`, for users
-        without a relevant item. An item that nobody had is 1.
+        without a relevant item. An item that nobody had counts as 1.
 
     References:
         S. Vargas, P. Castells: Rank and relevance in novelty and diversity metrics for
@@ -270,11 +272,11 @@ def expected_free_discovery(
     rel: float = 1,
     cold: Cold = "most",
 ) -> Floats:
-    """How surprising it is to come upon the items of a list freely, in bits.
+    """How surprising it is to discover the items of a list by chance, in bits.
 
     Formula:
-        EFD@k = sum_r d(r) (-log2 (n_i / n)) / sum_r d(r), where n_i of all n pairs of
-        a user and an item are of the item i at rank r
+        EFD@k = sum_r d(r) (-log2 (n_i / n)) / sum_r d(r), where n_i of all n pairs of a
+        user and an item have the item i at rank r
 
     Args:
         table: the lists.
@@ -283,7 +285,7 @@ def expected_free_discovery(
         judged: only relevant items are worth anything.
         rel: an item is relevant when its grade is at least this.
         cold: an item that nobody had counts as much as the most novel known item, as if
-            it had one record, as nothing, or is left out.
+            it had one record, or as nothing, or it is left out.
 
     Returns:
         One value per user, from 0; nan without a list, and, with `judged`, for users

@@ -1,4 +1,4 @@
-"""How well known the items of a list are: popularity, and the long tail."""
+"""How popular the items of a list are: popularity, and the long tail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def popularity(
     """How popular the items of a list are on average.
 
     Formula:
-        Popularity@k = 1/n sum_i n_i, where n_i records are of item i
+        Popularity@k = 1/n sum_i n_i, where n_i is the number of records of item i
 
     Args:
         table: the lists.
@@ -37,7 +37,8 @@ def popularity(
         share: return a share of all records, or of all users, instead of a count.
 
     Returns:
-        One value per user, from 0; nan without a list. An item that nobody had is 0.
+        One value per user, from 0; nan without a list. An item that nobody had counts
+        as 0.
 
     References:
         H. Yin et al.: Challenging the long tail recommendation. VLDB 2012, as average
@@ -111,10 +112,10 @@ def long_tail(
         table: the lists.
         k: cutoff.
         tail: the size of the tail.
-        of: the least popular items that together have at most this share of all
-            interactions; or, with ``items``, this share of all items, at least one.
-            Equally popular items are never split: by interactions they are left out if
-            they do not all fit, and with ``items`` the tail grows to include them.
+        of: the tail is the least popular items that together have at most this share of
+            all interactions; or, with ``items``, this share of all items, at least one.
+            Equally popular items are never split: with interactions, they are left out
+            if they do not all fit; with ``items``, the tail grows to include them.
         cold: items that nobody had are in the tail, or not.
 
     Returns:
@@ -122,13 +123,13 @@ def long_tail(
 
     References:
         H. Abdollahpouri, R. Burke, B. Mobasher: Managing popularity bias in recommender
-        systems with personalized re-ranking. FLAIRS 2019, as APLT. As Elliot's APLT
-        except for equally popular items, which it cuts in the order they come, and new
-        ones, which are not in its tail. RecBole's TailPercentage uses a tenth of the
-        items.
+        systems with personalized re-ranking. FLAIRS 2019, as APLT. As Elliot's APLT,
+        except for equally popular items, which Elliot splits in the order given, and
+        new items, which are not in its tail. RecBole's TailPercentage uses a tenth of
+        the items.
 
     Examples:
-        Of ten records eight are of a, so that b and c, with one each, are the tail.
+        Of ten records, eight are of a, so b and c, with one each, are the tail.
 
         >>> import rankine as rk
         >>> train = {n: ["a"] for n in range(8)} | {8: ["b"], 9: ["c"]}

@@ -1,4 +1,4 @@
-"""Lists against what their users did: serendipity, and calibration of tastes."""
+"""Lists compared with what their users did: serendipity, and calibration of tastes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = Literal["popularity", "distance", "users"]
 
 
 def _ranks(records: Ints) -> Ints:
-    """Rank items by popularity, the most popular first, equal ones alike; 0 if new."""
+    """Rank items by popularity, the most popular first, with ties; 0 if new."""
     _, rank = np.unique(-records, return_inverse=True)
     place: Ints = np.where(records > 0, rank + 1, 0)
     return place
@@ -37,7 +37,7 @@ def _unlikely(table: Recommended, train: Train, item: Ints, rank: Ints) -> Float
 
 
 def _unlike(table: Recommended, top: Top, train: Train, by: str) -> Floats:
-    """Return how unlike what the user had an item is; nan where nobody can say."""
+    """Return how different an item is from what the user had; nan if unknown."""
     if table.distance is not None and by == "features":
         return _apart(table, top, train)
     way, profile = directions(table, by), train.profile
@@ -63,7 +63,7 @@ def serendipity(
     rel: float = 1,
     method: Method = "popularity",
 ) -> Floats:
-    """How far a list is both unexpected and relevant.
+    """Degree to which a list is both unexpected and relevant.
 
     Formula:
         Serendipity@k = 1/n sum_i unexpected(i) relevant(i), where unexpected(i) is, by
@@ -75,9 +75,9 @@ def serendipity(
         table: the lists.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        method: what makes an item unexpected: that it is ranked here above more popular
-            ones; that its features are unlike those of the user's items (``distance``);
-            or that it was had by other users than the user's items were (``users``).
+        method: what makes an item unexpected: it is ranked above more popular ones; its
+            features differ from those of the user's items (``distance``); or other
+            users had it than had the user's items (``users``).
 
     Returns:
         One value per user, from 0. By popularity, an item that nobody had is as
@@ -86,12 +86,12 @@ def serendipity(
 
     References:
         M. Ge, C. Delgado-Battenfeld, D. Jannach: Beyond accuracy: evaluating
-        recommender systems by coverage and serendipity. RecSys 2010.
-        By popularity as RecTools; by distance and by users as recommenders, whose
-        relevance is 1 for all items unless it is given.
+        recommender systems by coverage and serendipity. RecSys 2010. By popularity, as
+        in RecTools; by distance and by users, as in recommenders, whose relevance is 1
+        for all items unless it is given.
 
     Examples:
-        Of four items a is the most popular, c the third, and relevant at rank 1:
+        Of four items, a is the most popular; c is the third, and relevant at rank 1:
         (1 - 2/4) / 2.
 
         >>> import rankine as rk
@@ -172,7 +172,7 @@ def calibration(
         https://doi.org/10.1145/3240323.3240372
 
     Examples:
-        Half drama, half comedy before, and drama alone now:
+        Half drama and half comedy before, and only drama now:
         1/2 ln(1/2 / (0.99 + 0.005)) + 1/2 ln(1/2 / 0.005).
 
         >>> import rankine as rk

@@ -1,4 +1,4 @@
-"""Whether lists are as they should be: full, and without repeats."""
+"""Whether lists are complete and without repeats."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def sufficient_reco(
 
     Args:
         table: the lists.
-        k: cutoff; ranks that are left out are places without an item.
+        k: cutoff; missing ranks are places without an item.
         deep: return the share of the k places that have an item.
 
     Returns:
         One value per user of the run, 0 to 1.
 
     References:
-        As SufficientReco in RecTools. UserCoverage asks for the users who should have
-        a list, and may have none.
+        As SufficientReco in RecTools. UserCoverage also counts users who should have a
+        list but have none.
 
     Examples:
-        Of two places one is filled.
+        One of two places is filled.
 
         >>> import rankine as rk
         >>> lists = {"u": ["a", "b"], "v": ["c"]}
@@ -57,7 +57,7 @@ SufficientReco = listed("SufficientReco", sufficient_reco, ordered=False)
 def unrepeated_reco(
     table: Recommended, *, k: int | None = None, deep: bool = False
 ) -> Floats:
-    """Whether no item stands twice in the list of a user.
+    """Whether no item appears twice in the list of a user.
 
     Formula:
         UnrepeatedReco@k = 1 if the items of R_u@k are all different, else 0; with deep,
@@ -77,7 +77,7 @@ def unrepeated_reco(
         As UnrepeatedReco in RecTools.
 
     Examples:
-        Of three items one repeats another.
+        One of three items repeats another.
 
         >>> import rankine as rk
         >>> lists = {"u": ["a", "a", "b"], "v": ["c"]}

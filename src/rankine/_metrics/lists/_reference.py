@@ -1,4 +1,4 @@
-"""How lists compare with those that another recommender gives the same users."""
+"""How lists compare with those of another recommender for the same users."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shared_items(table: Recommended, shown: Top, ref_k: int | None) -> Floats:
 def intersection(
     table: Recommended, *, k: int | None = None, ref_k: int | None = None
 ) -> Floats:
-    """Share of the items of a list that another recommender gives the user as well.
+    """Share of the items of a list that another recommender also shows to the user.
 
     Formula:
         Intersection@k = |R_u@k and S_u@ref_k| / |R_u@k|, where S is the reference
@@ -46,7 +46,7 @@ def intersection(
         As Intersection in RecTools.
 
     Examples:
-        Of a and b, the other recommender has a first and b second.
+        The other recommender shows a first and b second.
 
         >>> import rankine as rk
         >>> metrics = ["Intersection@2", "Intersection(ref_k=1)@2"]

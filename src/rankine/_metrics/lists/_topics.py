@@ -105,7 +105,7 @@ def subtopic_recall(
     of: Of = "wanted",
     without: Without = "undefined",
 ) -> Floats:
-    """Share of the topics that a list has something about.
+    """Share of the topics that a list covers.
 
     Formula:
         SubtopicRecall@k = |topics of relevant items in R_u@k| / |topics of relevant
@@ -193,10 +193,11 @@ def greedy_ideal(
     alpha: float,
     discount: Callable[[float], float] = _log2,
 ) -> Floats:
-    """Return the gain of an ideal list: at each rank, what adds most to those above.
+    """Return the gain of an ideal list: at each rank, the item that adds most.
 
-    All users go down their lists together. Of items that add the same, that with the
-    largest id is taken, as ndeval does; ids that are numbers are compared as numbers.
+    The lists of all users are built rank by rank together. Of items that add the same,
+    the one with the largest id is taken, as in ndeval; ids that are numbers are
+    compared as numbers.
     """
     ideal = np.zeros(table.n_queries)
     owner, topic, judgement = relevant_topics(table, rel)
@@ -241,25 +242,25 @@ def alpha_ndcg(
     longer: int = 0,
     without: Without = "undefined",
 ) -> Floats:
-    """Normalised gain of a list whose items are worth less the more topics repeat.
+    """Normalised gain of a list whose items are worth less the more they repeat topics.
 
     Formula:
         alpha-DCG@k = sum_r 1 / log2(r + 1) sum_t J(r, t) (1 - alpha)^(c(r, t)), where
         J(r, t) is 1 if the item at rank r is relevant and about topic t, and c counts
-        such items above it; divided by that of a list that is made greedily
+        such items above it; divided by that of a list that is built greedily
 
     Args:
         table: the lists.
         k: cutoff.
-        alpha: how much less a topic is worth each time it comes again.
+        alpha: how much less a topic is worth each time it is repeated.
         rel: an item is relevant when its grade is at least this.
         longer: by how many items the ideal list is longer than k.
         without: users without a relevant item that has topics have no value, or 0.
 
     Returns:
         One value per user, from 0; nan without a relevant item that has topics, unless
-        `without` says otherwise. The ideal is made greedily, as finding the best one
-        takes too long; so a value can be a little above 1.
+        `without` says otherwise. The ideal list is built greedily, as finding the best
+        one takes too long; so a value can be slightly above 1.
 
     References:
         C. L. A. Clarke et al.: Novelty and diversity in information retrieval
@@ -406,7 +407,7 @@ def err_ia(
 
 
 def _perfect(max_grade: float, k: int | None) -> float:
-    """Return the reciprocal rank that is expected where all items satisfy most."""
+    """Return the expected reciprocal rank if all items have the largest grade."""
     stop = (2**max_grade - 1) / 2**max_grade
     if k is None:
         # The sum of (1 - stop)^(r - 1) / r over all ranks is a logarithm.
@@ -416,7 +417,7 @@ def _perfect(max_grade: float, k: int | None) -> float:
 
 
 def _likes(table: Recommended, topics: Topics) -> Floats:
-    """Return how the items of each user spread over topics, each topic counting one."""
+    """Return how the items of each user spread over topics, each counted once."""
     counts = np.zeros((table.n_queries, topics.n))
     pairs = [
         members.owner * table.n_items + members.member

@@ -44,9 +44,9 @@ def topic_entropy(
 ) -> Floats:
     """How evenly the items of a list are spread over topics, in bits.
 
-    0 if all items of the list are about one topic, and the logarithm of the number of
-    topics if each of these has an equal share. Not to be confused with Entropy, which
-    is one number for all lists: how evenly they show the items.
+    It is 0 if all items of the list are about one topic, and the logarithm of the
+    number of topics if each has an equal share. It is not Entropy, which is one number
+    for all lists: how evenly they show the items.
 
     Formula:
         TopicEntropy@k = - sum_t q(t) log2 q(t), where q(t) = m(t) / sum_s m(s), and
@@ -56,16 +56,17 @@ def topic_entropy(
     Args:
         table: the lists.
         k: cutoff.
-        p: the persistence of a reader, who goes on to the next rank with this chance,
-            so that lower ranks count less; without it all ranks count the same.
+        p: the persistence of a reader, who goes on to the next rank with this
+            probability, so that lower ranks count less; without it, all ranks count the
+            same.
         several: an item with several topics gives a part to each (``split``), or counts
             whole for each of them (``whole``).
-        smoothing: what is added to the amount of every topic that there is, whether
-            the list has it or not.
+        smoothing: what is added to the amount of every existing topic, whether the list
+            has it or not.
 
     Returns:
         One value per user, from 0 to the logarithm of the number of topics; nan for an
-        empty list, and without smoothing for one whose items have no topics.
+        empty list and, without smoothing, for a list whose items have no topics.
 
     References:
         C. E. Shannon: A mathematical theory of communication. Bell System Technical
@@ -74,8 +75,8 @@ def topic_entropy(
         rank_biased_entropy the same with ``p=0.85``.
 
     Examples:
-        Two films of war and one of love: -2/3 log2(2/3) - 1/3 log2(1/3). For a reader
-        who stops after half of the ranks, war has 1 + 1/2 and love 1/4.
+        Two films about war and one about love: -2/3 log2(2/3) - 1/3 log2(1/3). For a
+        reader who goes on with probability 1/2, war has 1 + 1/2 and love 1/4.
 
         >>> import rankine as rk
         >>> kinds = {"a": "war", "b": "war", "c": "love"}
@@ -111,17 +112,18 @@ TopicEntropy = listed(
 
 @by_parts
 def topic_diversity(table: Recommended, *, k: int | None = None) -> Floats:
-    """How many topics the items of a list are about, for each item that it may have.
+    """Number of topics that the items of a list are about, divided by k.
 
-    Unlike SubtopicRecall, it asks neither what the user wants nor how many topics there
-    are.
+    Unlike SubtopicRecall, it depends neither on what the user wants nor on how many
+    topics there are.
 
     Formula:
         TopicDiversity@k = |topics of the items in R_u@k| / k
 
     Args:
         table: the lists.
-        k: cutoff; the topics are divided by the length of the list if there is none.
+        k: cutoff; if there is none, the number of topics is divided by the length of
+            the list.
 
     Returns:
         One value per user, from 0; at most 1 where no item has several topics. nan for
@@ -131,7 +133,7 @@ def topic_diversity(table: Recommended, *, k: int | None = None) -> Floats:
         RePlay's CategoricalDiversity, for items of one category each.
 
     Examples:
-        War and love in a list of three items, of which five were asked for: 2/5.
+        War and love in a list of three items, where five were asked for: 2/5.
 
         >>> import rankine as rk
         >>> kinds = {"a": "war", "b": "war", "c": "love"}

@@ -1,7 +1,7 @@
-"""Numbers of whole runs without each of their lists in turn, in one pass.
+"""Numbers for whole runs without each of their lists in turn, in one pass.
 
-A list gives a few counts to the sums that such a number is made of. They are taken off
-for all lists at once, so that nothing is computed anew.
+A list adds a few counts to the sums that make up such a number. They are subtracted for
+all lists at once, so that nothing is recomputed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Counts:
         table: the lists.
         user, item: the list and the item of each entry; a list has an item once.
         times: how often the list shows it.
-        length: of each list.
+        length: the length of each list.
         rows: how often all lists show each item.
         by_list: the same, where every list gives 1 / length to each of its rows.
     """
@@ -126,7 +126,7 @@ def user_coverage_without(
     """Return the share of users with a list, or their number, without each user."""
     if share and table.judged is None and table.n_queries:
         msg = (
-            "UserCoverage is compared by users with judgements, as those without a "
+            "UserCoverage can be compared only with judgements, as users without a "
             "list count too; give qrels, or write UserCoverage(share=False)"
         )
         raise ParameterError(msg)

@@ -62,7 +62,7 @@ class Directions(NamedTuple):
         return square
 
     def products(self, item: Ints, starts: Ints, other: Ints, begins: Ints) -> Floats:
-        """Return the product of the sums of two lists each."""
+        """Return the products of the sums of pairs of lists."""
         product = np.zeros(len(starts) - 1)
         for lists in self._parts(item, starts, other, begins):
             product[lists] = dots(
@@ -108,8 +108,8 @@ def dots(first: Any, second: Any) -> Floats:
 def directions(table: Recommended, by: str) -> Directions:
     """Return the directions of items, by their features or by the users who had them.
 
-    An item whose features are all 0, or whom nobody had, has no direction: its cosine
-    with all is 0.
+    An item whose features are all 0, or that nobody had, has no direction: its cosine
+    with every item is 0.
     """
     if ("directions", by) not in table.memo:
         make = _of_users if by == "users" else _of_features

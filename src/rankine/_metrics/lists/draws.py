@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_draws(sample: object, runs: object, seed: object, *, least: int) -> None:
-    """Refuse what is no way to draw samples."""
+    """Refuse parameters with which samples cannot be drawn."""
     if sample is not None:
         check_count("sample", sample, least=least)
     check_count("runs", runs, least=1)
@@ -25,7 +25,7 @@ def check_draws(sample: object, runs: object, seed: object, *, least: int) -> No
 def draws(n_users: int, sample: int, runs: int, seed: int) -> Iterator[Ints]:
     """Go through samples of users, by their numbers.
 
-    Each has a seed of its own, which is drawn first.
+    Each sample has its own seed, which is drawn first.
     """
     for draw in np.random.default_rng(seed).integers(0, runs * 10, runs):
         rng = np.random.default_rng(draw)

@@ -53,7 +53,7 @@ def listed(name: str, kernel: Kernel, **facts: Any) -> ListMetric:
 
 
 def by_parts(kernel: Kernel) -> Kernel:
-    """Look at some users at a time where users times topics are too many."""
+    """Handle a few users at a time if users times topics are too many."""
 
     @wraps(kernel)
     def values(table: Recommended, **parameters: Any) -> Floats:
@@ -81,7 +81,7 @@ def mean_of(top: Top, values: Floats, weights: Floats | None = None) -> Floats:
 def mean_worth(top: Top, worth: Floats) -> Floats:
     """Return the mean of what the items of each list are worth.
 
-    Items whose worth is nan are left out; nan for lists without any other.
+    Items whose worth is nan are left out; a list without other items is nan.
     """
     total, n = worths(top, worth)
     return share(total, n)

@@ -50,11 +50,11 @@ def auc(
             queries.
         tied: a pair of equal scores counts as ``half``, is ``right`` or ``wrong`` (as
             in Cornac), or follows the order of the items in the list (``order``).
-        single: without a pair there is no value; or it is 0 (torchmetrics); or 1 if
-            all items of the list are relevant and 0 if none is (``by_kind``, RePlay).
-            The last two apply to queries with relevant items; for the others, the
+        single: the value of a query without a pair: none; 0 (torchmetrics); or 1 if all
+            items of the list are relevant and 0 if none is (``by_kind``, RePlay). The
+            last two apply to queries with relevant items; for the others, the
             convention decides, in `empty_truth`.
-        catalog: number of items in the catalogue, for that universe.
+        catalog: number of items in the catalogue, for ``universe='catalogue'``.
 
     Returns:
         One value per query, 0 to 1; nan without pairs, or without relevant items.
@@ -66,7 +66,8 @@ def auc(
         https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples:
-        Relevant at ranks 1 and 3, others at 2 and 4: right are 1-2, 1-4 and 3-4 of 4.
+        Relevant at ranks 1 and 3, others at 2 and 4: of 4 pairs, 1-2, 1-4 and 3-4 are
+        right.
 
         >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
@@ -74,7 +75,7 @@ def auc(
         >>> rk.evaluate(qrels, run, "AUC").mean
         {'AUC': 0.75}
 
-        Judged items only: 1-2 right, 3-2 wrong.
+        Judged items only: 1-2 is right, 3-2 is wrong.
 
         >>> rk.evaluate(qrels, run, "AUC(universe='matched')").mean
         {"AUC(universe='matched')": 0.5}
@@ -168,7 +169,7 @@ def _wrong_pairs(
 
 
 def _cut(table: Judged, k: int | None, *, keep_ties: bool) -> Judged:
-    """Cut the lists at k; without ties, take the list's own order for theirs."""
+    """Cut the lists at k; if pairs follow the list, replace ties by its order."""
     from dataclasses import replace  # noqa: PLC0415
 
     keep = table.rank <= k if k is not None else table.rank > 0

@@ -48,7 +48,7 @@ def average_precision(
         divisor: D: ``R``, all relevant items (trec_eval, ranx, RELISON); ``min_k_R``,
             what fits above the cutoff (Jurity, RankSys, Spark, RecBole);
             ``min_R_list``, what fits into the list (LensKit); ``hits``, those found
-            (torchmetrics); ``k``; ``none``, the bare sum.
+            (torchmetrics); ``k``; ``none``, no division.
         terms: ``hits``, or ``all_ranks``: P@i at every rank up to k (Elliot's MAP).
         ties: ``average``, ``best`` or ``worst`` order of tied items; or ``last``:
             each of them counts as if it were the last (scikit-learn's label ranking
@@ -86,13 +86,13 @@ def average_precision(
     if ties == "last":
         check_binary(k, rel, None)
         if terms == "all_ranks":
-            msg = "AP has no value for ties='last' with terms='all_ranks'"
+            msg = "AP cannot combine ties='last' with terms='all_ranks'"
             raise ParameterError(msg)
         total = _precision_at_last(table, k, rel)
         return _divided(table, total, k, rel, divisor, None)
     check_binary(k, rel, ties)
     if ties and divisor == "hits" and terms == "all_ranks":
-        msg = "AP has no value over ties for divisor='hits' with terms='all_ranks'"
+        msg = "AP cannot combine ties with divisor='hits' and terms='all_ranks'"
         raise ParameterError(msg)
     if terms == "all_ranks":
         total = _precision_at_every_rank(table, k, rel, ties)
@@ -133,7 +133,7 @@ def _precision_at_last(table: Judged, k: int | None, rel: float) -> Floats:
 def _precision_at_hits(
     table: Judged, k: int | None, rel: float, divisor: str, ties: Ties | None
 ) -> Floats:
-    """Sum P@i over the hits within k; over ties by their number, where that divides."""
+    """Sum P@i over the hits within k; with ties, over their number if that divides."""
     if ties == "average":
         return average_precision_sum(table, rel, k, over_hits=divisor == "hits")
     if ties and divisor == "hits":
@@ -286,7 +286,7 @@ def reciprocal_rank(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         variant: ``first``, or ``sum``: the sum of 1 / rank over all hits, which some
-            study notes print and which exceeds 1 with two hits.
+            study notes print and which can exceed 1.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -296,7 +296,7 @@ def reciprocal_rank(
         E. M. Voorhees: The TREC-8 question answering track report. 1999.
 
     Examples:
-        The first hit stands at rank 2: 1 / 2.
+        The first hit is at rank 2: 1 / 2.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
@@ -365,8 +365,8 @@ def r_precision(
         table: the joined table.
         k: cutoff, beyond which nothing is found even if R is larger.
         rel: an item is relevant when its grade is at least this.
-        misses: a query for which nothing is found counts as 0, or is ``undefined``, as
-            in recommenders.
+        misses: whether a query for which nothing is found counts as 0 or is
+            ``undefined``, as in recommenders.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.

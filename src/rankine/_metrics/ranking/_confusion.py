@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_catalog_holds(table: Judged, rel: float, size: float) -> None:
-    """Refuse a catalogue that is smaller than what a query retrieves or wants."""
+    """Refuse a catalogue that is smaller than what a query retrieves or should find."""
     missed = table.n_relevant(rel) - found_within(table, None, rel)
     check_size(table.length() + missed, size)
 
@@ -77,9 +77,9 @@ def fall_out(
         table: the joined table.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        universe: which items that are not relevant there are: those of the catalogue,
-            or only those of the whole list (torchmetrics).
-        catalog: number of items in the catalogue, for that universe.
+        universe: which items count as not relevant: those of the catalogue, or only
+            those of the whole list (torchmetrics).
+        catalog: number of items in the catalogue, unless ``universe='list'``.
 
     Returns:
         One value per query, 0 to 1, lower is better; nan if all items are relevant.
@@ -88,7 +88,7 @@ def fall_out(
         C. J. van Rijsbergen: Information Retrieval, 2nd ed., chapter 7. 1979.
 
     Examples:
-        One miss shown, 10 - 2 items not relevant: 1 / 8.
+        One miss is shown, and 10 - 2 items are not relevant: 1 / 8.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
@@ -160,7 +160,7 @@ def accuracy(
         >>> rk.evaluate(qrels, run, "Accuracy(catalog=10)@2").mean
         {'Accuracy(catalog=10)@2': 0.8}
 
-        One hit alone, filled up with a miss: 8 are rightly left out, (1 + 8) / 10.
+        One hit, padded with a miss: 8 items are rightly left out, (1 + 8) / 10.
 
         >>> qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
         >>> rk.evaluate(qrels, run, "Accuracy(padded=True)@2", catalog=10).mean

@@ -211,7 +211,7 @@ def judged_share(
         table: the joined table.
         k: cutoff.
         negative: a grade below 0 means ``unjudged``, as in trec_eval, or is a grade
-            like others (``judged``, ir_measures).
+            like any other (``judged``, ir_measures).
 
     Returns:
         One value per query, 0 to 1; 0 for an empty list.
@@ -258,14 +258,14 @@ def unjudged_share(table: Judged, *, k: int | None = None) -> Floats:
         k: cutoff; the length of the list if not given.
 
     Returns:
-        One value per query, 0 to 1. A short list is divided by k all the same, as
-        trec_eval does, so Judged@k and Unjudged@k add up to 1 only for full lists.
+        One value per query, 0 to 1. The divisor is k even for a short list, as in
+        trec_eval, so Judged@k and Unjudged@k add up to 1 only for full lists.
 
     References:
         trec_eval 10, m_unjudged.c.
 
     Examples:
-        Two of three are not judged, of five places: 2 / 5.
+        Of five places, two hold an unjudged item: 2 / 5.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}

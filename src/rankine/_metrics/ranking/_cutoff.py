@@ -34,7 +34,7 @@ def found_within(
     min_score: float | None = None,
     ties: Ties | None = None,
 ) -> Floats:
-    """Count each query's hits down to rank k; expect them where ties are averaged."""
+    """Count each query's hits down to rank k; expected hits where ties are averaged."""
     if ties == "average":
         row = table.hits(rel).row
         weight = share_within(table.above[row], table.tied[row], k)
@@ -52,7 +52,7 @@ def found_within(
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide, with nan for nothing by nothing and no warning."""
+    """Divide, with nan for 0 / 0 and without a warning."""
     if denominator.all():
         return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -114,12 +114,12 @@ def precision(
         rel: an item is relevant when its grade is at least this.
         divisor: ``k``; ``list``: min(k, list length), as Jurity and LensKit do;
             ``min_k_R``: min(k, number of relevant items).
-        min_score: only items with at least this score are recommended at all.
+        min_score: items below this score do not count as retrieved.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
-        One value per query, 0 to 1. An empty list has 0; ``min_k_R`` without relevant
-        items is nan.
+        One value per query, 0 to 1; 0 for an empty list, and nan for ``min_k_R``
+        without relevant items.
 
     References:
         C. J. van Rijsbergen: Information Retrieval, 2nd ed., chapter 7. 1979.
@@ -132,8 +132,8 @@ def precision(
         >>> rk.evaluate(qrels, run, "P@2").mean
         {'P@2': 0.5}
 
-        Of five wanted places the list fills three, two of them with hits: 2 / 5 by
-        the cutoff, 2 / 3 by the list, 2 / min(5, 2) by what there is to find.
+        The list fills three of five places, two of them with hits: 2 / 5 by the cutoff,
+        2 / 3 by the list, 2 / min(5, 2) by what there is to find.
 
         >>> rk.evaluate(qrels, run, "P@5").mean
         {'P@5': 0.4}
@@ -206,9 +206,9 @@ def recall(
         table: the joined table.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        divisor: ``R``; ``min_k_R``: what the first k ranks can hold at most,
-            min(k, R), as LensKit does.
-        min_score: only items with at least this score are recommended at all.
+        divisor: ``R``; ``min_k_R``: the most that the first k ranks can hold, min(k,
+            R), as LensKit does.
+        min_score: items below this score do not count as retrieved.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -292,7 +292,7 @@ def f_measure(
         rel: an item is relevant when its grade is at least this.
         beta: how many times more recall counts than precision.
         divisor: what precision divides by, as in P.
-        min_score: only items with at least this score are recommended at all.
+        min_score: items below this score do not count as retrieved.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
@@ -360,17 +360,17 @@ def success(
         table: the joined table.
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
-        ties: ``average`` gives the probability; ``best`` or ``worst`` the bounds.
+        ties: ``average`` gives the probability, ``best`` and ``worst`` the bounds.
 
     Returns:
-        One value per query, 0 or 1 (between them for averaged ties).
+        One value per query, 0 or 1 (in between for averaged ties).
 
     References:
         trec_eval, m_success.c. Also called hit rate, and top-k accuracy in study notes;
         scikit-learn's top_k_accuracy_score is something else.
 
     Examples:
-        The first hit stands at rank 2.
+        The first hit is at rank 2.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}
@@ -410,7 +410,7 @@ def hit_count(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
-        aggregate: over queries the ``sum``, or the ``mean`` (ranx).
+        aggregate: the ``sum`` over queries, or the ``mean`` (ranx).
 
     Returns:
         One count per query, 0 or more.

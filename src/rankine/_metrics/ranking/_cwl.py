@@ -1,13 +1,13 @@
 """Rates of gain of a reader who goes on or stops: BPM, INSQ, INST.
 
 In the C/W/L framework, a metric is the gain per item that a reader looks at: with C(i),
-the chance to go on after rank i, and g(i), the gain there,
+the probability of going on after rank i, and g(i), the gain there,
 
     M = sum of w(i) g(i) / sum of w(i), with w(1) = 1 and w(i + 1) = w(i) C(i).
 
-Ranks go on without end, or to the last that a reader can reach; below the list is
-nothing to gain. Only ranks with a gain are looked at here: the weights between them
-have sums in closed form.
+Ranks go on without end, or to the last that a reader can reach; below the list there is
+nothing to gain. Only ranks with a gain are visited here: the weights between them have
+sums in closed form.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def bejeweled_player_model(
     max_grade: float | None = None,
     min_grade: float = 0,
 ) -> Floats:
-    """Gain per item of a reader who stops when the goal or the patience is reached.
+    """Gain per item for a reader who stops when the goal or the patience is reached.
 
     This is the static model: goal and patience stay the same along the list.
 
@@ -152,11 +152,10 @@ def bejeweled_player_model(
 
     Args:
         table: the joined table.
-        k: the patience: how many items are looked at at most; the whole list if not
-            given.
+        k: the patience: the most items that are looked at; the whole list if not given.
         T: the goal: the gain after which the reader stops.
         max_grade: the grade that is worth 1; the highest of all judgements if not
-            given, so values of different data cannot be compared.
+            given, so that values on different data cannot be compared.
         min_grade: the grade up to which an item is worth 0.
 
     Returns:
@@ -175,7 +174,7 @@ def bejeweled_player_model(
         >>> rk.evaluate(qrels, run, "BPM@10").mean
         {'BPM@10': 0.5}
 
-        A patience of 2 ends before: (1/2) / 2.
+        A patience of 2 ends earlier: (1/2) / 2.
 
         >>> rk.evaluate(qrels, run, "BPM@2").mean
         {'BPM@2': 0.25}
@@ -206,18 +205,18 @@ def insq(
     min_grade: float = 0,
     longest: int | None = None,
 ) -> Floats:
-    """Gain per item of a reader who expects T relevant items, and grows more patient.
+    """Gain per item for a reader who expects T relevant items and grows more patient.
 
     Formula:
         INSQ = sum of w(i) g(i) / sum of w(i), w(i) = (2T / (i + 2T - 1))^2
 
     Args:
         table: the joined table.
-        T: how much gain the reader expects; about 2T + 1/2 items are looked at.
+        T: how much gain the reader expects; the reader looks at about 2T + 1/2 items.
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
-        longest: the last rank that is looked at; without end if not given. cwl_eval
+        longest: the last rank that is looked at; unlimited if not given. cwl_eval
             ends at 1,000.
 
     Returns:
@@ -253,7 +252,7 @@ def inst(
     min_grade: float = 0,
     longest: int | None = None,
 ) -> Floats:
-    """Gain per item of a reader who expects T and stops sooner as it is gained.
+    """Gain per item for a reader who expects a gain of T and stops sooner as it comes.
 
     Formula:
         INST = sum of w(i) g(i) / sum of w(i), where
@@ -266,7 +265,7 @@ def inst(
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
-        longest: the last rank that is looked at; without end if not given. cwl_eval
+        longest: the last rank that is looked at; unlimited if not given. cwl_eval
             ends at 1,000.
 
     Returns:

@@ -312,8 +312,8 @@ def dcg(
             ``exponential_rel``, 2^(grade - rel + 1) - 1 (RankSys, Elliot); or a table
             {grade: gain}, in which grades that are not listed keep their own value.
         discount: ``log2``, 1 / log2(i + 1); ``log``, the same with another base;
-            ``jk``, none below rank `base`, then 1 / log_base(i); ``reciprocal``, 1 / i;
-            ``none``.
+            ``jk``, no discount before rank `base`, then 1 / log_base(i);
+            ``reciprocal``, 1 / i; ``none``.
         base: the base of the logarithm, for ``log`` and ``jk``.
         rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
@@ -338,7 +338,7 @@ def dcg(
         >>> rk.evaluate(qrels, run, "DCG(gain='exponential')").mean
         {"DCG(gain='exponential')": 6.5}
 
-        Without discount below rank 2, then log2: 2 / 1 + 3 / log2(3).
+        No discount before rank 2, then log2: 2 / 1 + 3 / log2(3).
 
         >>> rk.evaluate(qrels, run, "DCG(discount='jk')").mean
         {"DCG(discount='jk')": 3.8928}
@@ -389,7 +389,7 @@ def ndcg(
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
-        One value per query, 0 to 1 (``given@k`` can exceed it); nan if nothing can be
+        One value per query, 0 to 1 (``given@k`` can exceed 1); nan if nothing can be
         gained.
 
     References:
@@ -406,8 +406,8 @@ def ndcg(
         >>> rk.evaluate(qrels, run, "nDCG").mean
         {'nDCG': 0.3869}
 
-        Cut at 1 with an ideal that is not cut: 0 / ...; exponential gain is the same
-        for grades 0 and 1.
+        Cut at 1, with an ideal list that is not cut: 0 / ...; the exponential gain is
+        the same for grades 0 and 1.
 
         >>> rk.evaluate(
         ...     qrels, run, ["nDCG(ideal='judged')@1", "nDCG(gain='exponential')"]

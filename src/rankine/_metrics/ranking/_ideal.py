@@ -1,4 +1,4 @@
-"""Compat: how near a ranking comes to an ideal one."""
+"""Compat: how close a ranking comes to an ideal one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def compatibility(
 ) -> Floats:
     """Rank-biased overlap with the ideal ranking that is nearest to the list.
 
-    An ideal ranking has the relevant items by falling grade; items of one grade stand
-    in the order in which the list has them.
+    An ideal ranking has the relevant items by decreasing grade; items of the same grade
+    are in the order in which the list has them.
 
     Formula:
-        Compat = sum over depths d of p^(d-1) |L(1..d) and I(1..d)| / d, over the same
-        of the ideal ranking with itself
+        Compat = sum over depths d of p^(d-1) |L(1..d) and I(1..d)| / d, divided by the
+        same sum for the ideal ranking and itself
 
     Args:
         table: the joined table.
@@ -39,7 +39,7 @@ def compatibility(
             of all p^(d-1) if it is short.
         depth: the last depth d: ``endless``, as in the authors' own program, which ends
             at 1,000; or the length of the longer of the two ``lists`` (ir_measures), so
-            that another item at the end of a list raises its value.
+            that an additional item at the end of a list raises its value.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.
@@ -57,7 +57,7 @@ def compatibility(
         >>> rk.evaluate(qrels, run, "Compat(p=0.5)").mean
         {'Compat(p=0.5)': 0.4358}
 
-        Down to depth 2 alone: 0.5 of 1 + 0.5.
+        Only down to depth 2: 0.5 of 1 + 0.5.
 
         >>> rk.evaluate(qrels, run, "Compat(p=0.5,depth='lists')").mean
         {"Compat(p=0.5,depth='lists')": 0.3333}
@@ -93,7 +93,7 @@ def compatibility(
 
 
 def _ideal_rank(table: Judged, row: Ints) -> Ints:
-    """Return where the relevant rows of a table stand in its ideal ranking."""
+    """Return the ranks of the relevant rows of a table in its ideal ranking."""
     pool, query = table.pool, table.query[row]
     # How many judged items of the query have a larger grade, whether shown or not.
     levels, number = np.unique(-pool.grade, return_inverse=True)

@@ -26,9 +26,9 @@ def _before(table: Judged, marked: Bools) -> Ints:
 
 
 def bpref(table: Judged, *, rel: float = 1) -> Floats:
-    """Share of judged items that are not relevant below each relevant one.
+    """Mean share of the items judged not relevant that are below each relevant item.
 
-    Unjudged items are skipped, so it does not fall when judgements are missing.
+    Unjudged items are skipped, so the value does not fall if judgements are missing.
 
     Formula:
         Bpref = (1 / R) * sum over hits of 1 - min(n, R) / min(N, R), with n the items
@@ -47,7 +47,7 @@ def bpref(table: Judged, *, rel: float = 1) -> Floats:
         m_bpref.c, a hit with nothing judged above it counts as 1.
 
     Examples:
-        Two relevant, two not; one of the latter above the second hit:
+        Two items are relevant and two are not, one of which is above the second hit:
         (1 + 1 - 1/2) / 2 = 0.75.
 
         >>> import rankine as rk

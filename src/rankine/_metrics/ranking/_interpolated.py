@@ -75,7 +75,7 @@ def interpolated_precision(
         >>> rk.evaluate(qrels, run, ["IPrec@1", "IPrec"]).mean
         {'IPrec@1': 0.5, 'IPrec': 1.0}
 
-        Recall 0.6 of R = 2 is 1.2 hits: one, rounded, and 2 if that is rounded up.
+        Recall 0.6 of R = 2 is 1.2 hits, which rounds to 1, and with ``up`` to 2.
 
         >>> rk.evaluate(qrels, run, ["IPrec@0.6", "IPrec(cut='up')@0.6"]).mean
         {'IPrec@0.6': 1.0, "IPrec(cut='up')@0.6": 0.5}

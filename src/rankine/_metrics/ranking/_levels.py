@@ -32,7 +32,7 @@ def _check_table(gain: object) -> None:
 
 
 def normalized_gain(table: Judged, *, gain: TableGain = "linear") -> Floats:
-    """Gain discounted by the cost of what was read in vain.
+    """Gain discounted by the cost of items that were read in vain.
 
     Formula:
         G = sum of g_i / log2(2 + cost_i - gained_i) / sum of all gains, with gained_i
@@ -151,17 +151,18 @@ class _Curve:
 def ndcg_at_levels(
     table: Judged, *, gain: TableGain = "linear", rel: float = 1
 ) -> Floats:
-    """Mean of nDCG at the ranks where the ideal list changes its grade.
+    """Mean of nDCG at the ranks where the grade of the ideal list changes.
 
     Formula:
         Rndcg = mean of DCG@b / IDCG@b over the ranks b at which a gain of the ideal
-        list ends, and at the end of a list that is longer than the ideal one by two
+        list ends, and the end of a list that is at least two items longer than the
+        ideal one
 
     Args:
         table: the joined table.
         gain: ``linear``, or a table {grade: gain}.
         rel: a query needs an item of at least this grade to have a value; lower grades
-            gain all the same, as in trec_eval.
+            still have a gain, as in trec_eval.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.
@@ -210,7 +211,7 @@ Rndcg = register("Rndcg", ndcg_at_levels)
 def ndcg_at_hits(table: Judged, *, gain: TableGain = "linear") -> Floats:
     """Mean over relevant items of nDCG at their rank.
 
-    An item that is not found counts with nDCG at the end of the list.
+    An item that is not found counts as nDCG at the end of the list.
 
     Formula:
         nDCGrel = (sum over hits at ranks i of DCG@i / IDCG@i + (R - hits) DCG / IDCG)

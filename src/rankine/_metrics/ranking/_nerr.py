@@ -1,7 +1,7 @@
-"""Nearly ERR: rates of gain of a reader whom gains satisfy, NERR8 to NERR11.
+"""Nearly ERR: rates of gain for a reader who is satisfied by gains, NERR8 to NERR11.
 
 The numbers are those of the equations of Azzopardi, Mackenzie and Moffat (2021), who
-show that ERR itself is no rate of gain; `_cwl.py` says what is.
+show that ERR itself is not a rate of gain; `_cwl.py` explains what one is.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ def nerr_8(
     max_grade: float | None = None,
     min_grade: float = 0,
 ) -> Floats:
-    """Gain per item of a reader whom an item satisfies with a chance that is its gain.
+    """Gain per item for a reader whom each item satisfies with its gain as probability.
 
-    The nearest to ERR, whose reader this is, among four that are rates of gain.
+    Of the four metrics here that are rates of gain, it is the closest to ERR, and has
+    the same reader.
 
     Formula:
         NERR8@k = sum of w(i) g(i) / sum of w(i) over ranks i <= k, C(i) = 1 - g(i)
 
     Args:
         table: the joined table.
-        k: how many items are looked at at most; the whole list if not given.
+        k: the most items that are looked at; the whole list if not given.
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
@@ -78,7 +79,7 @@ def nerr_9(
     max_grade: float | None = None,
     min_grade: float = 0,
 ) -> Floats:
-    """Gain per item of a reader who is satisfied by gains and tires along the list.
+    """Gain per item for a reader who is satisfied by gains and tires along the list.
 
     Formula:
         NERR9@k = sum of w(i) g(i) / sum of w(i) over ranks i <= k,
@@ -86,7 +87,7 @@ def nerr_9(
 
     Args:
         table: the joined table.
-        k: how many items are looked at at most; the whole list if not given.
+        k: the most items that are looked at; the whole list if not given.
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
@@ -132,18 +133,19 @@ def nerr_10(
     min_grade: float = 0,
     longest: int | None = None,
 ) -> Floats:
-    """Gain per item of a reader who is satisfied by gains, or leaves as in RBP.
+    """Gain per item for a reader who is satisfied by gains, or leaves as in RBP.
 
     Formula:
         NERR10 = sum of w(i) g(i) / sum of w(i), C(i) = p (1 - g(i))
 
     Args:
         table: the joined table.
-        p: persistence, the chance to look at the next item if nothing was gained.
+        p: persistence, the probability of looking at the next item if nothing was
+            gained.
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
-        longest: the last rank that is looked at; without end if not given. cwl_eval
+        longest: the last rank that is looked at; unlimited if not given. cwl_eval
             ends at 1,000.
 
     Returns:
@@ -184,7 +186,7 @@ def nerr_11(
     min_grade: float = 0,
     longest: int | None = None,
 ) -> Floats:
-    """Gain per item of a reader who is satisfied by gains, or leaves as in INSQ.
+    """Gain per item for a reader who is satisfied by gains, or leaves as in INSQ.
 
     Formula:
         NERR11 = sum of w(i) g(i) / sum of w(i),
@@ -196,7 +198,7 @@ def nerr_11(
         max_grade: the grade that is worth 1; the highest of all judgements if not
             given.
         min_grade: the grade up to which an item is worth 0.
-        longest: the last rank that is looked at; without end if not given. cwl_eval
+        longest: the last rank that is looked at; unlimited if not given. cwl_eval
             ends at 1,000.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Pairs of judged items that the scores put in the order of their grades, or not."""
+"""Pairs of judged items, and whether their scores put them in the order of grades."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fcp_parts(
     weighing: Weighing = "pairs",
     aggregate: Aggregate = "ratio_of_sums",
 ) -> tuple[Floats, Floats]:
-    """Return the concordant pairs and all that count, for one number of all users."""
+    """Return the concordant pairs and all that count, for one number for all users."""
     check_choice("tied", tied, ("discordant", "half", "ignore"))
     check_choice("weighing", weighing, ("pairs", "users"))
     check_choice("aggregate", aggregate, ("ratio_of_sums", "mean_of_ratios"))
@@ -119,8 +119,8 @@ def ndpm_parts(
 def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
     """Normalised distance-based performance measure: how far from the wanted order.
 
-    The share of the pairs of judged items with different grades that the run has the
-    other way round, plus half of those that it ties. Smaller is better.
+    The share of pairs of judged items with different grades that the run has in the
+    wrong order, plus half the share of those that it ties. Smaller is better.
 
     Formula:
         NDPM = (2 C- + Cu) / (2 C), C- the pairs in the wrong order, Cu those with equal

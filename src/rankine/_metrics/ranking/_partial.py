@@ -54,20 +54,20 @@ def _area(
 def partial_auc(
     table: Judged, *, others: int | None = None, rel: float = 1, short: Short = "lowest"
 ) -> Floats:
-    """AUC of all relevant items and the first of the others.
+    """AUC of all relevant items and the first n of the others.
 
     Formula:
         PartialAUC@n = sum over hits of max(n - others above it, 0) / (n R)
 
     Args:
         table: the joined table.
-        others: how many items that are not relevant are looked at, all of the list if
-            not given. It is not the length of the list, of which R + n items are
+        others: n, the number of items looked at that are not relevant; all of the list
+            if not given. It is not the length of the list; R + n items of the list are
             enough.
         rel: an item is relevant when its grade is at least this.
-        short: a list with fewer than n others that misses a relevant item is too short
-            to tell: ``lowest`` puts what it misses below the n others (RecTools'
-            ``ignore``), ``undefined`` leaves the query out (``exclude``).
+        short: what to do if a list is too short to tell, as it has fewer than n others
+            and lacks a relevant item: ``lowest`` puts what it lacks below the n others
+            (RecTools' ``ignore``), ``undefined`` leaves the query out (``exclude``).
 
     Returns:
         One value per query, 0 to 1; nan without relevant items, or without others.
@@ -77,8 +77,8 @@ def partial_auc(
         dynamic and static side information. 2020. https://arxiv.org/abs/2001.10495
 
     Examples:
-        Two others looked at; above the hits at ranks 1 and 3 are 0 and 1 of them, and
-        a third relevant item is not in the list: (2 + 1 + 0) / (2 * 3).
+        Of the two others looked at, 0 and 1 are above the hits at ranks 1 and 3, and a
+        third relevant item is not in the list: (2 + 1 + 0) / (2 * 3).
 
         >>> import rankine as rk
         >>> qrels = {"q": {"a": 1, "b": 1, "c": 1}}
@@ -96,19 +96,19 @@ PartialAUC = register(
 def pap(
     table: Judged, *, others: int | None = None, rel: float = 1, short: Short = "lowest"
 ) -> Floats:
-    """AUC of the first relevant items and as many of the others (pAp).
+    """AUC of the first n relevant items and the first n of the others (pAp).
 
-    Like precision where there are many relevant items, like PartialAUC where there are
-    few.
+    It is like precision if there are many relevant items, and like PartialAUC if there
+    are few.
 
     Formula:
         PAP@n = sum over the first n hits of max(n - others above it, 0) / (n min(n, R))
 
     Args:
         table: the joined table.
-        others: how many items that are not relevant, and how many that are, are looked
-            at: as many as the list has others if not given. Of the list, 2 n items are
-            enough.
+        others: n, the number of relevant items and of others that are looked at; as
+            many as the list has others if not given. The first 2 n items of the list
+            are enough.
         rel: an item is relevant when its grade is at least this.
         short: as in PartialAUC.
 
@@ -123,7 +123,7 @@ def pap(
         https://proceedings.mlr.press/v119/hiranandani20a.html
 
     Examples:
-        Above the hits at ranks 1 and 3 are 0 and 1 others, and two of the three
+        There are 0 and 1 others above the hits at ranks 1 and 3, and two of the three
         relevant items count: (2 + 1) / (2 * 2).
 
         >>> import rankine as rk

@@ -79,7 +79,7 @@ SetR = register("SetR", set_recall, aliases=("set_recall",), ordered=False)
 
 
 def set_relative_precision(table: Judged, *, rel: float = 1) -> Floats:
-    """Hits as a share of those that the list could hold.
+    """Hits as a share of the most that the list could hold.
 
     Formula:
         SetRelP = hits / min(list length, R)
@@ -149,7 +149,7 @@ SetAP = register("SetAP", set_average_precision, aliases=("set_map",), ordered=F
 
 
 def set_f(table: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
-    """F of the whole list, as trec_eval weighs it.
+    """F of the whole list, weighted as in trec_eval.
 
     Formula:
         SetF = (b + 1) P R / (b P + R), with P = SetP and R = SetR
@@ -157,7 +157,7 @@ def set_f(table: Judged, *, rel: float = 1, beta: float = 1) -> Floats:
     Args:
         table: the joined table.
         rel: an item is relevant when its grade is at least this.
-        beta: weight of recall; not squared here, as in trec_eval, where F squares it.
+        beta: weight of recall; not squared, as in trec_eval, while F squares it.
 
     Returns:
         One value per query, 0 to 1; nan without relevant items.
@@ -199,7 +199,7 @@ def utility(
         table: the joined table.
         rel: an item is relevant when its grade is at least this.
         weights: a, b, c and d.
-        catalog: number of items in the catalogue, for d; 0 if not given, as in
+        catalog: number of items in the catalogue, to count TN; 0 if not given, as in
             trec_eval.
 
     Returns:

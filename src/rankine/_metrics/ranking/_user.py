@@ -27,7 +27,7 @@ _CELLS = 1 << 22
 def expected_reciprocal_rank(
     table: Judged, *, k: int | None = None, max_grade: float | None = None
 ) -> Floats:
-    """Expected 1 / rank at which a user who may be satisfied by any item stops.
+    """Expected 1 / rank of the item at which a user is satisfied and stops.
 
     Formula:
         ERR@k = sum over ranks i <= k of (1 / i) p_i (1 - p_1) ... (1 - p_(i-1)),
@@ -37,7 +37,7 @@ def expected_reciprocal_rank(
         table: the joined table.
         k: cutoff.
         max_grade: the highest grade of the scale; the highest of all judgements if not
-            given, so values of different data cannot be compared.
+            given, so that values on different data cannot be compared.
 
     Returns:
         One value per query, 0 to 1.
@@ -156,22 +156,23 @@ def rank_biased_precision(
 
     Args:
         table: the joined table.
-        p: persistence, the chance to look at the next item.
+        p: persistence, the probability of looking at the next item.
         k: cutoff.
         rel: grades below this have no gain; 1 for ``binary`` if not given.
         gain: ``binary``; ``scaled``, the grade over the query's highest if that is
             above 1, which is what trec_eval 10 means (its code reads a variable that
             it never sets); ``linear``, the grade itself (ranx), which can exceed 1.
-        over: what the sum is divided by: ``all`` weights of a list without end, which
-            are 1 / (1 - p); or of an ``ideal`` list, with the relevant items at the
-            first ranks of the list (LensKit's ``normalize``).
-        weights: of the first ranks, instead of powers of p; ranks below count 0. The
-            sum is then divided by the weights of the list, since it has an end.
+        over: what the sum is divided by: ``all`` weights of an endless list, which sum
+            to 1 / (1 - p); or the sum for an ``ideal`` list, which has the relevant
+            items at its first ranks (LensKit's ``normalize``).
+        weights: the weights of the first ranks, instead of powers of p; lower ranks
+            have weight 0. The sum is then divided by the sum of the weights of the
+            list.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
 
     Returns:
-        One value per query, 0 to 1 (more for ``linear``). What unjudged items could add
-        is RBPResidual.
+        One value per query, 0 to 1 (more for ``linear``). RBPResidual is what unjudged
+        items could add.
 
     References:
         A. Moffat, J. Zobel: Rank-biased precision for measurement of retrieval
@@ -190,7 +191,7 @@ def rank_biased_precision(
         >>> rk.evaluate(qrels, run, "RBP(p=0.9,gain='scaled')").mean
         {"RBP(p=0.9,gain='scaled')": 0.131}
 
-        With weights 3, 2, 1 the hits have 3 + 1 of 6; of an ideal list, 3 + 2.
+        With weights 3, 2, 1 the hits have 3 + 1 of 6; an ideal list has 3 + 2.
 
         >>> rk.evaluate(qrels, run, "RBP(weights=(3,2,1))").mean
         {'RBP(weights=(3, 2, 1))': 0.6667}
@@ -245,7 +246,7 @@ def rbp_residual(
     p: float = 0.8,
     tail: Literal["always", "with_unjudged"] = "always",
 ) -> Floats:
-    """Most that unjudged items and the items below the list could add to RBP.
+    """The most that unjudged items and the items below the list could add to RBP.
 
     Formula:
         residual = (1 - p) * sum of p^(i-1) over the unjudged ranks i <= n, + p^n
@@ -253,8 +254,9 @@ def rbp_residual(
     Args:
         table: the joined table.
         p: persistence, as in RBP.
-        tail: ``always``; ``with_unjudged``: a list without unjudged items has residual
-            0, as trec_eval 10 prints it, though items below the list are not seen.
+        tail: ``always``; ``with_unjudged``: a list without unjudged items has a
+            residual of 0, as in trec_eval 10, although the items below the list are
+            unknown.
 
     Returns:
         One value per query, 0 to 1, lower is better.
@@ -364,7 +366,7 @@ def r_score(
         k: cutoff.
         neutral: the rating that is worth nothing.
         half_life: the rank that is seen with probability one half; above 1.
-        scale: 100 as in the paper, or 1.
+        scale: 100, as in the paper, or 1.
         aggregate: the ``ratio_of_sums`` over users, as in the paper, or the
             ``mean_of_ratios``.
 

@@ -29,7 +29,7 @@ def tau(x: AnyArray, y: AnyArray, starts: Ints, variant: str) -> Floats:
 
 
 def fewest_levels(x: AnyArray, y: AnyArray, starts: Ints) -> Ints:
-    """Count the different values of each segment, in x or in y, if these are fewer."""
+    """Count the different values of each segment, in x or in y, whichever has fewer."""
     return np.minimum(_levels(x, starts), _levels(y, starts))
 
 
@@ -50,7 +50,7 @@ def tau_of(pairs: Pairs, variant: str, levels: Ints | None) -> Floats:
 
 
 def over(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide; nan by nothing."""
+    """Divide, with nan where the divisor is 0."""
     undefined = np.full(len(numerator), np.nan)
     quotient: Floats = np.divide(
         numerator, denominator, out=undefined, where=denominator > 0
@@ -73,7 +73,8 @@ def _levels(values: AnyArray, starts: Ints) -> Ints:
 def tau_ap(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
     """AP correlation, the mean over all orders of items that are tied in x or in y.
 
-    Going down the list of y, the share of the items above one that x has above it too.
+    For each item of y in turn, the share of the items above it that x also has above
+    it.
     """
     if len(x) == 0:
         return np.full(len(starts) - 1, np.nan)
@@ -108,7 +109,7 @@ def _dense(values: AnyArray, segment: Ints, starts: Ints) -> Ints:
 
 
 def _weighted(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
-    """Weighted tau with hyperbolic weights, as scipy has it."""
+    """Weighted tau with hyperbolic weights, as in scipy."""
     from scipy.stats import weightedtau  # noqa: PLC0415 - slow to import
 
     correlation = np.full(len(starts) - 1, np.nan)
@@ -150,7 +151,7 @@ def pearson(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
 
 
 def _centred(values: AnyArray, segment: Ints, n: int) -> Floats:
-    """Subtract the mean of each segment, and scale it; what is constant becomes 0."""
+    """Subtract the mean of each segment, and scale it; constant segments become 0."""
     count = np.bincount(segment, minlength=n)
     smallest, largest = np.zeros(n), np.zeros(n)
     has = np.flatnonzero(count)
@@ -168,7 +169,7 @@ def _centred(values: AnyArray, segment: Ints, n: int) -> Floats:
 
 
 def ndpm(x: AnyArray, y: AnyArray, starts: Ints) -> Floats:
-    """NDPM per segment: 0 if y has the order of x, 1 if it turns it round."""
+    """NDPM per segment: 0 if y has the order of x, 1 if it has the reverse."""
     return over(*pair_counts(x, y, starts).distance())
 
 

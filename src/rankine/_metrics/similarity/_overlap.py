@@ -37,8 +37,8 @@ def overlap_kernel(m: Matched, *, k: int | None = None, ties: Ties = "w") -> Flo
     Args:
         m: the lists of two runs.
         k: the depth; the length of the shorter list if not given. A list that ends
-            before k has no further item in common.
-        ties: as in RBO; ``w`` takes ties that begin within the depth as a whole.
+            before k shares no further item.
+        ties: as in RBO; ``w`` includes the whole of a tie that begins within the depth.
 
     Returns:
         One value per query, 0 to 1; nan if there is nothing to compare.
@@ -83,7 +83,7 @@ def average_overlap_kernel(
     Args:
         m: the lists of two runs.
         k: the depth; the length of the shorter list if not given. A list that ends
-            before k has no further item in common.
+            before k shares no further item.
         ties: as in RBO.
 
     Returns:
@@ -171,10 +171,10 @@ def jaccard_kernel(m: Matched, *, k: int | None = None) -> Floats:
 
 
 def promoted_kernel(m: Matched, *, k: int = 10) -> Floats:
-    """Least item promoted: how far down the best of a reranked list came from.
+    """Least item promoted: from how far down the top of a reranked list came.
 
-    Of the first k items of the reranked list, the one that was lowest in the reference;
-    the value is by how many ranks it was below k.
+    Takes, of the first k items of the reranked list, the one that was lowest in the
+    reference; the value is the number of ranks by which it was below k.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)

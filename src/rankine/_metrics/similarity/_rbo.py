@@ -24,7 +24,7 @@ Value = Literal["ext", "min", "max", "res", "rbd"]
 
 
 class Bounds(NamedTuple):
-    """RBO: what is certain, what is possible, their distance, and what is likely.
+    """RBO: its minimum, its maximum, their distance, and the extrapolated value.
 
     Floats for one pair of lists, arrays for many.
     """
@@ -40,9 +40,9 @@ class Sums:
     """The parts of RBO that depend on the agreement at each depth.
 
     Attributes:
-        seen: sum over d <= l of A_d p^(d-1), with what was seen of both lists.
+        seen: sum over d <= l of A_d p^(d-1), from what was seen of both lists.
         most: what unseen items of the shorter list can add to it.
-        likely: what they add if lists agree there as they did before.
+        likely: what they add if the lists go on agreeing as they did before.
         last: A_s, the agreement at the end of the shorter list.
     """
 
@@ -71,7 +71,7 @@ def bounds(m: Matched, p: float, ties: Ties) -> Bounds:
 
 
 def untied(depth: Ints, first: int, second: int, p: float) -> Bounds:
-    """Compute the same for two lists without ties, from two lengths.
+    """Compute the same for two lists without ties, from their lengths.
 
     Args:
         depth: the depth from which on both lists have an item, for each common item.
@@ -105,8 +105,8 @@ def _sums(
 ) -> Sums:
     """Sum over items instead of depths: each counts from where both lists have it.
 
-    Behind the shorter list, sum_{d = s+1 .. l} (d - s) / d p^(d-1) is what its unseen
-    items can add at most.
+    Below the end of the shorter list, sum_{d = s+1 .. l} (d - s) / d p^(d-1) is the
+    most that its unseen items can add.
     """
     p, power, tail = scale
     seen = start - both * tail[long + 1]
@@ -229,7 +229,7 @@ def _open(
 ) -> _Open:
     """Describe the group of ties that each depth falls into, of one of the lists.
 
-    Behind the end of the list, one item follows the other.
+    Below the end of the list, items are not tied.
     """
     closed = (depth - 1).astype(np.float64)
     size = np.ones(len(depth))

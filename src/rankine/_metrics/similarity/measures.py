@@ -84,7 +84,7 @@ def _measure_of(text: object) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        msg = f"a measure of similarity is a name, got {text!r}"
+        msg = f"a measure of similarity must be a name, got {text!r}"
         raise MetricSyntaxError(msg)
     try:
         measure = canonical(text.strip(), Measure)
@@ -153,7 +153,7 @@ def _ranks(m: Matched, on: str | None) -> tuple[AnyArray, AnyArray, Ints]:
 
 
 def _alone(side: Side, rows: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of a side that have no partner, and their queries."""
+    """Return the rows of one side without a counterpart, and their queries."""
     alone: Bools = np.ones(int(side.starts[-1]), dtype=np.bool_)
     alone[rows] = False
     number = np.repeat(np.arange(len(side.length)), side.length)
@@ -190,17 +190,17 @@ def tau_kernel(m: Matched, *, variant: Variant = "b", on: On = None) -> Floats:
 
     Formula:
         b: (C - D) / sqrt((C + D + T_x) (C + D + T_y)), C and D the pairs in the same
-        and in the other order, T those tied in one list alone
+        and in the opposite order, T those tied in only one list
 
     Args:
         m: the lists of two runs; the first is the reference of ``ap``.
         variant: ``a``, ``b``, ``c``, ``ap`` or ``weighted``.
-        on: ``intersection``: the items of both lists; ``union``: all items, with those
-            that a list does not have after its last one. If it is not given, different
+        on: ``intersection``: the items of both lists; ``union``: all items, where those
+            that a list lacks come after its last one. If it is not given, different
             items are an error.
 
     Returns:
-        One value per query, -1 to 1; nan with fewer than two items, and where all are
+        One value per query, -1 to 1; nan with fewer than two items, and if all are
         tied.
 
     References:
@@ -234,7 +234,7 @@ def rho_kernel(m: Matched, *, on: On = None) -> Floats:
         on: as in tau.
 
     Returns:
-        One value per query, -1 to 1; nan with fewer than two items, and where all are
+        One value per query, -1 to 1; nan with fewer than two items, and if all are
         tied.
 
     References:
@@ -291,8 +291,8 @@ def ndpm_kernel(m: Matched, *, on: On = None) -> Floats:
     """Share of the pairs of the first list that the second contradicts.
 
     Formula:
-        NDPM = (2 C- + Cu) / (2 C), over the C pairs that the first list orders; C- the
-        other way round in the second, Cu tied in it
+        NDPM = (2 C- + Cu) / (2 C), over the C pairs that the first list orders; C- of
+        them are reversed in the second list, and Cu are tied in it
 
     Args:
         m: the lists of the reference, and of another run.
@@ -322,7 +322,7 @@ def fcp_parts(
     on: On = None,
     aggregate: Aggregate = "ratio_of_sums",
 ) -> tuple[Floats, Floats]:
-    """Return the concordant pairs and all that count, for one number of all queries."""
+    """Return the concordant pairs and all that count, for one number overall."""
     check_choice("tied", tied, TIED)
     check_choice("aggregate", aggregate, ("ratio_of_sums", "mean_of_ratios"))
     _check_on(on, m, "FCP")

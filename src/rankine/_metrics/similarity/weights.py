@@ -1,9 +1,8 @@
-"""How much rank-biased overlap looks at each rank.
+"""How much weight rank-biased overlap gives each rank.
 
-Two lists that agree on an item from depth d on have it counted at d and at every depth
-after it, so that its weight is a sum without end, (1 - p) sum_{i >= d} p^(i-1) / i. All
-of RBO is made of such sums; they are computed from their far end, where nothing
-cancels.
+An item that both lists have from depth d on is counted at d and at every greater depth,
+so that its weight is an infinite sum, (1 - p) sum_{i >= d} p^(i-1) / i. All of RBO is
+made of such sums; they are computed from their far end, where nothing cancels.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def tail(n: int, p: float) -> float:
 
 
 def _near_one(n: int, p: float) -> float:
-    """Return the same for p so near 1 that all ranks to n weigh alike.
+    """Return the same for p so close to 1 that all ranks up to n weigh about the same.
 
     With p = exp(-a), the sum is the integral of exp(-n u) / (1 - exp(-u)) over u >= a,
     over p, and 1 / (1 - exp(-u)) = 1/u + 1/2 + u/12 - u^3/720 + ...
@@ -92,7 +91,7 @@ def tails(p: float, size: int) -> tuple[Floats, Floats]:
 def rbo_rank_weight(d: int, p: float) -> float:
     """Weight of one rank in rank-biased overlap.
 
-    What an item adds to RBO that both lists have at rank d.
+    What an item that both lists have at rank d adds to RBO.
 
     Formula:
         W(d) = (1 - p) sum_{i >= d} p^(i-1) / i
@@ -137,7 +136,7 @@ def rbo_prefix_weight(d: int, p: float) -> float:
         TOIS 2010, equation 21.
 
     Examples:
-        With p = 0.9 the first ten ranks decide 86 %.
+        With p = 0.9, the first ten ranks have 86 % of the weight.
 
         >>> round(rbo_prefix_weight(10, 0.9), 4)
         0.8556
