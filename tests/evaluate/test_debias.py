@@ -169,7 +169,7 @@ def test_bad_options(more: dict[str, Any], said: str) -> None:
 
 
 def test_bad_judgements() -> None:
-    with pytest.raises(DataError, match="no judgements in it"):
+    with pytest.raises(DataError, match="contains no judgements"):
         rk.debias({})
     with pytest.raises(DuplicateItemError, match="'a' is judged twice"):
         rk.debias(frame([(1, "a"), (1, "a")]))

@@ -361,5 +361,5 @@ def test_runs_without_rows() -> None:
     )
     nothings: list[Any] = [{}, empty]
     for nothing in nothings:
-        with pytest.raises(rk.errors.DataError, match="run: no rows in it"):
+        with pytest.raises(rk.errors.DataError, match="run: contains no rows"):
             rk.similarity(nothing, {"q": ["a"]}, "RBO")

@@ -172,7 +172,7 @@ def test_ids_are_compared_as_elsewhere() -> None:
         ({**WEIGHTS, "s": math.nan}, "the weight of 's' is nan"),
         ({**WEIGHTS, "s": math.inf}, "the weight of 's' is inf"),
         ({**WEIGHTS, "s": "much"}, "the weight of 's' is 'much', not a number"),
-        ({}, "no weights in it"),
+        ({}, "contains no weights"),
         (pl.DataFrame({"query": ["q", "q"], "weight": [1, 2]}), "has a weight already"),
         (pl.DataFrame({"query": ["q"], "load": [1]}), "has no weight column"),
         (pl.DataFrame({"w": ["q"], "weight": [1]}), "has no column of queries"),

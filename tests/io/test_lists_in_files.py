@@ -138,7 +138,7 @@ def test_other_lengths_are_refused(tmp_path: Path) -> None:
         ('[[{"id": "a"}], ["b"]]', "run: the list of query 1 has a str at place 0"),
         ('[{"id": "a"}]\n["b"]\n', "run:2: the list of query 1 has a str at place 0"),
         ('[[["a"]], ["b"]]', "item 0 in the list of query 0 is not an id"),
-        ("[]", "run: no rows in it"),
+        ("[]", "run: contains no rows"),
     ],
 )
 def test_other_shapes_are_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_several_files_do_not_tell_the_places(tmp_path: Path) -> None:
     for name in "ab":
         written(folder / name, RUN, "json")
 
-    with pytest.raises(FormatError, match="parts: lists without ids of queries are"):
+    with pytest.raises(FormatError, match="parts: lists without query ids are paired"):
         rk.evaluate(QRELS, folder, "RR")
 
 

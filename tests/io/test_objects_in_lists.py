@@ -110,7 +110,7 @@ def test_grades_in_words() -> None:
     worth = {"good": 1, "bad": 0}
 
     assert rk.evaluate(qrels, {"q": ["b", "a"]}, "RR", grades=worth)["RR"] == 1 / 2
-    with pytest.raises(DataError, match="'bad', which grades does not have"):
+    with pytest.raises(DataError, match="'bad', which is not in grades"):
         rk.evaluate(qrels, {"q": ["b", "a"]}, "RR", grades={"good": 1})
 
 
@@ -221,7 +221,7 @@ def test_a_file_names_the_line(tmp_path: Path) -> None:
 def test_numbers_beside_the_objects_are_refused() -> None:
     run = [{"query": "q", "items": [{"id": "a"}], "score": [1.0]}]
 
-    with pytest.raises(DataError, match="'score' stands beside the objects in 'items'"):
+    with pytest.raises(DataError, match="'score' is next to the objects in 'items'"):
         rk.evaluate({"q": {"a"}}, run, "RR")
     assert rk.evaluate({"q": {"a"}}, run, "RR", columns={"score": "-"})["RR"] == 1
 

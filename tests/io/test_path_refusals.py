@@ -401,7 +401,9 @@ def test_data_of_an_unknown_kind_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0\n\0")
 
-    assert refused("logged", path).startswith(f"{path}: is binary data of a kind")
+    assert refused("logged", path).startswith(
+        f"{path}: is binary data of an unknown kind"
+    )
 
 
 def test_recbole_has_several_topics_in_a_column(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_grades_in_words() -> None:
 def test_lists_of_other_lengths_are_refused() -> None:
     with pytest.raises(DataError, match="for 2 queries and run for 1 query"):
         rk.evaluate(QRELS, RUN[:1], "RR")
-    with pytest.raises(DataError, match="paired by their places"):
+    with pytest.raises(DataError, match="paired by position"):
         rk.evaluate(QRELS, RUN[:1], "SubtopicRecall", items={"a": "t", "b": "u"})
     with pytest.raises(DataError, match="first has lists for 2 queries and second"):
         rk.similarity(RUN, RUN[:1], "RBO")

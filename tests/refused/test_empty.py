@@ -30,7 +30,7 @@ def test_69_empty_run_is_refused(form: str, write: Write) -> None:
 
     text = refused(NoRowsError, qrels, run)
 
-    assert text.endswith(": no rows in it")
+    assert text.endswith(": contains no rows")
 
 
 EMPTY: dict[str, list[Any]] = {"query": [], "item": [], "score": []}
@@ -38,7 +38,7 @@ EMPTY: dict[str, list[Any]] = {"query": [], "item": [], "score": []}
 
 @pytest.mark.parametrize("run", [{}, pl.DataFrame(EMPTY), pd.DataFrame(EMPTY)])
 def test_69_an_empty_run_is_refused(run: Any) -> None:
-    assert refused(NoRowsError, TRUTH, run) == "run: no rows in it"
+    assert refused(NoRowsError, TRUTH, run) == "run: contains no rows"
 
 
 @pytest.mark.parametrize("form", ["dict", "polars", "pandas", "arrow", "csv"])
@@ -94,14 +94,14 @@ def test_04_a_file_without_rows_is_refused(
 
     empty = content in {"", BOM}
     name = qrels if role == "qrels" else run
-    assert text == f"{name}: {'the file is empty' if empty else 'no rows in it'}"
+    assert text == f"{name}: {'the file is empty' if empty else 'contains no rows'}"
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "query,item,score\n"])
 def test_69_a_file_without_rows_is_refused(content: str, tmp_path: Path) -> None:
     qrels, run = files(tmp_path, run=content)
 
-    assert refusal(NoRowsError, qrels, run) == f"{run}: no rows in it"
+    assert refusal(NoRowsError, qrels, run) == f"{run}: contains no rows"
 
 
 def test_empty_files_are_refused(tmp_path: Path) -> None:

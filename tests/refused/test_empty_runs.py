@@ -46,7 +46,7 @@ def test_a_run_without_rows_is_refused_in_every_form(form: str) -> None:
         "similarity": lambda: rk.similarity(run, {"q": ["a"]}, "RBO"),
     }
     for call in calls.values():
-        with pytest.raises(NoRowsError, match=r"^run: no rows in it$"):
+        with pytest.raises(NoRowsError, match=r"^run: contains no rows$"):
             call()
 
 
@@ -75,7 +75,7 @@ def test_a_file_without_rows_is_refused_alike(
     with pytest.raises(NoRowsError) as caught:
         rk.evaluate(QRELS, path, "RR")
 
-    assert str(caught.value) == f"{path}: no rows in it"
+    assert str(caught.value) == f"{path}: contains no rows"
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_a_batch_may_have_no_rows_but_not_all_of_them() -> None:
     none.update({"s": {"a": 1}}, EMPTY)
 
     assert some.result()["RR"] == (1 + 0) / 2
-    with pytest.raises(NoRowsError, match=r"^run: no rows in it$"):
+    with pytest.raises(NoRowsError, match=r"^run: contains no rows$"):
         none.result()

@@ -59,9 +59,7 @@ def test_57_a_word_without_worth_is_refused(tmp_path: Path) -> None:
 
     text = told(3, qrels, run, "--grades", "Bad=0")
 
-    assert (
-        text == f"{qrels}:3: grade is 'Good', which grades does not have; it has 'Bad'"
-    )
+    assert text == f"{qrels}:3: grade is 'Good', which is not in grades; it has 'Bad'"
 
 
 @pytest.mark.parametrize("form", ["dict", "polars"])

@@ -324,7 +324,7 @@ def test_40_what_can_be_read_once_is_read_once() -> None:
     found = rk.evaluate(reader, LISTS, ["RR", "AP"])
 
     assert found["RR"] == (1 / 2 + 1) / 2
-    assert refused(DataError, reader, LISTS) == "qrels: no judgements in it"
+    assert refused(DataError, reader, LISTS) == "qrels: contains no judgements"
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_36_one_score_for_a_list_is_refused() -> None:
 def test_one_score_for_a_list_is_refused() -> None:
     run = pl.DataFrame({"query": ["q"], "item": [["b", "a"]], "score": [0.1]})
 
-    with pytest.raises(DataError, match="only one number for it"):
+    with pytest.raises(DataError, match="has only one number;"):
         rk.evaluate(ONE_QUERY, run, "RR")
 
 

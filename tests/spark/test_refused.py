@@ -76,8 +76,8 @@ def test_frames_of_other_libraries_are_refused(spark: Any) -> None:
         ([*QRELS, ("q", "a", 2.0)], RUN, "item 'a' is judged twice for query 'q' in qrels; lenient=True keeps the largest grade of each"),
         (QRELS, [("q", "a", float("nan"))], "run: 1 score is not a number that can be compared; lenient=True or --lenient ranks such items last"),
         (QRELS, [("r", "a", 1.0)], "0 of 1 judged queries are in the run; the judgements have 'q', the run has 'r'"),
-        ([], RUN, "qrels: no judgements in it"),
-        (QRELS, [], "run: no rows in it"),
+        ([], RUN, "qrels: contains no judgements"),
+        (QRELS, [], "run: contains no rows"),
     ],
 )  # fmt: skip
 def test_data_are_refused_in_one_sentence(

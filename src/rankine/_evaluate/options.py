@@ -243,7 +243,7 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     if how.lenient:
         frame = frame.drop_nulls(["query", "item"])
     if frame.height == 0:
-        msg = f"{rows.name}: no interactions in it"
+        msg = f"{rows.name}: contains no interactions"
         raise DataError(msg)
     return replace(rows, frame=frame)
 

@@ -1,4 +1,4 @@
-"""Readers: judgements, a run or a table, from whatever holds them, in a few shapes."""
+"""Readers: judgements, runs and tables, from whatever holds them, in a few shapes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read(
 ) -> Source:
     """Read judgements or a run from anything that is accepted for them.
 
-    What is not a file goes by a name in messages, or by its role.
+    Messages call data that are not a file by a name, or by their role.
     """
     if how is not PLAIN:
         _check(how)
@@ -123,7 +123,7 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source
 
 
 def _as_read(source: Source, role: Role) -> Source:
-    """Use what was read before, if it was read as what it is to be."""
+    """Use what was read before, if it was read in the role that is wanted."""
     read_as = "run" if isinstance(source, Stream) else getattr(source, "role", None)
     if read_as not in {None, role}:
         words = {"run": "a run", "qrels": "judgements"}
@@ -266,8 +266,8 @@ def read_table(
         max_bytes: how many bytes may be read, after unpacking.
 
     Returns:
-        What `ctr` takes as a log and as recommendations, and `evaluate` as items=.
-        Only the columns that are needed are read, and not before they are.
+        What `ctr` takes as a log and as recommendations, and `evaluate` as items=. Only
+        the columns that are needed are read, and only when they are needed.
     """
     how = Reading(
         format=format, columns=columns, encoding=encoding, max_bytes=max_bytes

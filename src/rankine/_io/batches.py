@@ -28,7 +28,7 @@ _ROWS = 1 << 18
 
 
 def is_batches(data: Any) -> bool:
-    """Say whether data come in batches, of which each can be read only once."""
+    """Say whether data come in batches, each of which can be read only once."""
     lazy = isinstance(data, pl.LazyFrame) and hasattr(data, "collect_batches")
     return lazy or isinstance(data, Iterator) or _is_reader(data)
 
@@ -71,7 +71,7 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
 
 
 def _later(batch: Part, part: Mapping[str, str], n_rows: int) -> Part:
-    """Return a batch whose rows are counted on from those before it."""
+    """Return a batch whose row numbers continue those of the batches before it."""
     for column in part.values():
         if column not in batch.names:
             msg = (

@@ -1,6 +1,6 @@
 """Bytes of a file, of standard input or of what another program writes.
 
-Compressed ones are unpacked by what they hold, whatever they are called, and never
+Compressed files are recognised by their content, not by their name, and never unpacked
 beyond a bound. Nothing of a file that ends too early is used.
 """
 
@@ -52,7 +52,7 @@ UNPACKED_BY_POLARS = (
 
 
 def _has_row(blocks: list[bytes]) -> bool:
-    """Say whether there are two whole lines that are no comments."""
+    """Say whether there are two whole lines that are not comments."""
     head = blocks[0] if len(blocks) == 1 else b"".join(blocks)
     if b"\0" in head[:4]:
         return True
@@ -68,8 +68,8 @@ class Opened:
         packing: how they are packed, None if they are not.
         head: the first of them, unpacked.
         cut: whether there are more than these.
-        path: where they stand as they are, None if they are packed, encoded in
-            another way, or not in a file.
+        path: the file that holds them as they are, None if they are packed, have
+            another encoding, or are not in a file.
     """
 
     def __init__(self, place: Path, how: Reading) -> None:
@@ -152,7 +152,7 @@ class Opened:
 
     @property
     def n_lines(self) -> int | None:
-        """About how many lines there are, by the first of them; None if packed."""
+        """About how many lines there are, judging by the first ones; None if packed."""
         if self.path is None or not self.head:
             return None
         return int(self.size * self.head.count(b"\n") / len(self.head))
@@ -245,11 +245,10 @@ class Opened:
     def parsed(
         self, skip: int, parse: Callable[[bytes], Parsed]
     ) -> Generator[tuple[bytes, Parsed], None, None]:
-        """Yield parts of whole lines, each with what threads parsed it to meanwhile.
+        """Yield parts of whole lines, each with what threads have parsed it into.
 
-        Close it on every way out: a generator that is left to the garbage collector
-        would end its threads at any time, such as when another thread is just being
-        started.
+        Always close it: a generator left to the garbage collector would end its threads
+        at any time, such as while another thread is being started.
 
         Args:
             skip: bytes at the start that are left out, such as a header.
@@ -348,7 +347,7 @@ class Opened:
         return b"".join(blocks)
 
     def too_much(self) -> FormatError:
-        """Say that there is more in it than may be read."""
+        """Say that it holds more than may be read."""
         msg = (
             f"{self.name}: has more than {self.how.max_bytes:,} bytes when unpacked; "
             "allow more with max_bytes= or --max-bytes"
@@ -371,7 +370,7 @@ def after(parts: Iterator[bytes], skip: int) -> Iterator[bytes]:
 
 
 def decoded(text: bytes, where: str, of: str = "") -> str:
-    """Return text in UTF-8; refuse what is none, and say where it is."""
+    """Return UTF-8 text; refuse other bytes, and say where they are."""
     try:
         return text.decode()
     except UnicodeDecodeError as error:
@@ -379,7 +378,7 @@ def decoded(text: bytes, where: str, of: str = "") -> str:
 
 
 def not_utf8(error: UnicodeDecodeError, where: str, of: str = "") -> FormatError:
-    """Say which byte of what is not UTF-8."""
+    """Say which byte is not UTF-8, and where."""
     msg = (
         f"{where}: not UTF-8 text at byte {error.start}{of}; name its encoding with "
         "encoding= or --encoding, such as latin-1"
@@ -388,7 +387,7 @@ def not_utf8(error: UnicodeDecodeError, where: str, of: str = "") -> FormatError
 
 
 def _other_encoding(encoding: str | None) -> str | None:
-    """Return an encoding if it is not UTF-8; refuse what is none of text."""
+    """Return an encoding if it is not UTF-8; refuse one that is not a text encoding."""
     if encoding is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Which column is the query, the item, the score, the click: by name, or as told.
+"""Which column is the query, the item, the score, the click: by name, or as given.
 
 One table of names and one way to choose serve runs, judgements, logs, recommendations
 and the features of items.
@@ -121,8 +121,8 @@ def refuse_leftover(
 ) -> None:
     """Refuse a table without grades or scores that has another column of numbers.
 
-    It may be the grade or the score under a name that is not known, and to leave it out
-    would give another number without a word.
+    It may be the grade or the score under an unknown name, and leaving it out would
+    silently give another number.
     """
     value = "grade" if role == "qrels" else "score"
     used = set(part.values())
@@ -153,7 +153,7 @@ def check_parts(columns: Mapping[Any, Any], parts: Collection[str] = ALIASES) ->
         column = columns[part]
         if not (column is None or isinstance(column, (str, int))):
             kind = kind_of(column)
-            msg = f"columns gives {part!r} {kind}; expected a name or a number"
+            msg = f"columns maps {part!r} to {kind}; expected a name or a number"
             raise ParameterError(msg)
 
 
@@ -206,7 +206,7 @@ def resolve_object(
     Args:
         columns: the values by key.
         role: what the lists are.
-        given: what the user says of keys.
+        given: what the user says about keys.
         name: what to call the lists in messages.
     """
     names = list(columns)
@@ -260,7 +260,7 @@ def choose(
     name: str,
     by_name: Callable[[str], str | None],
 ) -> dict[str, str]:
-    """Return the column of each part that is there: as told, or by its name."""
+    """Return the column of each part that is there: as given, or by its name."""
     chosen: dict[str, str] = {}
     for part in parts:
         if part in columns:
@@ -293,7 +293,7 @@ def known_columns(
 ) -> list[str]:
     """Return the columns that may be a part of a table, the likeliest first.
 
-    A name that is spelled as it is known comes before one in other letters.
+    An exact spelling comes before one that differs in case.
 
     >>> known_columns(["Click", "item_id", "reward"], "reward")
     ['reward', 'Click']
@@ -314,7 +314,7 @@ def unit_of(column: str) -> str | None:
 
 
 def told_column(names: Sequence[str], given: Any, name: str) -> str | None:
-    """Return the column that was given by its name or its number, None for none."""
+    """Return the column given by its name or its number, None if there is none."""
     if given is None or given == NO_COLUMN:
         return None
     column = str(given)
@@ -335,7 +335,7 @@ def _refuse_swapped(
     role: Role,
     name: str,
 ) -> None:
-    """Refuse what is plainly a run for judgements, and the other way round."""
+    """Refuse what is plainly a run given as judgements, and the other way round."""
     folded = {column.casefold() for column in names}
     grade = chosen.get("grade", "").casefold()
     if role == "qrels" and grade == "score" and folded & set(_RANK[0]):
@@ -358,10 +358,10 @@ def _refuse_swapped(
 def swapped(
     part: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None, name: str
 ) -> tuple[str, ...]:
-    """Warn of judgements that have a score, and of a run that has a rating.
+    """Warn about judgements that have a score, and about a run that has a rating.
 
-    The names are known for both, as those of BEIR's judgements are, whose grades are
-    called scores; who names the column knows what it is.
+    Such names are accepted for both, as in BEIR's judgements, whose grades are called
+    scores; a user who names the column knows what it is.
     """
     value, other = ("grade", "score") if role == "qrels" else ("score", "rating")
     column = part.get(value, "")
@@ -392,7 +392,7 @@ def is_place(text: str) -> bool:
 
 
 def _likely(names: Sequence[str], part: str) -> str:
-    """Return the column that is nearest to a name of a part."""
+    """Return the column whose name is nearest to a known name of a part."""
     folded = {column.casefold(): column for column in names}
     for alias in ALIASES[part][0]:
         near = get_close_matches(alias, folded, n=1, cutoff=0.6)

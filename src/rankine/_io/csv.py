@@ -127,7 +127,7 @@ def _stream(
 
 
 def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Part:
-    """Open text in columns with names; of numbers the text is kept if one is not.
+    """Open text in named columns; a column stays text if one value is not a number.
 
     Args:
         opened: the file.
@@ -183,7 +183,7 @@ def _names(sniffed: Sniffed, role: Role) -> tuple[str, ...]:
 
 
 class _Reader:
-    """Reads some columns, fast if the text is regular, and else line by line."""
+    """Reads some columns: fast if the text is regular, otherwise line by line."""
 
     def __init__(
         self,
@@ -200,10 +200,10 @@ class _Reader:
         self.mark = "\t" if sniffed.mark == "::" else sniffed.mark or " "
 
     def frame(self, data: bytes) -> tuple[pl.DataFrame, Ints | None]:
-        """Return the wanted columns, and the line of each row if they are not in step.
+        """Return the wanted columns, and the line of each row if lines are not rows.
 
-        Columns of numbers stay text where one of them is not a number, for a reader
-        that says which.
+        A column of numbers stays text if one of them is not a number, so that the
+        reader can say which.
         """
         skip = self.sniffed.skip
         frame = None if self.sniffed.mark == "::" else self.straight(data, data[:skip])
@@ -267,7 +267,7 @@ class _Reader:
         skip: int = 0,
         columns: Sequence[str] = (),
     ) -> pl.DataFrame | str:
-        """Return some columns, or in words why they cannot be read."""
+        """Return some columns, or a text that says why they cannot be read."""
         if source.startswith(UNPACKED_BY_POLARS):
             msg = f"{self.name}: rows begin like compressed data, which is not text"
             raise FormatError(msg)
@@ -289,9 +289,10 @@ class _Reader:
     def _leave_out(self, text: bytes, first: int) -> tuple[list[bytes], Ints]:
         """Leave out empty lines and comments; return the others and their numbers.
 
-        A line that begins with # and has all columns is no comment: ids may begin so.
+        A line that begins with # and has all columns is not a comment: ids may begin
+        with #.
 
-        A field in quotes may run over several lines, of which nothing is left out.
+        A quoted field may run over several lines, none of which is left out.
         """
         kept: list[bytes] = []
         numbers = []
@@ -346,13 +347,13 @@ class _Reader:
 
 
 def _numbered(kept: list[bytes], lines: Ints) -> Iterator[tuple[int, bytes]]:
-    """Go through the lines of all rows; a field in quotes may have several."""
+    """Go through the lines of all rows; a quoted field may have several."""
     for row, first in zip(kept, lines.tolist(), strict=True):
         yield from enumerate(row.split(b"\n"), first)
 
 
 class _Text:
-    """What must be known of text before it is read: its lines, and what is odd.
+    """What must be known about text before it is read: its lines, and irregularities.
 
     Attributes:
         n_lines: how many lines there are; the last may have no end.
@@ -398,6 +399,6 @@ class _Text:
         return inside
 
     def _is_edge(self, codes: AnyArray) -> Bools:
-        """Say what may stand next to a quote: a mark, the end of a line, a quote."""
+        """Say whether a byte may be next to a quote: a mark, a line end or a quote."""
         edges: Bools = (codes == self._mark) | (codes == _END) | (codes == _QUOTE)
         return edges

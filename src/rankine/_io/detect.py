@@ -50,13 +50,13 @@ _TREC = {"run": 6, "qrels": 4}
 
 
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
-    """Find out what a file is, or take the user's word for it."""
+    """Find out what a file is, or believe what the user says."""
     known = _not_text(opened, how)
     return _naming(known or _text(opened, role, how), opened.name)
 
 
 def _naming(sniffed: Sniffed, name: str) -> Sniffed:
-    """Let what is said of a file begin with its name."""
+    """Begin notes and errors about a file with its name."""
     return replace(sniffed, said=tuple(f"{name}: {text}" for text in sniffed.said))
 
 
@@ -79,9 +79,9 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     lines = first_lines(opened)
     if "\0" in lines[0].text:
         msg = (
-            f"{opened.name}: is binary data of a kind that is not read; a table is one "
-            f"of {', '.join(TABLES)}, in UTF-8 or in the encoding given with encoding= "
-            "or --encoding"
+            f"{opened.name}: is binary data of an unknown kind; a table must be one of "
+            f"{', '.join(TABLES)}, in UTF-8 or in the encoding given with encoding= or "
+            "--encoding"
         )
         raise FormatError(msg)
     mark = _mark_of_table(lines, format_name)
@@ -107,7 +107,7 @@ def _by_number(how: Reading) -> bool:
 
 
 def _told_columns(how: Reading) -> dict[str, str]:
-    """Return the columns that are told, without those that are not there."""
+    """Return the columns given, without those that do not exist."""
     columns = (how.columns or {}).items()
     return {
         part: str(column) for part, column in columns if column not in (None, NO_COLUMN)
@@ -201,7 +201,7 @@ def _is_list(line: bytes) -> bool:
 
 
 def _kind_of_json(head: bytes) -> str:
-    """Tell one JSON value from a record, or a list of items, per line."""
+    """Distinguish one JSON value from a record, or a list of items, per line."""
     lines = _filled(head)
     if head[:1] == b"[":
         return "ndjson" if len(lines) > 1 and _is_list(lines[0]) else "json"
@@ -285,8 +285,8 @@ def _movielens(lines: list[Line], name: str) -> Sniffed:
     n = len(lines[0].text.split(mark))
     if n not in {3, 4}:
         msg = (
-            f"{name}: expected user, item, rating and time between '::' or tabs, as "
-            f"MovieLens has them, got {n} columns"
+            f"{name}: expected user, item, rating and time, separated by '::' or tabs "
+            f"as in MovieLens, got {n} columns"
         )
         raise FormatError(msg)
     parts: tuple[str, ...] = ("query", "item", "value", "time")
@@ -307,7 +307,7 @@ def _is_rated(rows: list[list[str]]) -> bool:
 def _unnamed(
     lines: list[Line], role: Role, how: Reading, name: str, format_name: str | None
 ) -> Sniffed:
-    """Columns without known names: by their number and what is in them."""
+    """Columns without known names: by their number and content."""
     first = lines[0].text
     mark = mark_of(
         lines, marks_of(format_name) if format_name else (*marks_of(format_name), "")
@@ -334,7 +334,7 @@ def _unnamed(
         shown = ", ".join(map(str, how.columns.values()))[:_SHOWN]
         msg = (
             f"{name}: has no header with {shown}; its first line is "
-            f"{first[:_SHOWN]!r}; number the columns from 1, as in --col query=1"
+            f"{first[:_SHOWN]!r}; give columns by number, from 1, as in --col query=1"
         )
         raise ColumnNotFoundError(msg)
     return _by_content(rows, role, name, mark, kind)

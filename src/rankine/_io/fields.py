@@ -35,11 +35,11 @@ class Sniffed:
         format: one of `FORMATS`.
         mark: what separates its fields, if it is text in fields; empty for any space.
         names: the names of its columns; None if it has no header.
-        skip: bytes before the first row, and `line` the line that it stands in.
+        skip: bytes before the first row, and `line` the line that it is in.
         parts: what each column is, by its place from 1, if there are no names.
         numeric: the names of the columns that hold numbers.
-        said: what the user should know of this.
-        padded: whether blanks stand after the marks.
+        said: what the user should know about this.
+        padded: whether there are blanks after the marks.
         lists: the names of the columns that hold several values, with blanks between.
     """
 
@@ -105,7 +105,7 @@ def marks_of(format_name: str | None) -> tuple[str, ...]:
 
 
 def split(line: str, mark: str) -> list[str]:
-    """Take a line apart: at a mark, with quotes, or at any space."""
+    """Split a line: at a mark, with quotes, or at any space."""
     if not mark:
         return line.split()
     if '"' not in line:
@@ -114,7 +114,7 @@ def split(line: str, mark: str) -> list[str]:
 
 
 def mark_of(lines: list[Line], marks: Sequence[str]) -> str | None:
-    """Return what separates the columns, None if nothing does alike in all lines."""
+    """Return what separates the columns, None if lines do not agree on any mark."""
     for mark in marks:
         counts = {len(split(line.text, mark)) for line in lines}
         if len(counts) == 1 and counts != {1}:

@@ -1,6 +1,6 @@
 """Files: a path, a folder, a pattern or standard input, by content.
 
-What comes of them is judgements, a run, or a table with named columns.
+They are read as judgements, as a run, or as a table with named columns.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read_table(place: Path, how: Reading) -> Table:
 def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], int]:
     """Read a file, or all files of a folder or a pattern, and count the latter.
 
-    Those without rows are passed over, as programs that write parts leave some.
+    Files without rows are skipped, as programs that write in parts leave some.
     """
     paths = parts_of(place)
     if paths is None:
@@ -149,8 +149,8 @@ def _together(
     """Put the parts of one run, or of one set of judgements, together."""
     if any(getattr(source, "n_places", None) is not None for source in sources):
         msg = (
-            f"{name}: lists without ids of queries are paired by their places, which "
-            "several files do not tell; put them into one file, or give queries ids"
+            f"{name}: lists without query ids are paired by position, which is unclear "
+            "across several files; put them into one file, or give query ids"
         )
         raise FormatError(msg)
     notes = _once(source.notes for source in sources)
@@ -163,8 +163,8 @@ def _together(
     if len(kinds) > 1:
         (first, file), (second, other) = sorted(kinds.items())[:2]
         msg = (
-            f"{name}: {file} has {first} and {other} has {second}; all files must hold "
-            "the same"
+            f"{name}: {file} has {first} and {other} has {second}; all files must be "
+            "alike"
         )
         raise FormatError(msg)
     return Rows(
@@ -218,5 +218,5 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 
 def _once(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what is said of several files, each thing once."""
+    """Return the notes on several files, each once."""
     return tuple(dict.fromkeys(text for group in groups for text in group))

@@ -31,7 +31,7 @@ _NO_FRAME = (
 
 
 def is_frame(data: Any) -> bool:
-    """Say whether this is a table of a library that we read."""
+    """Say whether this is a table of a library that can be read."""
     return (
         isinstance(data, (pl.DataFrame, pl.LazyFrame))
         or hasattr(data, "__arrow_c_stream__")
@@ -53,7 +53,7 @@ def _is_pandas(data: Any) -> bool:
 def from_frame(
     data: Any, role: Role, how: Reading = PLAIN, *, name: str | None = None
 ) -> Rows:
-    """Read a frame of pandas, polars, pyarrow or anything that speaks Arrow.
+    """Read a frame of pandas, polars, pyarrow or anything that supports Arrow.
 
     Args:
         data: the frame.
@@ -141,8 +141,8 @@ def _unnested(
         column = part.get(key, item)
         if column not in nested:
             msg = (
-                f"{title}: {item!r} has a list in each row, and {column!r} only one "
-                "number for it; give a list of numbers, or leave the column out"
+                f"{title}: {item!r} has a list in each row, but {column!r} has only "
+                "one number; give a list of numbers, or leave the column out"
             )
             raise DataError(msg)
     frame = frame.with_columns(
@@ -185,7 +185,7 @@ def _grades(
 
 
 def _at_hand(data: Any, title: str) -> Any:
-    """Collect what is lazy, and read once what can be read only once."""
+    """Collect a lazy frame, and read once what can be read only once."""
     need_threads()
     try:
         if isinstance(data, pl.LazyFrame):
@@ -232,7 +232,7 @@ def _column_of(data: Any, name: Any) -> pl.Series:
 
 
 def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
-    """Take a frame of any library as a table, of which only some columns are read.
+    """Use a frame of any library as a table, of which only some columns are read.
 
     Args:
         data: the frame.
@@ -295,7 +295,7 @@ def _said(
         if "rank" in part:
             rank = part["rank"]
             return (f"{name} has no scores; the column {rank!r} gives the order",)
-        return (f"{name} has no scores and no ranks; the order of rows is the rank",)
+        return (f"{name} has no scores and no ranks; rows are ranked in order",)
     read = ", ".join(
         f"{key} = {column}" for key, column in part.items() if column != key
     )

@@ -45,7 +45,7 @@ class Features:
         topic: the name of a topic that it has.
         weight: how much of it the topic has.
         distance: a function of two ids.
-        notes: which columns were taken for what, where there is a choice.
+        notes: how columns were used, where there was a choice.
     """
 
     items: pl.Series
@@ -67,8 +67,9 @@ def read_features(
             as a JSON file; a frame or a file with a column of items, in which further
             columns are numbers or texts; a matrix whose row i is item i; or a function
             of two items.
-        columns: the column of items, as {"item": ...}, if it has an odd name; and the
-            columns of features, as {"features": name or names}, if not all others.
+        columns: the column of items, as {"item": ...}, if its name is not recognised;
+            and the columns of features, as {"features": name or names}, if not all
+            others.
         lenient: leave out rows without an item.
     """
     if isinstance(data, Features):
@@ -114,7 +115,7 @@ def _of_matrix(data: np.ndarray[Any, Any]) -> Features:
 
 
 def _finite(vectors: Floats, word: Callable[[int], str]) -> Floats:
-    """Refuse infinities; an item with a nan among its features has none."""
+    """Refuse infinities; an item with a nan among its features has no features."""
     odd = np.isinf(vectors).any(axis=1)
     if odd.any():
         msg = f"the features of {word(int(np.flatnonzero(odd)[0]))} are not finite"
@@ -234,7 +235,7 @@ def _of_table(
         said += (f"{title}: {n} without an id: dropped",)
         others, item = others.filter(item.is_not_null()), item.drop_nulls()
     if len(item) == 0:
-        msg = f"{title}: no items in it"
+        msg = f"{title}: contains no items"
         raise DataError(msg)
     if not chosen:
         msg = (
@@ -247,9 +248,9 @@ def _of_table(
 
 
 def _item_column(table: Table, column: Any) -> str:
-    """Return the column of items: the one that was told, if it is there, or known.
+    """Return the column of items: the one given, if the table has it, or a known one.
 
-    What is told for all tables of an evaluation may be meant for another one.
+    A column given for all tables of an evaluation may be meant for another table.
     """
     names, title = table.names, table.name
     columns = {"item": column} if column in names else {}
@@ -262,12 +263,12 @@ def _item_column(table: Table, column: Any) -> str:
 
 
 def _chosen(names: Sequence[str], item: str, wanted: Any, title: str) -> list[str]:
-    """Return the columns of features: those that are told, or all but the items."""
+    """Return the columns of features: those given, or all but the items."""
     others = [name for name in names if name != item]
     for name in wanted or ():
         if name not in others:
             msg = (
-                f"{title} has no column {name!r} of features; it has "
+                f"{title} has no feature column {name!r}; it has "
                 f"{', '.join(others)}{nearest(str(name), others)}"
             )
             raise ColumnNotFoundError(msg)
@@ -302,7 +303,7 @@ def _of_columns(
     topics = [of_column[name] for name in words]
     left_out = tuple(
         f"{title}: {name!r} is not used as a topic, as nearly every text in it is "
-        f"different; columns={{'features': ...}} or --col features=NAME uses it"
+        f"different; use it with columns={{'features': ...}} or --col features=NAME"
         for name in names
     )
     vectors = None
@@ -349,7 +350,7 @@ def _names_of_items(
 ) -> list[str]:
     """Return the columns of texts that are nearly all different, such as titles.
 
-    A few texts may differ by chance, unless another column has topics that return.
+    A few texts may differ by chance, unless another column has topics that recur.
     """
     differ = [
         name

@@ -1,4 +1,4 @@
-"""JSON: one object by query, lists by their places, or records."""
+"""JSON: one object by query, lists by position, or records."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ def read_json(
 def _by_place(
     entries: list[Any], numbers: Ints | None, role: Role, how: Reading, name: str
 ) -> Lists | Rows:
-    """Read a list of items for each query, which goes by its place."""
+    """Read a list of items for each query, which is identified by position."""
     for place, entry in enumerate(entries):
         if not isinstance(entry, (dict, list)):
             where = f"{name}: the entry at place {place}"
             if numbers is not None:
                 where = f"{name}:{int(numbers[place])}: the entry"
             msg = (
-                f"{where} is {kind_of(entry)}; expected a list of items, as others "
-                "have it"
+                f"{where} is {kind_of(entry)}; expected a list of items, like the "
+                "others"
             )
             raise FormatError(msg)
     by_place = dict(enumerate(entries))
@@ -96,7 +96,7 @@ def _by_place(
 def json_part(opened: Opened, *, lines: bool) -> Part:
     """Open records: a list of objects, or one object per line.
 
-    An object whose keys are no names of columns is kept as it is.
+    An object whose keys are not column names is kept as it is.
     """
     types = _types(opened) if lines else None
     if types is None:
@@ -120,7 +120,7 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
 
 
 def _types(opened: Opened) -> dict[str, pl.DataType] | None:
-    """Return the columns of a large file of objects that are all alike, by a pass."""
+    """Return the columns of a large file of uniform objects, in one pass."""
     blocks = opened.lines(limits().part_bytes)
     head = list(islice(blocks, 2))
     if len(head) < 2:  # noqa: PLR2004 - it can as well be read at once
@@ -189,7 +189,7 @@ def not_a_table(name: str) -> FormatError:
 
 
 def _is_record(data: dict[str, Any]) -> bool:
-    """Say whether this is one row, and not something by query or by item."""
+    """Say whether this is one row, and not a mapping by query or by item."""
     plain = any(not isinstance(entry, (dict, list)) for entry in data.values())
     return plain and any(key.casefold() in NAMES_OF_TABLES for key in data)
 
@@ -212,7 +212,7 @@ def _lines_of(text: bytes, name: str) -> tuple[list[Any], Ints]:
 
 
 def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
-    """Read a large object query by query, so that memory holds a part of it only."""
+    """Read a large object query by query, so that memory holds only a part of it."""
     whole = decoded(text, name)
 
     def rows(held: dict[str, Any]) -> Rows:
@@ -300,7 +300,7 @@ def _no_entry(query: str, entry: Any, name: str) -> FormatError:
 
 
 def _once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Return what makes a dict of pairs and refuses a key that appears twice."""
+    """Return a function that makes a dict of pairs and refuses repeated keys."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
@@ -336,10 +336,10 @@ def _load(text: bytes, name: str, line: int) -> Any:
 def alike(data: bytes, least: int | None = None) -> pl.DataFrame | None:
     """Return the columns of objects that are all alike, None if they are not.
 
-    By itself, polars would take a number for a text, or the last of two values of one
-    key, without a word. So every line must have the keys of the first, in their order,
-    and by each key texts or numbers alone; any other file is read object by object, and
-    so are those of few bytes, or of no more than `least`.
+    On its own, polars would silently read a number as text, or take the last of two
+    values of one key. So every line must have the keys of the first, in the same order,
+    and under each key only texts or only numbers; any other file is read object by
+    object, and so is a file of few bytes, or of no more than `least`.
     """
     if len(data) <= (limits().few_json_bytes if least is None else least):
         return None
@@ -366,7 +366,7 @@ def alike(data: bytes, least: int | None = None) -> pl.DataFrame | None:
 
 
 def _are(lines: pl.Series, types: Mapping[str, pl.DataType | None]) -> bool:
-    """Say whether every line has these keys, and values of these types by them."""
+    """Say whether every line has these keys, with values of these types."""
     if not types or not all(dtype in _VALUES for dtype in types.values()):
         return False
     pairs = r"\s*,\s*".join(

@@ -71,7 +71,7 @@ class Log:
         return unit_of(self.columns.get("user", "")) or "user"
 
     def said(self, parts: Collection[str]) -> tuple[str, ...]:
-        """Say how it was read, and which columns were taken without being told."""
+        """Say how it was read, and which columns were used without being named."""
         taken = ", ".join(
             f"{part} = {name}"
             for part, name in self.columns.items()
@@ -93,7 +93,7 @@ def read_log(
         table: the table.
         role: what it is.
         needs: what it must hold, and why.
-        columns: part -> name or number, where names are not known.
+        columns: part -> name or number of its column, if the name is not recognised.
         unit: the column of users, if it was chosen among several.
     """
     title, names = table.name, table.names
@@ -135,7 +135,7 @@ def _checked(
 
 
 def _same_rewards(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Give the rewards of all parts one type, as some files have only whole ones."""
+    """Give the rewards of all parts one type, as some files have only whole numbers."""
     if len({frame.schema.get("reward") for frame in frames}) == 1:
         return frames
     return [frame.with_columns(pl.col("reward").cast(pl.Float64)) for frame in frames]
@@ -146,7 +146,7 @@ def same_units(
 ) -> list[str | None]:
     """Choose a column of users in each of two tables, with ids of one kind in both.
 
-    What the user tells is taken; None leaves the choice to the names.
+    The columns that the user gives are used; None leaves the choice to the names.
     """
     named = [
         told_column(table.names, choices.get("user"), table.name)
@@ -173,9 +173,9 @@ def same_units(
             for table, units in zip(tables, known, strict=True)
         )
         msg = (
-            f"{first} and {second}, which are ids of different kinds; give both the "
-            "same, or say which columns are meant, columns={'logged.user': ..., "
-            "'recommended.user': ...} or --col logged.user=NAME --col "
+            f"{first} and {second}, which are ids of different kinds; use the same "
+            "kind in both, or say which columns are meant, columns={'logged.user': "
+            "..., 'recommended.user': ...} or --col logged.user=NAME --col "
             "recommended.user=NAME"
         )
         raise DataError(msg)
@@ -183,7 +183,7 @@ def same_units(
 
 
 def _units(table: Table) -> dict[str, str]:
-    """Return the columns that tell rounds apart, by the kind of their ids."""
+    """Return the columns that identify rounds, by the kind of their ids."""
     units: dict[str, str] = {}
     for name in known_columns(table.names, "user"):
         unit = unit_of(name)

@@ -63,7 +63,7 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
 
 
 def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
-    """Return judgements with what each grade in words is worth."""
+    """Return judgements with each grade in words replaced by what it is worth."""
     judgements: dict[Any, Any] = {}
     for query, entry in data.items():
         if not isinstance(entry, Mapping):
@@ -84,12 +84,12 @@ _PLAIN_IDS = {str, int}
 
 
 def may_miss(ids: Mapping[Any, Any]) -> bool:
-    """Say whether ids are to be looked at closely: None, an empty text, or floats."""
+    """Say whether ids need a closer look: None, an empty text, or floats."""
     return None in ids or "" in ids or bool(set(map(type, ids)) - _PLAIN_IDS)
 
 
 def any_missing(groups: Collection[Mapping[Any, Any]]) -> bool:
-    """Say the same of many groups of ids at once."""
+    """Say the same for many groups of ids at once."""
     kinds = set(map(type, chain.from_iterable(groups)))
     return not kinds <= _PLAIN_IDS or any(map(contains, groups, repeat("")))
 
@@ -291,7 +291,7 @@ def listed(query: Any, entry: Any) -> list[Any]:
 
 
 def scores_of(values: list[Any], *, lenient: bool) -> Floats:
-    """Return scores; a lenient reader takes None for nan and lets scores be nan."""
+    """Return scores; a lenient reader reads None as nan and allows nan."""
     if not lenient:
         return numbers(values, "score")
     missing = [index for index, value in enumerate(values) if is_missing(value)]
@@ -318,7 +318,7 @@ def _rows_of_matrix(source: Dense, role: Role) -> Rows:
 
 
 def turned(source: Source, *, lenient: bool) -> Source:
-    """Return a run whose largest score is its best, given one of distances."""
+    """Turn a run of distances into one in which the largest score is the best."""
     if isinstance(source, Lists):
         return replace(source, data=_turned_lists(source, lenient=lenient))
     if isinstance(source, Dense):

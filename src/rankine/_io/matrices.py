@@ -176,7 +176,7 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
 
 
 def _off_torch(matrix: Any) -> Any:
-    """Take a tensor on the CPU as an array; others are not copied behind your back."""
+    """Use a tensor on the CPU as an array; other tensors are never copied silently."""
     if isinstance(matrix, np.ma.MaskedArray):
         msg = (
             "the matrix is a masked array; fill it with what its mask means: "

@@ -120,7 +120,7 @@ def arrow_part(opened: Opened) -> Part:
 
 @contextmanager
 def _taken_for(word: str, opened: Opened) -> Iterator[None]:
-    """Say that a file cannot be read as what it was taken for, and why."""
+    """Say that a file cannot be read in its format, and why."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -161,7 +161,7 @@ class _Data:
 
 
 def _chunks(data: _Data, wanted: Collection[str]) -> Iterator[dict[int, Any]]:
-    """Yield what the end of the file says of each piece of the columns wanted."""
+    """Yield what the footer of the file says about each chunk of the wanted columns."""
     end = data.at(max(0, data.size - 8), 8)
     if end[4:] != _MAGIC:
         msg = "it does not end as it should"
@@ -188,7 +188,7 @@ def _check_chunk(data: _Data, chunk: dict[int, Any]) -> None:
         if kind in {_DATA, _DATA_2}:
             n = header[5 if kind == _DATA else 8][1]
             if not 0 <= n <= left:
-                msg = f"the page at byte {offset} has {n} values, and {left} are left"
+                msg = f"the page at byte {offset} has {n} values, but {left} are left"
                 raise ValueError(msg)
             left -= n
         offset += used + packed

@@ -53,9 +53,9 @@ def from_records(
     for value in ("score", "rank", "grade"):
         if value in part:
             msg = (
-                f"{name}: {part[value]!r} stands beside the objects in "
-                f"{part['item']!r}; put the number of each item into its object, or "
-                f"say that it is none, columns={{{value!r}: '-'}} or --col {value}=-"
+                f"{name}: {part[value]!r} is next to the objects in {part['item']!r}, "
+                f"not inside them; put the {value} of each item into its object, or "
+                f"say that there is none, columns={{{value!r}: '-'}} or --col {value}=-"
             )
             raise DataError(msg)
     inside = {key: column for key, column in columns.items() if key not in outside}
@@ -71,14 +71,14 @@ def from_entries(
     n_places: int | None = None,
     lines: Ints | None = None,
 ) -> Lists | Rows:
-    """Read judgements or a run from what there is for each query.
+    """Read judgements or a run from an entry for each query.
 
     Args:
         data: {query: {item: number}}, {query: [items]} or {query: [objects]}.
         role: what they are.
         how: what the user says of them.
         name: what to call them in messages.
-        n_places: how many queries there are, if they go by their places.
+        n_places: how many queries there are, if they are identified by position.
         lines: the line of each query, if they come from a file.
     """
     if hold_objects(data.values()):
@@ -169,9 +169,9 @@ def from_objects(
 def _with_empty(
     rows: Rows, queries: Sequence[Any], counts: list[int], how: Reading
 ) -> Lists | Rows:
-    """Return lists of which some are empty as a mapping, as rows cannot hold them.
+    """Return lists as a mapping if some are empty, which rows cannot hold.
 
-    Where ranks, repeated items or a lenient reader need rows, they are counted.
+    If ranks, repeated items or a lenient reader need rows, empty lists are counted.
     """
     empty = counts.count(0)
     notes = *rows.notes, Counted(f"{rows.name}: ", empty, "empty list", "")
@@ -205,7 +205,7 @@ def records_part(records: list[Any], name: str, lines: Ints | None = None) -> Pa
 
 
 def _columns(records: Sequence[Any], name: str) -> dict[str, list[Any]]:
-    """Return the values of records by key; what one of them has not is None."""
+    """Return the values of records by key, None where a record lacks the key."""
     keys: dict[str, None] = {}
     for number, record in enumerate(records):
         if not isinstance(record, dict):
@@ -221,7 +221,7 @@ def _under(key: str, records: list[Any]) -> list[Any]:
 
 
 def _column(key: str, values: list[Any], name: str) -> pl.Series:
-    """Make a column; one that mixes types is kept to be refused only if it is used."""
+    """Make a column; one of mixed types is kept, and refused only if it is used."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, float}:  # JSON has one type for numbers
         values = [None if value is None else _float(value) for value in values]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def first_repeat(frame: pl.DataFrame) -> tuple[int, int] | None:
-    """Return the first row that comes again, and where; None if all rows differ.
+    """Return the first row that is repeated, and its repeat; None if all rows differ.
 
     >>> first_repeat(pl.DataFrame({"query": [1, 1, 2, 1], "item": [5, 6, 5, 6]}))
     (1, 3)
@@ -61,7 +61,7 @@ def cleaned(source: Source, role: Role) -> Source:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
     Of an item that appears twice for a query, the best score or the largest grade is
-    kept. A matrix is left as it is: it has neither.
+    kept. A matrix is left as it is, since it has neither.
     """
     if isinstance(source, Dense):
         return source

@@ -1,4 +1,4 @@
-"""What a reader is told, and what it hands on: the same few shapes, whatever came in.
+"""What a reader is told, and what it hands on: a few shapes, whatever came in.
 
 `Reading` is what the user says. `Lists` are mappings as the user gave them, `Dense` a
 matrix, `Rows` a frame with the columns query, item and value (a grade, a score, or None
@@ -28,23 +28,23 @@ MAX_BYTES = 64 << 30
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the user says of judgements or of a run; None is to be found out.
+    """What the user says about judgements or a run; None is to be found out.
 
     Attributes:
         format: the name of a format.
         columns: which column is what.
         grades: what each grade in words is worth.
         by_rank: whether a rank column gives the order, even if there are scores.
-        encoding: of text, UTF-8 if not given.
+        encoding: the encoding of text, UTF-8 if not given.
         max_bytes: how many bytes may be read, after unpacking.
         lenient: whether rows that are usually refused are kept, to be dropped and
             counted later.
         lower_is_better: whether scores are distances.
         keep_rank: whether a rank column is kept next to the score.
         subtopics: whether the subtopic of each judgement is kept, if there is one.
-        more_words: whether a line of a TREC run may go on after its tag, as trec_eval
-            lets it. A format that is named has its own rule.
-        memory: the bytes of memory that the process may have while a run is read in
+        more_words: whether a line of a TREC run may continue after its tag, as in
+            trec_eval. A format given by name has its own rule.
+        memory: the bytes of memory that the process may use while a run is read in
             parts; None if it may be read at once.
     """
 
@@ -74,16 +74,16 @@ class Rows:
         frame: the columns query and item, and value unless the order is the rank.
         name: what to call it in messages: a path, or "run" or "qrels".
         line: the line of the first row in its file, None if it is not a file.
-        lines: the line of every row, where rows and lines do not run in step.
+        lines: the line of every row, if rows and lines do not correspond.
         notes: what was inferred or changed while reading.
-        number: the number that every row had before rows were brought together.
+        number: the number that every row had before rows were reordered.
         first: the number of the first row, if these are not the first rows.
         ranked: whether the value comes from a rank column.
-        placed: whether it is made from the places in lists, which have no scores.
+        placed: whether it is made from positions in lists without scores.
         role: what it was read as, "qrels" or "run"; None if it can be either.
         kind: what it was found to be, in words.
-        shape: of the matrix that it was, if it was one.
-        warnings: what makes doubtful that it is what it was read as.
+        shape: the shape of the matrix that it was read from, if it was one.
+        warnings: reasons to doubt that it is what it was read as.
         column: the name of the column that the value comes from, if it has one.
         n_empty: how many lists have no items, which rows cannot hold.
         n_places: how many queries there are, if they are the rows of a matrix.
@@ -111,20 +111,20 @@ class Rows:
     grid_queries: pl.Series | None = None
 
     def where(self, row: int) -> str:
-        """Say where a row stands, as ``file:line`` or as a row number from 0."""
+        """Say where a row is, as ``file:line`` or as a row number from 0."""
         word, _, number = self.place(row).partition(" ")
         mark = ":" if word == "line" else ", row "
         return f"{self.name}{mark}{number}"
 
     def later(self, skipped: int) -> Rows:
-        """Return what says where rows are of which the first ones were left out."""
+        """Return the origin of the rows after the first n, which were left out."""
         if self.lines is None and self.line is not None:
             return replace(self, line=self.line + skipped)
         lines = None if self.lines is None else self.lines[skipped:]
         return replace(self, lines=lines, first=self.first + skipped)
 
     def place(self, row: int) -> str:
-        """Say where a row stands within its source: ``line 7`` or ``row 7``."""
+        """Say where a row is within its source: ``line 7`` or ``row 7``."""
         if self.lines is not None:
             return f"line {int(self.lines[row])}"
         if self.line is not None:
@@ -143,8 +143,8 @@ class Stream:
         name: what to call it in messages.
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
-        warnings: what makes doubtful that it is a run.
-        memory: the bytes of memory that the process may have while it is read; None if
+        warnings: reasons to doubt that it is a run.
+        memory: the bytes of memory that the process may use while it is read; None if
             all of it may be held.
         once: whether it can be opened only once.
         n_rows: about how many rows it has, None if that is not known.
@@ -173,7 +173,7 @@ class Lists:
         name: what to call it in messages.
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
-        n_places: how many there are, if queries are the places in a list.
+        n_places: how many queries there are, if their ids are positions in a list.
     """
 
     data: Mapping[Any, Any]
@@ -214,22 +214,22 @@ def is_sparse(data: Any) -> bool:
 
 
 def is_empty(run: Source) -> bool:
-    """Say whether a run has no rows; one with empty lists is not nothing at all."""
+    """Say whether a run has no rows; a run of empty lists does not count as empty."""
     if isinstance(run, Lists):
         return not run.data
     return isinstance(run, Rows) and run.frame.height == 0 and not run.n_empty
 
 
 def no_rows(name: str, role: str = "run") -> NoRowsError:
-    """Return what is raised for a run or a file without rows, whatever its form."""
+    """Return the error for a run or a file without rows, whatever its form."""
     word = "judgements" if role == "qrels" else "rows"
-    return NoRowsError(f"{name}: no {word} in it")
+    return NoRowsError(f"{name}: contains no {word}")
 
 
 def with_rows(
     parts: Generator[Rows, None, None], name: str, role: str = "run"
 ) -> Generator[Rows, None, None]:
-    """Go through the parts of a source; refuse one in which no part has a row."""
+    """Go through the parts of a source; refuse a source in which no part has a row."""
     empty = True
     with closing(parts):
         for rows in parts:
@@ -241,8 +241,8 @@ def with_rows(
 
 
 def no_judgements(name: str) -> DataError:
-    """Return what is raised for judgements without rows, whatever their form."""
-    return DataError(f"{name}: no judgements in it")
+    """Return the error for judgements without rows, whatever their form."""
+    return DataError(f"{name}: contains no judgements")
 
 
 def refuse_empty(run: Source) -> None:
@@ -252,11 +252,11 @@ def refuse_empty(run: Source) -> None:
 
 
 def refuse_unpaired(first: Source, second: Source, words: tuple[str, str]) -> None:
-    """Refuse two lists that go by place and are not of one length."""
+    """Refuse two lists that are paired by position but differ in length."""
     ours, theirs = (getattr(source, "n_places", None) for source in (first, second))
     if ours is not None and theirs is not None and ours != theirs:
         msg = (
             f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "
-            f"{count(theirs, 'query')}; lists without ids are paired by their places"
+            f"{count(theirs, 'query')}; lists without ids are paired by position"
         )
         raise DataError(msg)

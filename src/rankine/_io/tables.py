@@ -26,16 +26,16 @@ class Part:
     Attributes:
         title: what to call it in messages.
         names: the names of its columns.
-        load: reads the columns of these names; of which the second ones are numbers,
-            and stay text where one of them is not.
+        load: reads the columns of these names; the second list names those that hold
+            numbers, which stay text if one value is not a number.
         numeric: the names of the columns that hold numbers; None if they must be read
             to know.
         entries: what a JSON object has by its keys, if the file is one.
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
         index: the names of what is in the index of a frame, and not in its columns.
-        batches: does the same as `load` some rows at a time, about as many as the last
-            argument says; None if all of them are read anyway.
+        batches: does the same as `load`, but a few rows at a time, about as many as the
+            last argument says; None if all of them are read anyway.
     """
 
     title: str
@@ -104,7 +104,7 @@ class Table:
     def batches(
         self, wanted: Sequence[str], numeric: Collection[str], size: int
     ) -> Iterator[list[Loaded]]:
-        """Read some columns of all parts, about so many rows at a time.
+        """Read some columns of all parts, a given number of rows at a time.
 
         Args:
             wanted: the names of the columns.
@@ -174,7 +174,7 @@ class Places:
 
 
 def together(frames: Sequence[pl.DataFrame], origins: Sequence[Rows]) -> pl.DataFrame:
-    """Put the rows of several parts below each other; their types must be alike."""
+    """Concatenate the rows of several parts, which must have the same types."""
     first = frames[0]
     for frame, origin in zip(frames, origins, strict=True):
         for name, dtype in first.schema.items():
@@ -198,7 +198,7 @@ def holding_numbers(schema: Mapping[str, pl.DataType]) -> tuple[str, ...]:
 
 
 def origin_of(name: str, loaded: Sequence[Loaded]) -> Rows | Places:
-    """Return what says where the rows of all parts are."""
+    """Return the origin of the rows of all parts."""
     if len(loaded) == 1:
         return loaded[0][1]
     return Places(name, tuple((origin, frame.height) for frame, origin in loaded))

@@ -2,8 +2,8 @@
 
 Fields are separated by any white space; a line that begins with ``#`` is a comment; the
 rank column is not read. A file is read in parts of whole lines, so that memory holds
-one part. A part that is regular, one space between fields and nothing else, goes
-straight to the reader of polars; any other is brought into that form first.
+one part. A regular part, with one space between fields and nothing else, goes straight
+to the reader of polars; any other part is brought into that form first.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SHOWN = 120
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the lines of a file are to be taken apart.
+    """How the lines of a file are to be split.
 
     Attributes:
         kind: ``run``, ``ranks`` (a run by its rank column), ``qrels``, or ``msmarco``:
@@ -63,7 +63,7 @@ class Layout:
         sniffed: what separates fields in most lines, a space or a tab, and where the
             first of them is.
         how: what the user says of the file.
-        every: whether every line is known to have its last field. To read that field
+        every: whether every line is known to have its last field. Reading that field
             too costs a quarter of the time, which large files are spared.
     """
 
@@ -79,7 +79,7 @@ class Layout:
 
     @property
     def more_words(self) -> bool:
-        """Whether words after the tag are passed over, as trec_eval does."""
+        """Whether words after the tag are ignored, as in trec_eval."""
         named = self.how.format is not None
         return self.how.more_words and not named and self.kind in {"run", "ranks"}
 
@@ -197,11 +197,12 @@ def _ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
 def _is_regular(part: bytes, frame: pl.DataFrame, layout: Layout) -> bool:
     """Say whether single marks separate fields, and no line is a comment.
 
-    What is not above a space in ASCII is a mark, the end of a line or a character that
-    does not belong here. If these add up, no two stand together and every line has its
-    last field, no line has too many. Where the last field is not read, only the marks
-    are looked at: a control character passes for part of an id, and a line with a field
-    too many may make up for one with a field too few in the same part.
+    A byte that is not above a space in ASCII is a mark, the end of a line or a
+    character that does not belong here. If these add up, no two are adjacent and every
+    line has its last field, then no line has too many. Where the last field is not
+    read, only the marks are looked at: a control character passes for part of an id,
+    and a line with a field too many may make up for one with a field too few in the
+    same part.
     """
     if any(frame.null_count().row(0)):
         return False
@@ -283,9 +284,9 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
 
 
 def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
-    """Return as many fields as there should be, if only the tag is odd and may be.
+    """Return the expected number of fields, if only the tag is odd and may be.
 
-    What comes before the tag must be there, and numbers where they should be.
+    The fields before the tag must be there, with numbers where they belong.
     """
     *names, _ = layout.fields
     n_names = len(names)

@@ -39,7 +39,7 @@ _BAD_ZIP = (
 
 
 class Readable(Protocol):
-    """What bytes can be read from."""
+    """Something from which bytes can be read."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, as many at most."""
@@ -63,7 +63,7 @@ def archive_of(head: bytes) -> str | None:
 
 
 def unpacked(raw: BinaryIO, packing: str | None, name: str) -> Readable:
-    """Return what reads the data that packed bytes hold."""
+    """Return a reader of the data that packed bytes hold."""
     if packing is None:
         return raw
     if packing == "gzip":
@@ -78,7 +78,7 @@ def unpacked(raw: BinaryIO, packing: str | None, name: str) -> Readable:
 
 
 def damage(error: Exception, packing: str | None) -> str | None:
-    """Say what an error tells of packed data; None if it is about something else."""
+    """Say what an error means for packed data; None if it is about something else."""
     if isinstance(error, _BROKEN):
         ended = isinstance(error, EOFError) or "end" in str(error).casefold()
         return "ends too early" if ended else f"is damaged ({error})"
@@ -133,7 +133,7 @@ class _Unpacked:
         return b"".join((*parts, last[:keep]))
 
     def _behind(self) -> bytes:
-        """Return what follows a member; zeros may fill it up."""
+        """Return what follows a member, without the zeros that may pad it."""
         left: bytes = self.unpack.unused_data
         while not left.strip(b"\0"):
             left = self._raw()
@@ -155,7 +155,7 @@ class _Unpacked:
 
 
 def _gunzip() -> Callable[[], Any]:
-    """Return what unpacks gzip: a package that does it three times faster, if there."""
+    """Return an unpacker of gzip, from a three times faster package if there is one."""
     try:
         from isal import isal_zlib  # noqa: PLC0415 - an optional package
     except ImportError:
@@ -199,7 +199,7 @@ def _only_member(raw: BinaryIO, name: str) -> Readable:
 
 
 def _is_member(member: zipfile.ZipInfo) -> bool:
-    """Say whether this is a file, and not what a system adds about files."""
+    """Say whether this is a file, and not metadata that a system adds."""
     name = member.filename.rpartition("/")[2]
     hidden = member.filename.startswith("__MACOSX/") or name.startswith(".")
     return not member.is_dir() and not hidden

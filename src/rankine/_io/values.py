@@ -1,4 +1,4 @@
-"""Ids and numbers of a column, checked; messages say where they are wrong."""
+"""Ids and numbers of a column, checked; messages say which row is wrong."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ids(
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String, none of them missing.
 
-    A lenient reader leaves missing ones as null; others say what can be done.
+    A lenient reader leaves missing ids as null; otherwise the error says what to do.
     """
     column, notes = _typed(column, part, origin)
     if column.null_count() == 0 and (
@@ -113,7 +113,7 @@ def _from_floats(
 def numbers(
     column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
 ) -> pl.Series:
-    """Return grades or scores as Float64; a lenient reader takes nan for missing."""
+    """Return grades or scores as Float64; a lenient reader makes missing ones nan."""
     if column.dtype == pl.Object:
         raise _mixed(column, origin)
     if column.dtype in (pl.Categorical, pl.Enum):
@@ -173,7 +173,7 @@ def worth_of(
 
 
 def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
-    """Say whether it was said what a grade is worth; a list, for one, never is."""
+    """Say whether the worth of a grade was given; that of a list, for one, never is."""
     try:
         return value in grades
     except TypeError:
@@ -181,9 +181,9 @@ def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
 
 
 def unknown_grade(what: str, value: Any, grades: Mapping[Any, float]) -> DataError:
-    """Say that it was not said what a grade is worth."""
+    """Return the error for a grade whose worth was not given."""
     known = ", ".join(repr(key) for key in grades)
-    msg = f"{what} is {value!r}, which grades does not have; it has {known}"
+    msg = f"{what} is {value!r}, which is not in grades; it has {known}"
     return DataError(msg)
 
 
@@ -207,7 +207,7 @@ def series_of(
 
 
 def no_text(error: UnicodeEncodeError, name: str) -> DataError:
-    """Say that an id is not valid text, as an unpaired surrogate is not."""
+    """Return the error for an id that is not valid text, as it has a lone surrogate."""
     bad = ascii(error.object[error.start : error.end])
     msg = (
         f"{name}: an id contains {bad}, an unpaired surrogate, which is not valid text"

@@ -1,9 +1,10 @@
 """Judgements and a run, joined: which retrieved items are judged, at which rank.
 
-- Rank comes from the score, descending; equal scores by item id, descending in the byte
-  order of its text (trec_eval's rule), unless the convention says otherwise. A rank
-  column, or the order of a list, is used where there is no score.
-- An item twice for one query is an error, unless the convention says otherwise.
+- Rank comes from the score, descending; equal scores are ordered by item id, descending
+  in the byte order of its text (trec_eval's rule), unless the convention says
+  otherwise. A rank column, or the order of a list, is used if there is no score.
+- An item that appears twice for one query is an error, unless the convention says
+  otherwise.
 - Queries are those of the judgements, in their order. The convention decides whether
   those that the run misses are kept.
 - Ids are the user's own: an int stays an int. Between text and int, see `ids.py`.
@@ -43,15 +44,15 @@ def match(
 ) -> dict[Order, Aligned]:
     """Join judgements and a run, once for all orders of its items.
 
-    What a convention says of queries, pools and floors is not applied yet.
+    What a convention says about queries, pools and floors is not applied yet.
 
     Args:
         truth: the judgements.
         run: the retrieved items.
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the deepest rank that any metric looks at, if there is one.
-        keep: how many first items of each list will be asked for afterwards, if they
-            will, of a run that is read in parts.
+        keep: how many first items of each list will be asked for afterwards, if any,
+            for a run that is read in parts.
     """
     if isinstance(run, Dense):
         aligned = {
@@ -80,7 +81,7 @@ def _looked_up(
 ) -> dict[Order, Aligned]:
     """Look judged items up in lists that are mappings, for the orders that allow it.
 
-    None is looked up where the ids are of types that never agree.
+    Nothing is looked up if the ids are of types that never agree.
     """
     if not isinstance(truth.source, Lists) or not isinstance(run, Lists):
         return {}
@@ -110,7 +111,7 @@ def _looked_up(
 
 
 def _can_probe(run: Lists, order: Order) -> bool:
-    """Say whether look-ups do: not for lists that may repeat an item, nor ranks."""
+    """Say whether look-ups are enough; for repeated items and ranks they are not."""
     if order.by in BY_RANK:
         return False
     if order.duplicates == "error" or _are_mappings(run.data):

@@ -1,4 +1,4 @@
-"""A joined table: what a convention says of it, and what is kept of its items."""
+"""A joined table: what a convention does with it, and what is kept of its items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWN = 3
 
 
 def no_steps() -> tuple[int, bool]:
-    """Return that nothing rises and nothing falls, where there is nothing."""
+    """Say that nothing rises and nothing falls, for lists without scores."""
     return 0, False
 
 
@@ -47,20 +47,20 @@ class Aligned:
         extra: ids of the queries of the run that are not judged.
         extra_length: the lengths of their lists.
         notes: what was inferred, dropped or changed.
-        floored: how many judged items are under the convention's floor of scores.
+        floored: how many judged items are at or below the convention's score floor.
         repeats: whether an item may stand twice in a list.
-        scored: whether the scores are the user's, and not made from places.
-        unsorted: how many lists are not in the order of their scores, where the order
-            given is taken.
+        scored: whether the scores are the user's, and not made from positions.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
         named: whose the judged grades are.
         origin: per query of the table, its number among the judgements, -1 if it has
             none; None if all are where they were.
-        deepest: the rank down to which judged items were looked for at least, None if
-            the lists were looked through.
+        deepest: the rank down to which, at least, judged items were searched for; None
+            if the whole lists were searched.
         keep: how many first items of each list were to be kept.
-        kept: these items; None where only judged ones can be among them.
+        kept: these items; None if only judged items can be among them.
         heads: the rows that these items are taken from, where a run was read in parts.
-        steps: tells how often a score is above the one before it in its list, and
+        steps: says how often a score is above the one before it in its list, and
             whether one is below.
     """
 
@@ -102,7 +102,7 @@ def joined(
 
 
 def cut(aligned: Aligned, depth: int) -> Aligned:
-    """Keep the first items of each list only."""
+    """Keep only the first items of each list."""
     table = aligned.table
     left = table.take(table.rank <= depth)
     scores, score_query = table.scores, table.score_query
@@ -124,9 +124,9 @@ def cut(aligned: Aligned, depth: int) -> Aligned:
 
 
 def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Aligned:
-    """Apply what the convention says of queries, floors, pools and unjudged items.
+    """Apply what the convention says about queries, floors, pools and unjudged items.
 
-    Where these are not all data, judgements and run need not share a query.
+    If these are only part of the data, judgements and run need not share a query.
     """
     table = aligned.table
     alone = aligned.missing == table.n_queries and table.n_queries and aligned.extra
@@ -135,7 +135,7 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
     if aligned.missing and rule.missing_run == "error":
         names = ", ".join(repr(value) for value in aligned.missing_ids)
         msg = (
-            f"the run misses {aligned.missing} of {table.n_queries} judged queries "
+            f"the run lacks {aligned.missing} of {table.n_queries} judged queries "
             f"({names}{', ...' if aligned.missing > SHOWN else ''})"
         )
         raise DataError(msg)
@@ -182,7 +182,7 @@ def _with_extra(aligned: Aligned, n_judged: int) -> Aligned:
 
 
 def _pooled(table: Judged, rule: Convention) -> Judged:
-    """Apply what the convention says of unjudged and of unretrieved items."""
+    """Apply what the convention says about unjudged and unretrieved items."""
     if rule.unjudged == "removed":
         table = _without_unjudged(table)
     if rule.pool == "list":
@@ -198,7 +198,7 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
 def _of_list(table: Judged) -> Pool:
     """Return the grades of the items in the lists.
 
-    Where losses count, unjudged items have a grade too: they are better than a loss.
+    If losses count, unjudged items have a grade too, since they are better than a loss.
     """
     counts = np.bincount(table.query, minlength=table.n_queries)
     if not table.keep_negative or not (table.grade < 0).any():
@@ -264,10 +264,10 @@ class Trail:
         items: their ids.
         grades: their grades, as they were judged.
         ranks: the rank of each, 0 for one that was not found.
-        looked: per query, the rank down to which judged items were looked for; 0 where
+        looked: per query, the rank down to which judged items were searched for; 0 if
             that is the whole list.
-        tops: the first items of the list of each query; None if they were not kept,
-            or only judged ones can be among them.
+        tops: the first items of the list of each query; None if they were not kept, or
+            if only judged items can be among them.
         keep: how many first items of each list were to be kept, 0 if none.
     """
 
@@ -296,7 +296,7 @@ class Trail:
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """What is left of a joined table when an evaluation was saved.
+    """What is left of a joined table after an evaluation was saved.
 
     Attributes:
         ids: the ids of the queries.
@@ -323,7 +323,7 @@ def trail_of(
     Args:
         aligned: the table.
         queries: their numbers.
-        only: the least grade and the last rank, of which an item must have one.
+        only: the smallest grade and the last rank; an item must reach one of them.
     """
     table, named = aligned.table, aligned.named
     if named is None or table.pair is None:

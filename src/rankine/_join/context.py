@@ -1,7 +1,7 @@
-"""Joining the lists of a run with what is known of their items and users.
+"""Joining the lists of a run with what is known about their items and users.
 
-Items get numbers, the same for all that speaks of them: lists, training data, features,
-catalogue and judgements.
+Items get numbers, the same in all data: lists, training data, features, catalogue and
+judgements.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Listed:
 
     Attributes:
         table: the lists.
-        ids: of their users.
+        ids: the ids of their users.
         notes: what was left out or changed.
-        strange: what is said of items that are not in the catalogue.
-        bare: what is said of items that have no features.
-        catalogue: what is said of the catalogue, if nobody gave one.
+        strange: a note on items that are not in the catalogue.
+        bare: a note on items that have no features.
+        catalogue: a note on the catalogue, if none was given.
         items: the ids of items by number.
-        steps: tells how scores rise and fall along the lists, as in `Aligned`.
+        steps: says how scores rise and fall along the lists, as in `Aligned`.
     """
 
     table: Recommended
@@ -71,17 +71,17 @@ def know(
     """Join lists with what is known.
 
     Args:
-        lists: of the run.
+        lists: the lists of the run.
         known: what is known besides.
         depth: how many items of each list matter; None for all.
-        duplicates: what becomes of an item that is repeated in a list: ``error``,
-            ``count``, or only its first place counts (``set``). Where the last one
-            does, the lists have no others.
-        users: whose lists: all, or as in a convention those of judged users, who have
-            an empty one if they have none (``qrels``), or not (``both``); as for
-            ``qrels``, where it is asked who has one at all (``awaited``).
-        partial: whether these are not all data, so that nobody need have both a list
-            and judgements.
+        duplicates: what happens to an item that is repeated in a list: ``error``,
+            ``count``, or only its first position counts (``set``). If only the last
+            counts, the others are already left out.
+        users: whose lists: all, or as in a convention those of judged users, where a
+            user without a list gets an empty one (``qrels``) or is left out (``both``);
+            ``awaited`` is like ``qrels``, for metrics that ask who has a list at all.
+        partial: whether these are only part of the data, so that no user needs both a
+            list and judgements.
     """
     # What repeats is left out before lists are cut.
     whole_lists = duplicates == "set"
@@ -155,7 +155,7 @@ def know(
 def _chosen(
     user: Mapping[str, Ints], n_users: int, users: str | None, notes: list[str]
 ) -> tuple[Ints, Ints | None]:
-    """Return whose lists are taken, and which these are, -1 for users without one.
+    """Return whose lists are used, and the number of each, -1 for users without one.
 
     None stands for all of them.
     """
@@ -233,9 +233,9 @@ def _catalogue(
     table: Recommended,
     notes: list[str],
 ) -> dict[str, Any]:
-    """Return the catalogue: as told, or the items of the training data, or all known.
+    """Return the catalogue: as given, or the items of the training data, or all known.
 
-    A number that is smaller than what is shown is refused.
+    A size that is smaller than the number of items shown is refused.
     """
     shown = table.shown(None)
     seen = int(np.count_nonzero(shown))
@@ -263,7 +263,7 @@ def _catalogue(
 def counted(
     shown: list[pl.Series], known: Known
 ) -> tuple[list[Ints], int, dict[str, Any]]:
-    """Number items of which only counts are left, and say what the catalogue is."""
+    """Number items of which only counts are left, and find the catalogue."""
     columns: dict[str, pl.Series | None] = {
         f"run {number}": items for number, items in enumerate(shown)
     }

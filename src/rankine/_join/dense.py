@@ -104,11 +104,10 @@ def match(
 def match_ranked(
     truth: Truth, run: Rows, orders: Mapping[Order, bool], depth: int | None
 ) -> dict[Order, Aligned]:
-    """Find the graded cells of a matrix of ranked items; none in orders that need more.
+    """Find the graded cells of a matrix of ranked items, if the order allows it.
 
-    Those are orders in which scores matter or an item may come again, of queries or
-    items that are not numbered as those of the grades are; and of queries without any
-    grade, which are not judged.
+    It does not if scores matter or an item may be repeated, if queries or items are not
+    numbered like those of the grades, or if a query without any grade is not judged.
     """
     source, grid = truth.source, run.grid
     if not isinstance(source, Dense) or grid is None or run.grid_queries is None:
@@ -168,7 +167,7 @@ def _may_repeat(grid: Ints) -> bool:
 def _lists(
     scores: Floats, list_row: Ints, *, masked: bool, keep_scores: bool
 ) -> dict[str, Any]:
-    """Return the columns of `Judged` that tell of whole lists, given their rows.
+    """Return the columns of `Judged` that describe whole lists, given their rows.
 
     Queries without a row, which is -1, have no list.
     """
@@ -264,8 +263,9 @@ def _is_masked(run: Dense) -> bool:
 def _floor(scores: Floats, depth: int) -> Floats:
     """Return for each row a score that at least `depth` of its scores reach.
 
-    The row is cut into pieces and the largest of each is taken; of these, the one of
-    that depth is reached by so many cells of the row, and by few others.
+    The row is cut into pieces and the largest score of each is taken; the `depth`-th
+    largest of these is reached by at least that many cells of the row, and by few
+    others.
     """
     n_rows, n_columns = scores.shape
     n_pieces = 4 * depth

@@ -1,8 +1,8 @@
-"""Runs larger than memory: part by part, each query's rows in one of the parts.
+"""Runs larger than memory: read part by part, with each query's rows in one part.
 
-Where a query's rows stand together in the source, that takes one reading, and the query
-at the end of a part waits for the next. Where queries are mixed, rows go to a file on
-disk first, by buckets of queries. That file has no name, so that nothing is left of it
+If a query's rows are together in the source, one reading is enough, and the query at
+the end of a part waits for the next part. If queries are mixed, rows first go to a file
+on disk, in buckets of queries. That file has no name, so that nothing is left of it
 when the process ends, however it ends.
 """
 
@@ -49,15 +49,15 @@ _TEXTS = 16
 
 
 class _ScatteredError(Exception):
-    """A query comes back when others have come: its rows must be gathered."""
+    """A query returns after others have come: its rows must be gathered."""
 
 
 def by_query(run: Stream, use: Callable[[Iterator[Rows]], T]) -> T:
-    """Return what a function makes of a run, of which it sees part by part.
+    """Return the result of a function that sees a run part by part.
 
-    The rows of a query are all in one part, and stand together there, in the order of
-    the source. Parts of a run whose queries are mixed know the number that each row
-    had. The function is called again where queries turn out to be mixed.
+    The rows of a query are all in one part, next to each other, in the order of the
+    source. If queries are mixed, the parts keep the number that each row had. The
+    function is called again if queries turn out to be mixed.
     """
     if _GATHERED not in run.memo:
         if not run.once:
@@ -87,7 +87,7 @@ def share_of(memory: int | None) -> int:
 
 
 def refuse_more(what: str, memory: int | None) -> None:
-    """Refuse to hold more of a run, where the memory that it may take is in use."""
+    """Refuse to hold more of a run if all memory that it may use is taken."""
     if memory is not None and in_use() > memory:
         msg = (
             f"{what} would take more than the {in_words(memory)} that memory_limit= or "
@@ -98,7 +98,7 @@ def refuse_more(what: str, memory: int | None) -> None:
 
 
 def _whole_lists(parts: Iterator[Rows], memory: int | None) -> Iterator[Rows]:
-    """Yield parts with whole lists, as long as no query comes back."""
+    """Yield parts with whole lists, as long as no query returns."""
     held: list[Rows] = []
     seen = np.zeros(0, dtype=np.uint64)
     for part in parts:
@@ -125,7 +125,7 @@ def _whole_lists(parts: Iterator[Rows], memory: int | None) -> Iterator[Rows]:
 
 
 def _seen(before: AnyArray, queries: pl.Series) -> AnyArray:
-    """Add the keys of queries to those that have come; none may come again."""
+    """Add the keys of queries to those seen so far; none may return."""
     keys = np.concatenate((before, item_keys(queries, 0)))
     keys.sort(kind="stable")  # of two sorted pieces, which are merged
     if (keys[1:] == keys[:-1]).any():
@@ -154,12 +154,12 @@ class _Gathered:
         self._file: BinaryIO | None = None
 
     def close(self) -> None:
-        """Give back what is taken on disk."""
+        """Free the space on disk."""
         if self._file is not None:
             self._file.close()
 
     def read(self, run: Stream) -> None:
-        """Read the run, but once; what is held is written while more is read."""
+        """Read the run, only once; what is held is written while more is read."""
         if self._n_rows:
             return
         written: Future[None] | None = None
@@ -348,5 +348,5 @@ def _cut(frame: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
 
 
 def _size(frame: pl.DataFrame) -> int:
-    """Return about how many bytes rows take; of short texts, polars counts letters."""
+    """Return about how many bytes rows take; for short texts, polars counts letters."""
     return int(frame.estimated_size()) + frame.height * _TEXTS

@@ -1,7 +1,7 @@
 """Ids of several sources: brought to one type, and found among known ones.
 
-Nothing else in the package compares ids of two sources, or decides what ids of two
-types have in common.
+Nothing else in the package compares ids of two sources, or decides which ids of two
+types are the same.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _SEEDS = range(20)
 
 
 def not_apart() -> DataError:
-    """Return what is raised where the keys of many seeds agree."""
+    """Return the error if keys collide under many seeds."""
     return DataError("no seed gives all ids different keys")
 
 
 def item_keys(ids: pl.Series, seed: int) -> NDArray[np.uint64]:
     """Return a 64-bit key per id.
 
-    Keys of different ids may agree by chance. Wherever that would decide a value, the
-    ids themselves are compared; `pairs.py` says why it does not.
+    Keys of different ids may be equal by chance. Wherever that would change a value,
+    the ids themselves are compared; `pairs.py` says why it does not do so.
     """
     other = limits().keys
     keys: NDArray[np.uint64]
@@ -64,10 +64,10 @@ def one_type(
     Args:
         columns: the name of each source, and its ids.
         word: what the ids are: query, item, user.
-        to: the source whose type all of them get; text if it is not given.
+        to: the source whose type all ids get; text if it is not given.
 
     Returns:
-        The ids of each source, and what there is to say about it.
+        The ids of each source, and notes on them.
 
     >>> ids, notes = one_type({"a": pl.Series([7]), "b": pl.Series(["7"])}, "item")
     >>> ids["a"].to_list(), notes
@@ -108,7 +108,7 @@ def as_first(
         names: what to call the two, by different names.
 
     Returns:
-        The ids of the second, and what there is to say about it.
+        The ids of the second, and notes on them.
     """
     ids, notes = one_type(
         dict(zip(names, (first, second), strict=True)), word, names[0]
@@ -164,7 +164,7 @@ def _listed(names: list[str]) -> str:
 class Index:
     """Finds ids among known ones, all of one type and each known once.
 
-    Ints that lie close together are looked up in a table of their own; a few ids in a
+    Ints that are close together are looked up in a table of their own; a few ids in a
     dict; all others by keys, and whatever a key proposes is compared.
 
     >>> Index(pl.Series(["a", "b"])).find(pl.Series(["b", "c"]))
@@ -177,7 +177,7 @@ class Index:
 
     @classmethod
     def of_all(cls, ids: pl.Series) -> Index:
-        """Know each of some ids once, in the order given; they may be repeated.
+        """Make an index of ids that may be repeated, each once, in the order given.
 
         >>> Index.of_all(pl.Series(["a", "b", "a"])).known.to_list()
         ['a', 'b']
@@ -282,12 +282,12 @@ def _in_table(least: int, numbers: Ints, ids: Any) -> Ints:
 def numbered(
     columns: Mapping[str, pl.Series | None], word: str, notes: list[str]
 ) -> tuple[dict[str, Ints], int, pl.Series]:
-    """Give the ids of several sources numbers, the same to the same.
+    """Number the ids of several sources, with the same number for the same id.
 
     Args:
         columns: the name of each source, and its ids if it has any.
         word: what the ids are: query, item.
-        notes: where it is said that ids of two types were compared.
+        notes: the list of notes, to which a note on ids of two types is added.
 
     Returns:
         The numbers of each source, how many there are, and the ids by number.
@@ -316,7 +316,7 @@ def numbered(
 def as_they_are(
     columns: Mapping[str, pl.Series], room: int
 ) -> tuple[dict[str, Ints], int, int] | None:
-    """Take ints that lie close together for their own numbers.
+    """Use ints that are close together as their own numbers.
 
     Args:
         columns: ids of one type.

@@ -57,7 +57,7 @@ class Found(NamedTuple):
     """Judged items that were found in lists: columns of `Judged`.
 
     Attributes:
-        scores: those of all items; None where the place is the rank.
+        scores: those of all items; None if the position is the rank.
     """
 
     pair: Ints
@@ -84,7 +84,7 @@ class Probed:
         run: Mapping[Any, Any],
         name: str = "run",
     ) -> None:
-        """Take the list of each judged query, and refuse what is none."""
+        """Take the list of each judged query, and refuse what is not a list."""
         lists: list[Any] = [*map(run.get, truth)]
         n = n_present = len(lists)
         kinds = set(map(type, lists))
@@ -159,7 +159,7 @@ class Probed:
     def _by_falling_scores(self) -> Found | None:
         """Rank by scores that fall along every list; None if they do not.
 
-        Then places are found as ranks, by looking at the judged items alone.
+        Then positions are ranks, and only the judged items need to be looked at.
         """
         if not _falls(next(filter(None, self._lists), _EMPTY)):
             return None
@@ -190,7 +190,7 @@ class Probed:
         return Found(pair, above, tied, above + 1, score, None)
 
     def _by_scores(self, bits: int, tie: str) -> Found:
-        """Rank by the scores, and what ties by a rule."""
+        """Rank by the scores, and break ties by a rule."""
         pair, score, above, tied, values = self._count(bits)
         rank = above + 1
         ties = np.flatnonzero(tied > 1)
@@ -288,7 +288,7 @@ def _refuse_none(run: Mapping[Any, Any]) -> None:
 
 
 def by_place(query: Any, entry: Any) -> dict[Any, float]:
-    """Turn a list of items into {item: minus its place}; a dict stays as it is."""
+    """Turn a list of items into {item: minus its position}; a dict stays as it is."""
     if isinstance(entry, Mapping):
         return dict(entry)
     places: dict[Any, float] = {}

@@ -1,8 +1,8 @@
 """Joining a run that comes as a frame, or as a stream of frames, with judgements.
 
-The rows of a run are never moved as long as its lists stand together, and its ids are
-never encoded. A 64-bit key per row finds the few rows that can be judged; only their
-ids are compared, and only their ranks are computed, by counting the scores above them.
+The rows of a run are not moved if each list is in one piece, and its ids are never
+encoded. A 64-bit key per row finds the few rows that can be judged; only their ids are
+compared, and only their ranks are computed, by counting the scores above them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class _ScatteredError(Exception):
-    """A query comes back when others were joined: the run must be joined at once."""
+    """A query returns after others were joined: the run must be joined at once."""
 
 
 def match(
@@ -65,8 +65,8 @@ def match(
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the rank down to which judged rows are looked for, at least.
         keep: how many first rows of each list to keep, of a run that is read in parts.
-        typed: gives the ids of a part the types of the judgements, if the run must not
-            be held.
+        typed: converts the ids of a part to the types of the judgements, if the run
+            must not be held.
     """
     matches = Matches(truth, orders, depth)
     if isinstance(run, Rows):
@@ -120,7 +120,7 @@ class Matches:
         rises: how often a score is above the one before it in its list.
         falls: whether one is below.
         keep: how many first rows of each list to keep; None if none.
-        places: numbers of queries, and the first row of each, where the parts of a run
+        places: numbers of queries, and the first row of each, if the parts of a run
             come in another order than its rows.
     """
 
@@ -310,10 +310,10 @@ class Matches:
             ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
 
     def _without_repeats(self, lists: RunLists, orders: Iterable[Order]) -> list[Order]:
-        """See to repeated items; return the orders that take the lists as they are.
+        """Handle repeated items; return the orders that use the lists as they are.
 
-        Where the last row of an item counts, the others are left out, and what is left
-        is joined here.
+        If the last row of an item counts, the others are left out, and the rest is
+        joined here.
         """
         plain = [order for order in orders if order.duplicates == "count"]
         careful = [order for order in orders if order.duplicates != "count"]
@@ -346,7 +346,7 @@ class Matches:
         return lambda group: self._id(lists.number[group])
 
     def _scores(self, rows: Rows) -> Floats | None:
-        """Return what rows are ordered by, None where that is their place."""
+        """Return what rows are ordered by, None if that is their position."""
         by = {order.by for order in self.orders}
         if by == {"given"} or "value" not in rows.frame.columns:
             return None

@@ -35,7 +35,7 @@ class Named:
     Attributes:
         pool: the grades as they were judged, whatever a convention makes of them.
         items: the id of each; for a matrix, of each column.
-        width: how many columns the matrix has, None if it was none.
+        width: how many columns the matrix has, None if it was not a matrix.
         mask: which of its cells are judged, eight to a byte; None if all are.
     """
 
@@ -45,7 +45,7 @@ class Named:
     mask: np.ndarray[Any, np.dtype[np.uint8]] | None = None
 
     def own(self) -> Named:
-        """Return the same with grades of its own, if they are those of a matrix."""
+        """Return a copy with its own grades, if they belong to a matrix."""
         if self.width is None or self.mask is not None:
             return self
         return replace(self, pool=Pool(self.pool.starts, self.pool.grade.copy()))
@@ -81,7 +81,7 @@ class Judgements:
         items: the ids of the judged items, grouped by query.
         pool: their grades, in the same order.
         seed: the seed of the hash under which no two judged pairs share a key.
-        table: where the key of each judged pair stands.
+        table: where the key of each judged pair is.
         name: what to call them in messages.
     """
 
@@ -135,7 +135,7 @@ class Judgements:
     ) -> tuple[pl.Series, tuple[str, ...]]:
         """Return queries or items of a run with the type of those that are judged.
 
-        And what there is to say about it.
+        Also returns notes.
         """
         known = self.queries if part == "query" else self.items
         names = (self.name, name) if self.name != name else ("qrels", "run")
@@ -192,7 +192,7 @@ class Truth:
 
 
 def _all_the_same(subtopic: pl.Series) -> bool:
-    """Say whether these are no subtopics, but what TREC text has instead."""
+    """Say whether these are not subtopics, but what TREC text has in their place."""
     return len(subtopic) > 0 and bool(subtopic.is_in(["0", "Q0"]).all())
 
 

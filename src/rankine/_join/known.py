@@ -1,4 +1,4 @@
-"""What is known besides the lists of a run, as it was read."""
+"""What is known in addition to the lists of a run, as it was read."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _PART = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known besides the lists.
+    """What is known in addition to the lists.
 
     Attributes:
         train: the interactions that users had before, as rows of query and item.
-        features: of items.
+        features: the features of items.
         catalog: how many items there are, or which.
-        judgements: of items for users.
+        judgements: the judgements of items for users.
         subtopics: judgements of subtopics: query, item, subtopic and value.
         reference: the lists of another recommender.
         others: the same in the order of their ranks, which the convention decides.
@@ -75,7 +75,7 @@ class Known:
 
 
 def known_by(known: Known) -> tuple[Any, ...]:
-    """Return something that is the same for the same data, and small."""
+    """Return a small key that is the same for the same data."""
     features, catalog = known.features, known.catalog
     plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
     if features is not None:
@@ -120,7 +120,7 @@ def _print(frames: list[pl.DataFrame]) -> str:
 
 
 def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
-    """Return what the numbers depend on as rows, by the names of the arguments."""
+    """Return the data that numbers depend on as rows, by the names of the arguments."""
     train, features, catalog = known.train, known.features, known.catalog
     named: dict[str, list[pl.DataFrame]] = {}
     if isinstance(catalog, pl.Series):
@@ -138,7 +138,7 @@ def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
 
 
 def _frames_of(features: Features) -> list[pl.DataFrame]:
-    """Return what is known of items as rows, of which each says whose it is."""
+    """Return what is known about items as rows, each with its item."""
     items, vectors = features.items, features.vectors
     frames = [items.to_frame()]
     if features.topic is not None and features.topic_item is not None:

@@ -56,7 +56,7 @@ class Ids:
 
     Attributes:
         read: makes a column of them.
-        place: says where an item stands in its source.
+        place: says where an item is in its source.
         hashes: where all are text in a mapping, their keys by Python's own hash, which
             texts keep with them; else None.
     """
@@ -76,19 +76,19 @@ class Lists:
     """The lists of a run, each with its items in the order of their ranks.
 
     Attributes:
-        name: of the run.
+        name: the name of the run.
         notes: what was changed while reading it.
         queries: the id of each list.
         starts: where each list begins.
         ids: the items as they came.
-        order: which of them comes when, None if they stand in this order.
+        order: the order of the items, None if they are already in order.
         scores: by rank, None if the order was given.
         falls: whether all scores fall, so that nothing is tied.
-        scored: whether the scores are the user's, and not made from ranks.
+        scored: whether the scores are the user's own, and not made from ranks.
         ranks: the rank of each item, where they are numbers of a column of which some
             are left out; None where they are 1, 2, 3 and so on.
         steps: how scores rise and fall along the lists, as they came.
-        lengths: of the lists before they were cut, None if they were not.
+        lengths: the lengths of the lists before they were cut, None if they were not.
         repeated: how many rows that repeat an item were left out before that.
     """
 
@@ -139,7 +139,7 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
     """Bring the rows of a run into the order of queries and ranks.
 
     A convention says what they are ordered by, and how ties are broken; without one,
-    as rankine's own does.
+    that of rankine.
     """
     rule = rule or _OWN
     scored = rule.order != "given"
@@ -173,7 +173,7 @@ def lists_of(source: Source, rule: Convention | None = None) -> Lists:
 def _last_only(
     rows: Rows, starts: Ints, order: Ints | None
 ) -> tuple[Rows, Ints, Ints | None]:
-    """Leave out the rows whose item comes again later in the same list.
+    """Leave out the rows whose item is repeated later in the same list.
 
     Returns:
         The rows, where each list begins, and what brings its rows together.
@@ -192,7 +192,7 @@ def _last_only(
 
 
 def _numbered(rows: Rows, lists: Lists) -> Lists:
-    """Take the numbers of a rank column for the ranks, where they have gaps."""
+    """Use the numbers of a rank column as the ranks, if they have gaps."""
     values = lists.scores
     if values is None or not rows.ranked:
         return lists
@@ -244,7 +244,7 @@ def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
 
 
 def _ranked(lists: Lists, rule: Convention) -> Lists:
-    """Bring the items of each list into the order of their scores, unless they fall."""
+    """Sort the items of each list by their scores, unless these already fall."""
     if lists.scores is None or rule.order == "given":
         return replace(lists, scores=None)
     scores, starts = rounded(lists.scores, rule.score_bits), lists.starts
@@ -284,7 +284,7 @@ class First:
 
     @cached_property
     def _listed(self) -> list[Any]:
-        """The items as a list, of which a part is taken faster than of a column."""
+        """The items as a list, of which parts are faster to take than of a column."""
         return list(self.items)
 
     def some(self, queries: Sequence[Any] | pl.Series) -> First:

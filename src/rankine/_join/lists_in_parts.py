@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def lists_in(source: Source, rule: Convention, depth: int | None) -> Lists:
     """Bring the rows of a run into order; keep what may be held of a large one.
 
-    Of a run that must not be held, that is its items down to a depth.
+    For a run that must not be held, these are its items down to a depth.
     """
     if isinstance(source, Stream) and source.memory is not None:
         return by_query(source, partial(_lists_in_parts, source, rule, depth))
@@ -95,7 +95,7 @@ def _all_ranks(parts: Sequence[tuple[Ints, Ints | None]]) -> Ints | None:
 
 
 def _compact(ids: pl.Series) -> pl.Series:
-    """Return ids in memory of their own: some texts of many keep all in memory."""
+    """Return a copy of ids, since a few texts of many would keep all in memory."""
     if ids.dtype != pl.String:
         return ids
     packed = io.BytesIO()

@@ -1,8 +1,8 @@
 """Two runs joined: their lists in the order of ranks, on the queries of both.
 
 Items are compared by keys of 64 bits. Two different items of one query have the same
-key once in 10^10 comparisons of runs with thousands of queries and of items each, so
-that ids are not looked at again.
+key once in 10^10 comparisons of runs with thousands of queries and items each, so the
+ids themselves are not compared.
 """
 
 from __future__ import annotations
@@ -158,11 +158,11 @@ def _matched(
         y: those of the other.
         x_keys: a key per item of x, list by list.
         y_keys: the same for y.
-        once: whether no item of y is there twice, as was seen before.
+        once: whether y is known to have no item twice.
 
     Returns:
-        The lists with their common items. None if keys agree that should not: an item
-        appears twice in a list, or different items have the same key.
+        The lists with their common items. None if keys are equal that should not be: an
+        item appears twice in a list, or different items have the same key.
     """
     groups = groups_of(x.starts + y.starts, limits().paired_items)
 

@@ -1,4 +1,4 @@
-"""Rows of a run: brought together by list, moved, and looked through for repeats."""
+"""Rows of a run: grouped by list, moved, and searched for repeats."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def list_starts(query: pl.Series) -> Ints:
 
 
 def grouped(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
-    """Return the queries of rows, where each begins, and what brings them together.
+    """Return the queries of rows, where each begins, and the order that groups them.
 
-    The last is None where the rows of each query stand together.
+    The order is None if the rows of each query are already together.
     """
     starts = list_starts(query)
     queries = query[starts[:-1]]
@@ -68,8 +68,8 @@ class RunLists:
         starts: where each list begins.
         number: the number of its query.
         keys: the keys of the items.
-        scores: what they are ordered by, None if they stand in order.
-        order: the row of each key and score, None if they stand as the rows do.
+        scores: what they are ordered by, None if they are in order.
+        order: the row of each key and score, None if they are in the order of rows.
     """
 
     rows: Rows
@@ -86,7 +86,7 @@ class RunLists:
 
 
 def concat(parts: list[Rows]) -> Rows:
-    """Put parts that follow each other together."""
+    """Concatenate consecutive parts."""
     frame = pl.concat([part.frame for part in parts], rechunk=False)
     if all(part.lines is None for part in parts):
         return Rows(frame, parts[0].name, parts[0].line, first=parts[0].first)
@@ -100,7 +100,7 @@ def concat(parts: list[Rows]) -> Rows:
 
 
 def cut_out(rows: Rows, begin: int, end: int) -> Rows:
-    """Return some rows that follow each other."""
+    """Return some consecutive rows."""
     line = None if rows.line is None else rows.line + begin
     lines = None if rows.lines is None else rows.lines[begin:end]
     frame, first = rows.frame.slice(begin, end - begin), rows.first + begin
@@ -108,7 +108,7 @@ def cut_out(rows: Rows, begin: int, end: int) -> Rows:
 
 
 def take(rows: Rows, row: AnyArray) -> Rows:
-    """Return some rows in another order, which still know where they stood."""
+    """Return some rows in another order, which keep track of where they were."""
     lines = rows.lines
     if lines is None and rows.line is not None:
         lines = np.arange(rows.frame.height) + rows.line
@@ -120,12 +120,12 @@ def take(rows: Rows, row: AnyArray) -> Rows:
 
 
 def without_query(rows: Rows) -> Rows:
-    """Leave the ids of the queries out, where numbers say them."""
+    """Leave out the ids of the queries, where numbers stand for them."""
     return replace(rows, frame=rows.frame.drop("query", strict=False))
 
 
 def by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the order that brings the rows of each query together, and the lists."""
+    """Return the order that groups the rows of each query, and the lists."""
     # Small numbers are sorted many times faster.
     small = of_row.astype(np.uint16) if of_row.max() < 1 << 16 else of_row
     order = np.argsort(small, kind="stable")
@@ -138,7 +138,7 @@ def by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
 def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
     """Put the lists of several pieces of a run together.
 
-    What a piece has of a list stands together, so that little is moved far.
+    The rows that a piece has of a list are together, so that little is moved far.
     """
     number = np.unique(np.concatenate([piece.number for piece, _ in pieces]))
     which = [np.searchsorted(number, piece.number) for piece, _ in pieces]
@@ -168,9 +168,9 @@ def put_together(rows: Rows, pieces: list[tuple[RunLists, Ints]]) -> RunLists:
 def last_of_repeats(
     items: pl.Series, keys: NDArray[np.uint64], starts: Ints
 ) -> tuple[Ints, Ints] | None:
-    """Return the rows that are left where the last of an item's rows counts.
+    """Return the rows that are left if the last of an item's rows counts.
 
-    Where keys agree by chance, the ids are compared.
+    If keys are equal by chance, the ids are compared.
 
     Args:
         items: the item of each row, list by list.
@@ -178,8 +178,8 @@ def last_of_repeats(
         starts: where each list begins.
 
     Returns:
-        The rows that are left, and where each list begins then; None if no item comes
-        again in the same list.
+        The rows that are left, and where each list then begins; None if no item is
+        repeated in its list.
     """
     lengths = np.diff(starts)
     number = np.arange(len(lengths))
@@ -195,7 +195,7 @@ def last_of_repeats(
 
 
 def repeats_left_out(n_rows: int) -> str:
-    """Say how many rows were left out, as their items come again."""
+    """Say how many rows were left out because their items are repeated."""
     fate = " of the run left out: the last row of a repeated item counts"
     return Counted("", n_rows, "row", fate)
 
@@ -214,11 +214,11 @@ def refuse_twice(
     Args:
         items: the item of each row, list by list.
         starts: where each list begins.
-        order: where each row stood, None if they stand as they did.
+        order: where each row was, None if rows were not moved.
         place: says where a row stood.
         query_of: gives the query of a list.
         name: where the rows come from.
-        said: what an item does twice, and what can be done about it.
+        said: the verb of the message, and what can be done about it.
     """
     number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     repeat = first_repeat(pl.DataFrame({"number": number, "item": items}))

@@ -45,10 +45,10 @@ class Ranked:
 
     Attributes:
         parts: as they were found.
-        n_dropped: how many rows were left out, as their items come again.
+        n_dropped: how many rows were left out because their items are repeated.
         scored: whether there are scores.
-        unsorted: how many lists are not in the order of their scores, where the order
-            given is taken.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
     """
 
     parts: list[Part] = field(default_factory=list)

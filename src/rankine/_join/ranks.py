@@ -46,14 +46,14 @@ DEEPEST = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What of a convention decides ranks; the rest is applied to a joined table.
+    """The part of a convention that decides ranks; the rest applies to a joined table.
 
     Attributes:
-        by: what comes first: the largest score, the smallest rank, or what is given
-            first.
+        by: what comes first: the largest score, the smallest rank, or the first in the
+            input.
         tie: who comes first among equals.
-        bits: the precision in which scores are compared.
-        duplicates: what becomes of an item that is repeated in a list.
+        bits: the precision with which scores are compared.
+        duplicates: what happens to an item that is repeated in a list.
     """
 
     by: str
@@ -65,8 +65,8 @@ class Order:
     def of(rule: Convention, base: Convention | None = None) -> Order:
         """Return the order of a convention.
 
-        Where all orders of ties are looked at, any of them does, such as that of the
-        convention which others override; and an item that counts once is found as one
+        If all orders of ties are considered, any of them will do, such as that of the
+        convention that others override; and an item that counts once is found like one
         that counts each time.
         """
         tie = rule.tie
@@ -83,7 +83,7 @@ def tie_keys(rows: Ints, tie: str, ids: Ids) -> Ints:
 
     Args:
         rows: the rows, in the order given.
-        tie: the rule: by id, or by the order given, either way round.
+        tie: the rule: by id, or by the order given, ascending or descending.
         ids: gives the ids of some rows, or numbers in the order of their texts.
     """
     keys = np.arange(len(rows))
@@ -99,7 +99,7 @@ def before(
 
     Args:
         ids: gives the ids of some rows.
-        scores: of all rows, those of a list together.
+        scores: the scores of all rows, those of a list together.
         starts: where each list begins.
         row: the rows that are asked for.
         group: the number of the list of each.
@@ -124,7 +124,7 @@ def sorted_rows(ids: Ids, scores: Floats, starts: Ints, tie: str) -> Ints:
 
     Args:
         ids: gives the ids of some rows.
-        scores: of all rows, those of a list together.
+        scores: the scores of all rows, those of a list together.
         starts: where each list begins.
         tie: the rule.
     """
@@ -168,7 +168,7 @@ def _by_text(ids: pl.Series | Ints) -> Ints:
 def _few_blocks(
     rows: Ints, owner: Ints, scores: Floats, row: Ints, _: Ints
 ) -> tuple[Ints, Ints]:
-    """Return the rows with the list and score of one asked for, and which these are."""
+    """Return the rows that tie with a requested row, and the number of their tie."""
     value = scores[rows] + 0.0
     order = np.lexsort((value, owner))
     _, number = runs(owner[order], value[order])
@@ -184,7 +184,7 @@ def _few_blocks(
 def _blocks(
     rows: Ints, owner: Ints, scores: Floats, row: Ints, group: Ints
 ) -> tuple[Ints, Ints]:
-    """Return the same for many rows, which a join finds sooner than a sort."""
+    """Return the same for many rows, for which a join is faster than a sort."""
     import polars as pl  # noqa: PLC0415 - not there where only numbers are ranked
 
     every = pl.DataFrame({"list": owner, "score": scores[rows] + 0.0, "row": rows})
@@ -197,10 +197,10 @@ def _blocks(
 
 @dataclass(eq=False)
 class Compared:
-    """Lists as they are compared: by what, and in which precision.
+    """Lists as they are compared: by what, and with which precision.
 
     Attributes:
-        scores: of all rows, list by list; None where the place is the rank.
+        scores: the scores of all rows, list by list; None where the place is the rank.
         steps: how they rise and fall along the lists.
     """
 
@@ -209,9 +209,9 @@ class Compared:
     _counted: tuple[Ints, Ints] | None = field(default=None, repr=False)
 
     def reach(self, depth: int, starts: Ints) -> int | None:
-        """Return how many rows of each list hold the ranks down to a depth.
+        """Return how many rows of each list cover the ranks down to a depth.
 
-        None where any row may. A tie may begin at the last rank, and end below it.
+        None if any row may. A tie may begin at the last rank, and end below it.
         """
         if self.scores is None or self.steps.strict:
             return depth
@@ -233,7 +233,7 @@ class Compared:
         order: Order,
         ids: Ids,
     ) -> tuple[Ints, Ints, Ints]:
-        """Return how many items stand above some rows and beside them, and the rank.
+        """Return how many items are above some rows and tied with them, and the rank.
 
         Args:
             starts: where each list begins.
@@ -261,7 +261,7 @@ class Compared:
     def _count(
         self, scores: Floats, starts: Ints, row: Ints, group: Ints
     ) -> tuple[Ints, Ints]:
-        """Count what is above some rows and beside them, once for all rules."""
+        """Count what is above some rows and tied with them, once for all rules."""
         if self._counted is None:
             if self.steps.rises:
                 ordered = sort_descending(scores, starts)
@@ -274,9 +274,9 @@ class Compared:
 def compare(
     scores: Floats | None, starts: Ints, orders: Iterable[Order]
 ) -> dict[tuple[str, int], Compared]:
-    """Compare lists as orders ask for it, by what and in which precision.
+    """Compare lists by what the orders ask for, with their precision.
 
-    Scores that fall without a tie in 32 bits do so in 64, where they need not be looked
+    Scores that fall without a tie in 32 bits also do so in 64, and need not be looked
     at again.
     """
     compared: dict[tuple[str, int], Compared] = {}
@@ -298,8 +298,8 @@ def _in_falling(
 ) -> tuple[Ints, Ints]:
     """Count the scores above some rows and those equal to them, in falling lists.
 
-    Only where a neighbour is equal is there anything to search; one in another list
-    costs a search, and changes nothing.
+    A search is needed only where a neighbour is equal; a neighbour in another list
+    costs a search, but changes nothing.
     """
     asked = scores[row]
     above, tied = row - starts[group], np.ones(len(row), dtype=np.int64)
@@ -313,7 +313,7 @@ def _in_falling(
 
 
 def _longest_tie(scores: Floats, starts: Ints) -> int:
-    """Count the equal scores that stand next to each other in a list, at most."""
+    """Return the largest number of equal scores next to each other in a list."""
     equal = scores[1:] == scores[:-1]
     equal[starts[1:-1] - 1] = False
     places = np.flatnonzero(equal)
@@ -338,7 +338,7 @@ def refuse_nan(rows: Rows, scores: Floats) -> None:
 
 
 def check_ranks(rows: Rows, values: Floats) -> None:
-    """Refuse what is not minus a rank: ranks are whole numbers from 1 on."""
+    """Refuse values that are not minus a rank: ranks are whole numbers from 1."""
     fine = (values <= -1) & (values >= -DEEPEST) & (values == np.floor(values))
     if fine.all():
         return
@@ -364,7 +364,7 @@ def refuse_same_ranks(
         rows: where the ranks come from.
         values: minus the ranks, list by list.
         starts: where each list begins.
-        order: the row of each value, None if they stand as the rows do.
+        order: the row of each value, None if they are in the order of rows.
         query_of: gives the query of a list.
     """
     owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -27,24 +27,25 @@ _SUM = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What is known of the rounds: of each that matches, and how many others there are.
+    """What is known about the rounds: each that matches, and how many others there are.
 
     Attributes:
         reward: what was earned in a round that matches.
-        chosen: the probability that the new policy shows what was shown there.
+        chosen: the probability that the new policy shows the item that was shown there.
         propensity: the probability with which it was shown.
         predicted: its predicted reward.
         direct: the predicted reward of what the new policy shows there.
         other: the same for rounds that do not match, each different one once.
         count: how many rounds there are of each of these.
-        spread: the smallest and the largest propensity of the log, None without any.
+        spread: the smallest and the largest propensity in the log, None without any.
         n_items: how many different items the log has, if that matters.
-        unseen: the share of the new policy's choices, in the rounds logged, of items
-            that no log has.
-        outside: how many logged rounds are left out, as nothing is recommended there.
+        unseen: the share of the new policy's choices, in the logged rounds, that the
+            log never shows.
+        outside: how many logged rounds are left out because nothing is recommended
+            there.
         unlogged: how many contexts with recommendations have no round.
         word: what a context is called.
-        said: which columns were taken for what.
+        said: how columns were used.
     """
 
     reward: Floats
@@ -64,7 +65,7 @@ class Rounds:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which columns were taken, and what was left out, in sentences."""
+        """Which columns were used, and what was left out, in sentences."""
         said = list(self.said)
         if self.outside:
             who = count(self.outside, "logged round")
@@ -93,7 +94,7 @@ class Joined:
     Attributes:
         rounds: what is known of the rounds.
         shown: the log.
-        offered: what is recommended, and how often in all rounds that were logged.
+        offered: what is recommended, and how often in all logged rounds.
         context: what rounds are matched by besides items.
         units: the same, with the kind of ids that users are.
     """
@@ -110,7 +111,7 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
 
     Args:
         logged: the rounds.
-        recommended: what the new policy shows, with probabilities if it draws.
+        recommended: what the new policy shows, with probabilities if it is random.
         k: how many items of each list are taken, the best predicted first.
         over: rounds are the ``logged`` ones, or the ``recommended`` pairs.
     """
@@ -170,13 +171,13 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
 
 
 def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
-    """Say which columns were taken, and where rounds are not matched by users."""
+    """Say which columns were used, and where rounds are not matched by users."""
     for log in (logged, recommended):
         yield from log.said({*log.columns} - {"user", "position"} | {*context})
     if logged.has("user") and not recommended.has("user"):
         yield (
             f"{recommended.origin.name} has no column with a known name for users: "
-            "everyone is recommended the same"
+            "everyone is recommended the same items"
         )
 
 

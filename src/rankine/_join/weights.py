@@ -47,7 +47,7 @@ class Weights:
 
     @property
     def key(self) -> int:
-        """The same number for the same weights, in any order."""
+        """A number that is the same for the same weights, in any order."""
         frame = pl.DataFrame({"query": self.queries, "weight": self.values})
         return int((frame.hash_rows() // (1 << 32)).sum())
 
@@ -150,7 +150,7 @@ def _checked(
         msg = f"the weights of {origin.name} are too large to be added up"
         raise DataError(msg)
     if len(queries) == 0:
-        msg = f"{origin.name}: no weights in it"
+        msg = f"{origin.name}: contains no weights"
         raise DataError(msg)
     repeat = first_repeat(queries.to_frame())
     if repeat is not None:

@@ -106,7 +106,7 @@ class Hits:
     Attributes:
         row: where each stands among the first items of all lists.
         user: the number of its list.
-        grade: of the judgement.
+        grade: the grade of the judgement.
         place: the row of the judgement.
     """
 

@@ -65,8 +65,8 @@ class Lengths:
     """How many lists there are of each length, from 0.
 
     Attributes:
-        every: of all users.
-        awaited: of the users who should have a list.
+        every: the counts of all users.
+        awaited: the counts of the users who should have a list.
     """
 
     every: Ints

@@ -124,7 +124,7 @@ def test_a_batch_with_one_side_in_every_form(form: str) -> None:
 def test_batches_without_any_judgements_are_refused() -> None:
     accumulator = rk.Accumulator("RR").update({}, {"q": ["a"]})
 
-    with pytest.raises(DataError, match=r"^qrels: no judgements in it$"):
+    with pytest.raises(DataError, match=r"^qrels: contains no judgements$"):
         accumulator.result()
     assert accumulator.update({"r": {"a": 1}}, {"r": ["b", "a"]}).result()["RR"] == 0.5
 

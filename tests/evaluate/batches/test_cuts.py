@@ -350,5 +350,5 @@ def test_features_are_those_of_a_table() -> None:
                 columns={"features": "x"},
             )  # fmt: skip
     empty = pl.DataFrame({"item": pl.Series([None], dtype=pl.String), "x": [1.0]})
-    with pytest.raises(DataError, match="no items in it"):
+    with pytest.raises(DataError, match="contains no items"):
         rk.evaluate(None, {"u": ["a"]}, "ILD", items=empty, lenient=True)

@@ -179,7 +179,7 @@ def test_what_has_no_count_is_told_once() -> None:
     ranked = pl.DataFrame({"query": ["q0"], "item": ["a"]})
     judged = {"q0": {"a": 1}}
     accumulator = rk.Accumulator("RR").update(judged, ranked)
-    note = "run has no scores and no ranks; the order of rows is the rank"
+    note = "run has no scores and no ranks; rows are ranked in order"
     assert accumulator.result().notes == (note,)
 
     accumulator.update({"q1": {"a": 1}}, {"q1": ["a"]})

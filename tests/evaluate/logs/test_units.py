@@ -36,7 +36,7 @@ def test_a_user_is_never_matched_with_a_session() -> None:
 
     assert str(found.value) == (
         "logged has session_id and recommended has user_id, which are ids of different "
-        "kinds; give both the same, or say which columns are meant, "
+        "kinds; use the same kind in both, or say which columns are meant, "
         "columns={'logged.user': ..., 'recommended.user': ...} or "
         "--col logged.user=NAME --col recommended.user=NAME"
     )
@@ -128,7 +128,7 @@ def test_only_columns_that_were_used_are_listed(tmp_path: Path) -> None:
         f"{path}: item = item_id, reward = click, propensity = pscore",
         (
             "recommended has no column with a known name for users: everyone is "
-            "recommended the same"
+            "recommended the same items"
         ),
     )
 
@@ -165,7 +165,7 @@ def test_lists_without_users_say_that_they_are_for_all() -> None:
 
     assert notes[-1] == (
         "recommended has no column with a known name for users: everyone is "
-        "recommended the same"
+        "recommended the same items"
     )
 
 

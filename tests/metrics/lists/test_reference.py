@@ -194,7 +194,7 @@ def test_repeats_of_a_list_count_each_time_or_once() -> None:
 @pytest.mark.parametrize(
     ("reference", "said"),
     [
-        ({}, "reference: no rows in it"),
+        ({}, "reference: contains no rows"),
         ("nowhere.csv", "nowhere.csv"),
         (5, "from an int; expected a path"),
         (pl.DataFrame({"who": [1], "what": [2]}), "reference"),
