@@ -183,7 +183,7 @@ def test_only_all_metrics_can_go_by_the_rank_column() -> None:
 
     with pytest.raises(
         ParameterError,
-        match=("rank column for all metrics or for none, and RR differs"),
+        match=("rank column for all metrics or for none, but RR differs"),
     ):
         rk.evaluate(QRELS, RUN, ["RR"], convention=rule)
 

@@ -208,11 +208,14 @@ def test_ids_of_two_types_are_the_same_queries(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text[:0], "not what a gate writes"),
-        (lambda text: text[:-90], "not what a gate writes"),
-        (lambda text: "<<<<<<< ours\n" + text, "not what a gate writes"),
-        (lambda text: f"[{text}]", "not what a gate writes"),
-        (lambda text: text.replace("rankine gate", "other"), "not what a gate writes"),
+        (lambda text: text[:0], "not a baseline written by a gate"),
+        (lambda text: text[:-90], "not a baseline written by a gate"),
+        (lambda text: "<<<<<<< ours\n" + text, "not a baseline written by a gate"),
+        (lambda text: f"[{text}]", "not a baseline written by a gate"),
+        (
+            lambda text: text.replace("rankine gate", "other"),
+            "not a baseline written by a gate",
+        ),
         (lambda text: text.replace('_version": 1', '_version": 9'), "a newer rankine"),
         (lambda text: text.replace('"queries": {', '"x": {', 2), "damaged"),
         (lambda text: text.replace('"values": [', '"values": [0, '), "damaged"),

@@ -185,7 +185,7 @@ def test_few_queries_are_said_to_be_few() -> None:
     few, enough = values_compared(frame(2, n=19)), values_compared(frame(2, n=20))
 
     assert few.warnings == (
-        "with 19 queries, only large differences can be told from chance",
+        "with 19 queries, only large differences can be distinguished from chance",
     )
     assert enough.warnings == ()
 
@@ -217,7 +217,7 @@ def test_one_query_is_too_few_for_anything(test: str) -> None:
             "x has inf for q.* 2",
         ),
         ({"query": ["b", "a"], "x": [-math.inf, 1], "y": [0, 1]}, "-inf for query 'b'"),
-        ({"q": [1, 2], "x": [0.1, 0.2]}, "no column query; it has q, x"),
+        ({"q": [1, 2], "x": [0.1, 0.2]}, "no column 'query'; it has q, x"),
         (
             {"query": [1, 2], "x": [None, 0.2], "y": [0.1, None]},
             "x and y have no query",
@@ -236,7 +236,7 @@ def test_frames_that_cannot_be_used_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": [0.1, 0.2]}, "takes a frame with a column query .* got list"),
+        ({"table": [0.1, 0.2]}, "takes a frame with a column 'query' .* got list"),
         ({"table": frame(1)}, "at least two systems, got only s0"),
         ({"table": frame(0)}, "at least two systems, got none"),
         ({"baseline": "s9"}, "baseline must be one of s0, s1, s2, got 's9'"),

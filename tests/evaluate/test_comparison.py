@@ -260,8 +260,8 @@ def test_differences_that_do_not_vary_need_no_number() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "give one of difference, width and margin, got 0 of them"),
-        ({"width": 0.1, "margin": 0.1}, "got 2 of them"),
+        ({}, "give exactly one of difference, width and margin, got 0"),
+        ({"width": 0.1, "margin": 0.1}, "margin, got 2"),
         ({"difference": 0}, "difference must be a number above 0, got 0"),
         ({"difference": "much"}, "difference must be a number above 0, got 'much'"),
         ({"width": -1}, "width must be a number above 0, got -1"),

@@ -78,7 +78,7 @@ def test_what_was_not_looked_at_is_told() -> None:
     run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
     with limited(whole_rows=0):
         ev = rk.evaluate(QRELS, run, "P@1")
-    with pytest.raises(ParameterError, match="down to rank 1 only, so there is no R@3"):
+    with pytest.raises(ParameterError, match="only down to rank 1, too few for R@3"):
         ev.curve("R", [1, 3])
 
 
@@ -87,12 +87,12 @@ def test_what_was_not_looked_at_is_told() -> None:
     [
         ("SetP", [1], "SetP has no k"),
         ("Coverage", [1], "Coverage is a metric of lists"),
-        ("P", [], "has no cutoffs in it"),
+        ("P", [], "ks is empty; give at least one cutoff"),
         ("P", "5", "ks must be cutoffs"),
         ("P", 5, "ks must be cutoffs"),
         ("P", [0], "positive integer"),
         ("P", [None], "leave None out"),
-        ("P(min_score=1)", [2], "nothing that was evaluated has what"),
+        ("P(min_score=1)", [2], "no metric that was evaluated reads what"),
     ],
 )
 def test_what_has_no_curve_is_refused(metric: str, ks: Any, said: str) -> None:
@@ -118,10 +118,12 @@ def test_weights_are_those_of_its_own_queries(first: str) -> None:
 
 
 def test_a_curve_is_of_a_metric() -> None:
-    with pytest.raises(ParameterError, match="a metric is a name or a Metric, got 3"):
+    with pytest.raises(
+        ParameterError, match="a metric must be a name or a Metric, got 3"
+    ):
         rk.evaluate(QRELS, RUN, "AP").curve(3, [1])  # type: ignore[arg-type]
 
 
 def test_a_depth_ends_a_curve() -> None:
-    with pytest.raises(ParameterError, match="there is no P@3; evaluate it too"):
+    with pytest.raises(ParameterError, match="too few for P@3; evaluate it too"):
         rk.evaluate(QRELS, RUN, "AP", depth=2).curve("P", [3])

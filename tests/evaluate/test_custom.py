@@ -180,7 +180,7 @@ def test_batches_of_two_definitions_are_not_mixed() -> None:
     for number in (1.0, 2.0):
         rk.metric(lambda ranking, judged, number=number: number, name="Again")
         totals.append(rk.Accumulator("Again"))
-    with pytest.raises(ParameterError, match="defined again since"):
+    with pytest.raises(ParameterError, match="redefined after"):
         totals[0].update(QRELS, RUN)
     with pytest.raises(ParameterError, match="differ in metrics or options"):
         totals[0].merge(totals[1])
@@ -229,12 +229,12 @@ def test_a_kernel_must_return_a_number_per_query(returned: Any) -> None:
         (first_is_good, "AP", "already read as AP"),
         (first_is_good, "map", "already read as AP"),
         (first_is_good, "ndcg", "already read as nDCG"),
-        (first_is_good, "a b", "a name like that of a function"),
-        (lambda ranking, judged: 1, None, "a name like that of a function"),
+        (first_is_good, "a b", "must be valid for a function"),
+        (lambda ranking, judged: 1, None, "must be valid for a function"),
         (lambda ranking: 1, "Odd", "must take \\(ranking, judged\\)"),
         (lambda ranking, judged, more: 1, "Odd", "'more' without a default"),
         (lambda *both: 1, "Odd", "must take \\(ranking, judged\\)"),
-        (5, "Odd", "made of a function, got 5"),
+        (5, "Odd", "made from a function, got 5"),
         (max, "Odd", "cannot be determined"),
         (lambda ranking, judged, table=1: 1, "Odd", "'table' that is not the first"),
     ],

@@ -52,7 +52,7 @@ def run(tmp_path: Path) -> Path:
         ({"memory_limit": "1e9"}, "got '1e9'"),
         ({"memory_limit": "²GB"}, "got '²GB'"),
         ({"engine": "memory", "memory_limit": "1GB"}, "reads a run at once"),
-        ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, and "),
+        ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, but "),
         ({"engine": "stream", "lenient": True}, "lenient=True looks at all rows"),
     ],
 )
@@ -126,7 +126,7 @@ def test_a_large_file_that_has_no_parts(
 
     monkeypatch.setattr(memory, "_SMALL", 0)
     ev = rk.evaluate(QRELS, path, "RR", engine="stream")
-    assert f"{path}: read at once, as ndjson has no parts" in ev.notes
+    assert f"{path}: read at once, as ndjson cannot be read in parts" in ev.notes
 
 
 def test_the_memory_of_a_container(

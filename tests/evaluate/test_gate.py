@@ -341,11 +341,14 @@ def test_another_order_or_form_of_judgements_is_the_same(path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"convention": "ranx"}, "tie of the convention was 'id_desc' and is 'input'"),
-        ({"rel": 2}, "threshold of the convention was 1 and is 2"),
-        ({"ties": "average"}, "ties of RR was None and is 'average'"),
-        ({"depth": 2}, "depth of the request was None and is 2"),
-        ({"train": {"q00": ["a"]}}, "with of the request was [] and is ['train']"),
+        (
+            {"convention": "ranx"},
+            "tie of the convention was 'id_desc' and is now 'input'",
+        ),
+        ({"rel": 2}, "threshold of the convention was 1 and is now 2"),
+        ({"ties": "average"}, "ties of RR was None and is now 'average'"),
+        ({"depth": 2}, "depth of the request was None and is now 2"),
+        ({"train": {"q00": ["a"]}}, "with of the request was [] and is now ['train']"),
     ],
 )
 def test_another_definition_is_refused(
@@ -364,7 +367,7 @@ def test_ids_that_turned_over_are_refused(path: Path) -> None:
         q: OLD[q] if n == 0 else own for n, (q, own) in enumerate(renumbered.items())
     }
 
-    assert "of 120 ids that stood first, 0 still do" in refused(path, renumbered)
+    assert "of 120 ids at the top of the lists, 0 are" in refused(path, renumbered)
     assert rk.gate(QRELS, some, path, {"RR": 0.01}).verdict == "worse"
 
 
@@ -375,7 +378,7 @@ def test_ids_of_metrics_of_lists_are_kept(tmp_path: Path) -> None:
 
     same = rk.gate(QRELS, OLD, path, 0.1, train=train)
     assert same.verdict == "unchanged"
-    with pytest.raises(DataError, match="of 120 ids that stood first, 0 still do"):
+    with pytest.raises(DataError, match="of 120 ids at the top of the lists, 0 are"):
         rk.gate(QRELS, other, path, 0.1, train=train)
 
 
@@ -393,7 +396,9 @@ def test_requests_that_cannot_be_met(path: Path, tmp_path: Path) -> None:
     assert "no margin is given for RR" in usage(path, {})
     assert "which is not among RR" in usage(path, {"RR": 0.1, "AP": 0.1})
     assert "the margin of RR must be a number above 0" in usage(path, {"RR": 0})
-    assert "metrics are chosen with update=True" in usage(path, 0.1, metrics="AP")
+    assert "metrics can be chosen only with update=True" in usage(
+        path, 0.1, metrics="AP"
+    )
     assert "gate has no option 'dept'" in usage(path, 0.1, dept=3)
     assert "neither better nor worse" in usage(new, metrics="Popularity", update=True)
     assert "is not a mean over queries" in usage(new, metrics="NumRel", update=True)

@@ -167,7 +167,7 @@ def test_some_conventions_only() -> None:
         found.explain("jurity", "no")
     with pytest.raises(UnknownConventionError):
         rk.reconcile(QRELS, RUN, "RR", conventions=["no"])
-    with pytest.raises(ParameterError, match="a metric is a name or a Metric"):
+    with pytest.raises(ParameterError, match="a metric must be a name or a Metric"):
         rk.reconcile(QRELS, RUN, 3)
 
 
@@ -216,7 +216,7 @@ def test_no_way_leads_to_a_metric_that_a_tool_does_not_have() -> None:
         found.explain("ranx", "surprise")
     with pytest.raises(ParameterError, match="only without a cutoff"):
         found.explain("cornac", "ranx")
-    with pytest.raises(ParameterError, match="given here by name"):
+    with pytest.raises(ParameterError, match="must be given by its name here"):
         found.explain(rk.Convention(), "ranx")  # type: ignore[arg-type]
 
 

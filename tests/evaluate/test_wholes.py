@@ -147,9 +147,9 @@ def test_a_note_says_how_they_were_tested(test: str) -> None:
     notes = compared(["Coverage", "Gini"], test=test).notes
 
     assert notes[0] == (
-        "Coverage, Gini: one number of 3 users together, which holds for so many; "
-        "differences were tested by the z-test of the jackknife, which leaves out one "
-        f"user at a time, not by {test}"
+        "Coverage, Gini: a single number for 3 users together, which holds for that "
+        "many; differences were tested by the z-test of the jackknife, which leaves "
+        f"out one user at a time, not by {test}"
     )
     p = compared("Coverage", test=test).pairwise["p"][0]
     assert p == compared("Coverage").pairwise["p"][0]
@@ -180,8 +180,8 @@ def test_a_difference_that_hangs_on_no_user_has_no_error() -> None:
     assert math.isnan(row["p"])
     assert math.isnan(row["low"])
     assert comparison.warnings[0] == (
-        "Coverage: no single user changes the difference of two and three, so that its "
-        "error cannot be told"
+        "Coverage: no single user changes the difference of two and three, so its "
+        "error cannot be estimated"
     )
 
 
@@ -265,11 +265,11 @@ def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -
 def test_what_needs_values_per_query_is_refused() -> None:
     comparison = compared()
 
-    with pytest.raises(ParameterError, match="no query has a value of it"):
+    with pytest.raises(ParameterError, match="users; no query has a value"):
         comparison.moved("Coverage", "same", "own")
-    with pytest.raises(ParameterError, match="no query has a value of it"):
+    with pytest.raises(ParameterError, match="users; no query has a value"):
         comparison.risk("Coverage", "same")
-    with pytest.raises(ParameterError, match="changes with how many there are"):
+    with pytest.raises(ParameterError, match="depends on how many there are"):
         rk.queries_needed(comparison, difference=0.1)
 
 

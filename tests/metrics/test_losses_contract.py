@@ -129,7 +129,7 @@ def test_a_choice_that_needs_all_rows_is_refused_in_batches(name: str) -> None:
     for options in choices(name):
         by_name: Any = name
         if across & set(options.items()):
-            with pytest.raises(ParameterError, match="a batch does not know"):
+            with pytest.raises(ParameterError, match="which one batch does not have"):
                 rk.Accumulator(by_name, **options)
         else:
             rk.Accumulator(by_name, **options)

@@ -140,7 +140,7 @@ def test_56_grades_with_fractions_need_a_threshold(tmp_path: Path) -> None:
     code, _, _ = command("evaluate", qrels, run, "-m", "AP", "-l", "0.5")
 
     assert text == (
-        "grades have fractions, such as 0.5, and AP must know which are relevant; "
+        "grades have fractions, such as 0.5, and AP needs to know which are relevant; "
         "write AP(rel=0.5), or give rel=0.5 for all metrics"
     )
     assert code == 0

@@ -273,7 +273,7 @@ def test_a_number_of_a_whole_run_has_no_bars() -> None:
     lists = {"x": {"u": ["a"], "v": ["b"]}, "y": {"u": ["a"], "v": ["a"]}}
     comparison = rk.compare(None, lists, "Coverage", catalog=3)
 
-    with pytest.raises(ParameterError, match="no query has a value of it"):
+    with pytest.raises(ParameterError, match="users; no query has a value"):
         comparison.plot("differences")
 
 

@@ -40,7 +40,7 @@ Values = tuple[float | None, ...]
 
 
 class Query(NamedTuple):
-    """What a baseline knows of one query.
+    """What a baseline knows about one query.
 
     Attributes:
         judged: the hash of its judgements; None if it has none.
@@ -60,13 +60,13 @@ class Baseline:
     """The values of a run, and what they depend on.
 
     Attributes:
-        version: of rankine, which computed them.
+        version: the version of rankine that computed them.
         metrics: the parameters of each metric, by its name.
         convention: the fields of the convention.
-        given: how deep lists were looked at, and which further data there were.
+        given: the depth of the lists, and which further data were given.
         queries: by the texts of their ids, in their order.
         first: the values of the first baseline.
-        first_version: of rankine, which computed these.
+        first_version: the version of rankine that computed these.
         data: a hash of each of the further data, by its name; older files have none.
     """
 
@@ -169,15 +169,15 @@ class Baseline:
             data = None
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             msg = (
-                f"{path}: this is not what a gate writes, or it is damaged; restore "
-                f"it, or delete it and make a new one with {UPDATE}"
+                f"{path}: this is not a baseline written by a gate, or it is damaged; "
+                f"restore it, or delete it and make a new one with {UPDATE}"
             )
             raise FormatError(msg)
         version = data.get("format_version")
         if isinstance(version, int) and version > VERSION:
             msg = (
-                f"{path}: a newer rankine wrote this (format {version}, and this one "
-                f"reads up to {VERSION}); update it"
+                f"{path}: a newer rankine wrote this (format {version}, but this one "
+                f"reads only up to {VERSION}); update rankine"
             )
             raise FormatError(msg)
         try:
@@ -187,7 +187,7 @@ class Baseline:
             raise FormatError(msg) from None
 
     def refuse_other_terms(self, job: Job, path: Path) -> None:
-        """Refuse a request for other metrics or another convention than this has."""
+        """Refuse a request with other metrics or another convention than its own."""
         new = replace(
             self,
             metrics=definitions(job),
@@ -197,20 +197,20 @@ class Baseline:
         differences = _differences(self, new)
         if differences:
             what = "; ".join(differences[:_SHOWN])
-            problem = f"{path} was made with other settings: {what}"
-            msg = f"{problem}; use the same, or {_AGAIN}"
+            problem = f"{path} was made with different settings: {what}"
+            msg = f"{problem}; use the same settings, or {_AGAIN}"
             raise DataError(msg)
 
     def refuse_other_data(self, new: Baseline, path: Path) -> None:
-        """Refuse values that differ because something else changed than the run."""
+        """Refuse values that differ because something other than the run changed."""
         reason = _other_data(self, new) or _turned_over(self, new)
         if reason:
-            msg = f"no comparison with {path} is possible: {reason}"
+            msg = f"cannot compare with {path}: {reason}"
             raise DataError(msg)
 
 
 UPDATE = "update=True or --update"
-_AGAIN = f"make the baseline again with {UPDATE}, from the run that it was made of"
+_AGAIN = f"make the baseline again with {UPDATE}, from the run that it came from"
 
 
 def definitions(job: Job) -> dict[str, dict[str, Any]]:
@@ -292,7 +292,7 @@ def _record(query: Query) -> dict[str, Any]:
 
 
 def _parsed(data: Mapping[str, Any]) -> Baseline:
-    """Take JSON apart; what it cannot be raises one of `_WRONG`."""
+    """Parse JSON; content that is not valid raises one of `_WRONG`."""
     metrics = {
         str(name): dict(definition) for name, definition in data["metrics"].items()
     }
@@ -349,10 +349,10 @@ def _number(value: Any) -> float:
 
 
 def _differences(old: Baseline, new: Baseline) -> list[str]:
-    """Say what was asked for otherwise."""
+    """Say which settings differ."""
     if {*old.metrics} != {*new.metrics}:
         theirs, ours = ", ".join(old.metrics), ", ".join(new.metrics)
-        return [f"its metrics are {theirs}, and these are {ours}"]
+        return [f"its metrics are {theirs}, but {ours} were asked for"]
     differences = []
     for name, definition in old.metrics.items():
         differences += _changed(name, definition, new.metrics[name])
@@ -366,14 +366,14 @@ def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[st
     before = json.loads(json.dumps(dict(old), default=str))
     now = json.loads(json.dumps(dict(new), default=str))
     return [
-        f"{key} of {of} was {before.get(key)!r} and is {now.get(key)!r}"
+        f"{key} of {of} was {before.get(key)!r} and is now {now.get(key)!r}"
         for key in keys
         if before.get(key) != now.get(key)
     ]
 
 
 def _other_data(old: Baseline, new: Baseline) -> str:
-    """Say whether judgements, weights or further data are others than they were."""
+    """Say whether judgements, weights or further data have changed."""
     both = [query for query in old.queries if query in new.queries]
     apart = {*old.queries} ^ {*new.queries}
     alone = [
@@ -402,7 +402,7 @@ def _other_data(old: Baseline, new: Baseline) -> str:
 
 
 def _turned_over(old: Baseline, new: Baseline) -> str:
-    """Say whether nearly all first ids are others than they were."""
+    """Say whether nearly all ids at the top have changed."""
     same = compared = 0
     for query, entry in old.queries.items():
         now = new.queries[query].first if query in new.queries else ()
@@ -411,7 +411,7 @@ def _turned_over(old: Baseline, new: Baseline) -> str:
     if compared < KEEP or same >= _LEAST_KEPT * compared:
         return ""
     return (
-        f"of {compared} ids that stood first, {same} still do; were items or chunks "
-        "re-numbered? Then judge the new ids; else make this run the baseline with "
-        f"{UPDATE}"
+        f"of {compared} ids at the top of the lists, {same} are still there; were "
+        "items or chunks renumbered? If so, judge the new ids; if not, make this run "
+        f"the baseline with {UPDATE}"
     )

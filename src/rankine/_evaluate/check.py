@@ -47,7 +47,7 @@ class Finding:
 
     Attributes:
         level: ``error`` if `evaluate` refuses it, ``warning`` if numbers may mislead,
-            ``note`` if it is only good to know.
+            ``note`` if it is merely good to know.
         what: what was found, with counts and examples.
         todo: what to do about it.
     """
@@ -128,7 +128,7 @@ def check(
 
 
 def read_both(qrels: Any, run: Any, options: Options) -> tuple[Source, Source]:
-    """Read judgements and a run, with rows in them that `evaluate` refuses."""
+    """Read judgements and a run, including rows that `evaluate` refuses."""
     options.check()
     truth = io.read(qrels, "qrels", options.reading("qrels", lenient=True))
     how = options.reading("run", lenient=True, keep_rank=True)
@@ -322,7 +322,7 @@ class _Pair:
             yield Finding(
                 "warning",
                 f"{share:.0%} of the items in the top {self.k} are not judged",
-                "they count as not relevant; look at Bpref, or judge more",
+                "they count as not relevant; consider Bpref, or judge more items",
             )
         for part in ("query", "item"):
             types = [side.frame[part].dtype for side in (self.judged, self.retrieved)]

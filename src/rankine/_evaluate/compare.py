@@ -60,7 +60,7 @@ def compare(
     convention: str | Convention = "rankine",
     **options: Any,
 ) -> Comparison:
-    """Compare systems on the same queries: their means, and every two of them.
+    """Compare systems on the same queries: their means, and every pair of them.
 
     Pairs are compared on the queries that both have, by their ids.
 
@@ -68,29 +68,30 @@ def compare(
         qrels: the judgements, as in `evaluate`.
         runs: name -> run, in any form that `evaluate` takes; or a list of paths or a
             pattern such as ``runs/*.txt``, whose runs are named after their files.
-        metrics: names or metrics, each with a value per query; or one number of a whole
-            run, such as ``Coverage``, which the jackknife compares.
+        metrics: names or metrics, each with a value per query; or with a single number
+            for a whole run, such as ``Coverage``, which is compared by the jackknife.
         baseline: the name of the system that all others are compared with; without it,
-            every two are compared.
+            every pair is compared.
         test: ``randomization`` (paired, by flipping signs), ``t``, ``wilcoxon``,
             ``sign``, ``bootstrap``; for all pairs at once ``tukey_hsd`` or
             ``randomized_tukey_hsd``.
-        correction: for the number of pairs: ``holm``, ``bonferroni``, ``bh``, ``maxt``
-            (with randomization) or ``none``.
+        correction: how p-values are corrected for the number of pairs: ``holm``,
+            ``bonferroni``, ``bh``, ``maxt`` (with randomization) or ``none``.
         family: what is corrected together: ``metric``, the pairs of each metric; or
             ``all``.
-        confidence: of intervals; verdicts are given at 1 - confidence.
+        confidence: the confidence level of intervals; verdicts are given at 1 -
+            confidence.
         margin: the difference that does not matter, for verdicts of equivalence: a
             number for all metrics, or {metric: number}.
         by: the segment of each query, such as its type or the cohort of its user:
             {query: segment}, or a frame or file with a column of queries and one of
             segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
-        seed: of the draws.
-        keep: how many first items of each list are kept, for `Comparison.moved`; with
-            None, it shows only those of the first ten that are judged.
+        seed: the seed of the draws.
+        keep: how many first items of each list to keep, for `Comparison.moved`; with
+            None, it shows only the judged ones among the first ten.
         convention: whose choices the numbers follow.
-        options: all else that `evaluate` takes, such as ``rel``, ``ties``, ``train``,
+        options: the other options of `evaluate`, such as ``rel``, ``ties``, ``train``,
             ``items`` and ``weights``.
 
     Returns:
@@ -125,7 +126,8 @@ def compare_runs(
 ) -> Comparison:
     """Evaluate runs, by their names, and compare them; see `compare`.
 
-    All that can be checked without data is checked first. Judgements are read once.
+    Everything that can be checked without data is checked first. Judgements are read
+    once.
     """
     settings.check(weighted=job.options.weights is not None)
     check_systems(tuple(runs))
@@ -255,13 +257,13 @@ def compare_values(
     settings.check()
     if not is_frame(frame):
         msg = (
-            "compare_values takes a frame with a column query and one per system, got "
-            f"{type(frame).__name__}"
+            "compare_values takes a frame with a column 'query' and a column per "
+            f"system, got {type(frame).__name__}"
         )
         raise ParameterError(msg)
     table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
     if "query" not in table.columns:
-        msg = f"the frame has no column query; it has {', '.join(table.columns)}"
+        msg = f"the frame has no column 'query'; it has {', '.join(table.columns)}"
         raise DataError(msg)
     queries = table["query"].to_list()
     for row, query in enumerate(queries, 1):
@@ -322,7 +324,7 @@ def runs_of(runs: Any) -> dict[str, Any]:
 
 
 def check_systems(names: tuple[str, ...]) -> None:
-    """Refuse a comparison of fewer than two systems, or of names that are no text."""
+    """Refuse fewer than two systems, and names that are not valid text."""
     if len(names) < 2:  # noqa: PLR2004 - nothing to compare
         what = f"only {names[0]}" if names else "none"
         msg = f"a comparison needs at least two systems, got {what}"
@@ -347,7 +349,7 @@ def check_metric(asked: Metric, bound: Metric) -> None:
 
 
 def no_mean(label: str) -> ParameterError:
-    """Return the error of a number that is not a mean over queries."""
+    """Return the error for a number that is not a mean over queries."""
     msg = (
         f"{label} is not a mean over queries, and so has no differences per query to "
         "test; evaluate it for each run"
@@ -404,7 +406,7 @@ def _refuse_apart(compared: Compared, there: Any, label: str) -> None:
 
 
 def contested(metrics: tuple[Metric, ...]) -> list[str]:
-    """Say of metrics whose means are contested why that is so."""
+    """Say why the means of some metrics are contested."""
     return [
         f"{metric}: {metric.fact.contested}"
         for metric in metrics
@@ -438,7 +440,8 @@ def _numbers_of(table: Any, name: str) -> Floats:
     odd = np.flatnonzero(np.isinf(numbers))
     if len(odd):
         query = table["query"][int(odd[0])]
-        msg = f"column {name} has {numbers[odd[0]]} for query {query!r}"
+        odd_value = f"column {name} has {numbers[odd[0]]} for query {query!r}"
+        msg = f"{odd_value}; expected a finite number"
         raise DataError(msg)
     return numbers
 

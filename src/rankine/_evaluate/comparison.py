@@ -40,7 +40,7 @@ _OF_QUERIES = {
 
 
 class Comparison(DrawnComparison):
-    """Systems on the same queries: their means, and what every two of them differ by.
+    """Systems on the same queries: their means, and the differences of every pair.
 
     `table` has a row per system and metric, `pairwise` one per metric and pair, `moved`
     the queries that differ most, `notes` what was left out.
@@ -109,8 +109,8 @@ class Comparison(DrawnComparison):
 
         The columns are metric, a, b, difference, low and high of its interval, p,
         p_corrected, effect (Cohen's dz, or by the residual variance of Tukey's model),
-        superiority, wins, ties, losses, and the verdict on b. A metric that is one
-        number of a whole run has null from effect to losses.
+        superiority, wins, ties, losses, and the verdict on b. A metric that is a single
+        number for a whole run has null from effect to losses.
         """
         compared, pairs = self._compared, self.pairs
         whole = [number in compared.wholes for number in pairs.metric.tolist()]
@@ -141,7 +141,7 @@ class Comparison(DrawnComparison):
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """A letter per system, by which the table says what it is better than."""
+        """A letter per system, with which the table says which systems are worse."""
         return tuple(map(_letter, range(len(self.systems))))
 
     @cached_property
@@ -239,13 +239,13 @@ class Comparison(DrawnComparison):
     @property
     def _segments(self) -> list[str]:
         if self._by is None:
-            msg = "segments need by=, which says the segment of each query"
+            msg = "segments need by=, which gives the segment of each query"
             raise ParameterError(msg)
         return self._by
 
     @property
     def sentences(self) -> list[str]:
-        """What was found of each metric and pair, in words."""
+        """What was found for each metric and pair, in words."""
         from rankine._report.comparison import sentences  # noqa: PLC0415
 
         return sentences(self)
@@ -275,7 +275,7 @@ class Comparison(DrawnComparison):
     def risk(
         self, metric: str, baseline: str | None = None, alpha: float = 1
     ) -> dict[str, Risk]:
-        """Return how much a system risks to hurt queries, by its name.
+        """Return how much each system risks hurting queries, by its name.
 
         Args:
             metric: one of the metrics.
@@ -319,13 +319,13 @@ class Comparison(DrawnComparison):
         said = whole_warnings(compared, self.pairs) if compared.wholes else []
         if n < _FEW:
             said.append(
-                f"with {count(n, 'query')}, only large differences can be told from "
-                "chance"
+                f"with {count(n, 'query')}, only large differences can be "
+                "distinguished from chance"
             )
         if self.settings.test in {"wilcoxon", "sign"} and n > _MANY:
             said.append(
-                f"{self.settings.test} tests a shift of the middle, not of the mean; "
-                f"of {n:,} queries it finds shifts that no mean shows"
+                f"{self.settings.test} tests for a shift of the middle, not of the "
+                f"mean; with {n:,} queries it finds shifts that no mean shows"
             )
         if self.settings.test in TUKEY:
             for metric, label in enumerate(compared.metrics):
@@ -356,7 +356,7 @@ class Comparison(DrawnComparison):
         """Return the number of a metric; refuse one without values per query."""
         number = self.metrics.index(label)
         if number in self._compared.wholes:
-            msg = f"{label} is one number of all users, and no query has a value of it"
+            msg = f"{label} is a single number for all users; no query has a value"
             raise ParameterError(msg)
         return number
 
@@ -370,7 +370,7 @@ class Comparison(DrawnComparison):
         return self.systems.index(system)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the values per query, ready for JSON."""
+        """Return everything except the values per query, ready for JSON."""
         from rankine._report.comparison import to_dict  # noqa: PLC0415
 
         return to_dict(self)
@@ -382,8 +382,8 @@ class Comparison(DrawnComparison):
         is undefined is null.
 
         Args:
-            indent: by how much lines are indented; None puts all into one line.
-            items: whether the items that `moved` shows are in it.
+            indent: by how much lines are indented; None puts everything on one line.
+            items: whether to include the items that `moved` shows.
         """
         from rankine._report.saved import comparison_to_json  # noqa: PLC0415
 
@@ -393,8 +393,8 @@ class Comparison(DrawnComparison):
         """Write `to_json` to a file, which `load` reads back.
 
         Args:
-            path: of the file, which is replaced if there is one.
-            items: whether the items that `moved` shows are in it.
+            path: the path of the file, which is replaced if it exists.
+            items: whether to include the items that `moved` shows.
         """
         from rankine._report.saved import save  # noqa: PLC0415
 

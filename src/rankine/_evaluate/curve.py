@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecallAtPrecision:
-    """The largest recall at a cutoff whose precision is enough.
+    """The largest recall at a cutoff with sufficient precision.
 
     Attributes:
         recall: the mean recall there.
@@ -86,11 +86,11 @@ def recall_at_precision(
 def _with_cutoff(metric: str | Metric) -> Metric:
     wanted: object = parse(metric) if isinstance(metric, str) else metric
     if not isinstance(wanted, Metric):
-        msg = f"a metric is a name or a Metric, got {metric!r}"
+        msg = f"a metric must be a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
     if isinstance(wanted, ListMetric) or wanted.fact.at != "k":
         why = "is a metric of lists" if isinstance(wanted, ListMetric) else "has no k"
-        msg = f"a curve is of a metric of judged items with a cutoff; {wanted} {why}"
+        msg = f"a curve needs a metric of judged items with a cutoff; {wanted} {why}"
         raise ParameterError(msg)
     return wanted
 
@@ -127,7 +127,7 @@ def _cutoffs(ks: Any) -> list[int]:
             msg = "a curve has no point without a cutoff; leave None out of ks"
             raise ParameterError(msg)
     if not cutoffs:
-        msg = "ks has no cutoffs in it"
+        msg = "ks is empty; give at least one cutoff"
         raise ParameterError(msg)
     return list(dict.fromkeys(int(k) for k in cutoffs))
 
@@ -145,8 +145,8 @@ def _table(
             continue
         if table.deepest is not None and table.deepest < deepest:
             msg = (
-                f"judged items are known down to rank {table.deepest} only, so there "
-                f"is no {metric @ deepest}; evaluate it too, without a smaller depth="
+                f"judged items are known only down to rank {table.deepest}, too few "
+                f"for {metric @ deepest}; evaluate it too, without a smaller depth="
             )
             raise ParameterError(msg)
         label = planned.labels[known.members[0][0]]
@@ -155,7 +155,7 @@ def _table(
         msg = f"{type(evaluation).__name__} no longer has the ranks of items"
         raise ParameterError(msg)
     msg = (
-        f"nothing that was evaluated has what {metric} reads; evaluate {metric} with "
-        "a cutoff too"
+        f"no metric that was evaluated reads what {metric} needs; evaluate {metric} "
+        "with a cutoff too"
     )
     raise ParameterError(msg)

@@ -63,31 +63,31 @@ def metric(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     higher_is_better: bool | None = True,
 ) -> Any:
-    """Make a metric of a function, to be used like all others.
+    """Make a metric from a function, to be used like any other metric.
 
-    The function has the ranking of one query and what is judged of it, and returns a
-    number, nan if there is none: it is then left out of the mean. Its other parameters
-    are those of the metric, and must have defaults; with one called ``k``, ``@10`` sets
-    it, and the ranking ends there.
+    The function takes the ranking of one query and its judgements, and returns a
+    number, or nan if there is none: the query is then left out of the mean. Its other
+    parameters become those of the metric, and must have defaults; if one is called
+    ``k``, ``@10`` sets it, and the ranking ends there.
 
     For speed, write a kernel instead: a function whose first parameter is called
-    ``table`` has the joined table of all queries, and returns one number for each.
+    ``table`` takes the joined table of all queries, and returns one number for each.
 
     Args:
-        function: a function of (ranking, judged), the items best first and {item:
-            grade}; or of the table.
-        name: of the metric; that of the function if not given.
+        function: a function of (ranking, judged), where ranking is the list of items,
+            best first, and judged is {item: grade}; or of the table.
+        name: the name of the metric; that of the function if not given.
         bounds: the smallest and the largest value.
-        higher_is_better: the direction, None where there is none.
+        higher_is_better: the direction, None if there is none.
 
     Returns:
-        The metric. It is read by its name, too, as long as Python runs. Its copies keep
-        the function; pickles go by the name, and are refused where it means another
-        function by then.
+        The metric. As long as Python runs, it can also be given by its name. Copies
+        keep the function; pickles refer to the name, and are refused if it means
+        another function when they are loaded.
 
     Raises:
-        ParameterError: the function cannot be called so, or a metric of rankine has
-            that name.
+        ParameterError: the function cannot be called in this way, or rankine has a
+            metric of that name.
 
     >>> import rankine as rk
     >>> @rk.metric
@@ -110,7 +110,7 @@ def metric(
         )
     given_function: object = function
     if not callable(given_function):
-        msg = f"a metric is made of a function, got {function!r}"
+        msg = f"a metric must be made from a function, got {function!r}"
         raise ParameterError(msg)
     _check_facts(bounds, higher_is_better)
     chosen: str = name or str(getattr(function, "__name__", ""))
@@ -178,7 +178,7 @@ def _check_facts(bounds: Any, higher_is_better: Any) -> None:
 
 def _check_name(name: str) -> None:
     if not isinstance(name, str) or not name.isidentifier():
-        msg = f"a metric needs a name like that of a function, got {name!r}"
+        msg = f"the name of a metric must be valid for a function, got {name!r}"
         raise ParameterError(msg)
     if name in CUSTOM:
         forget(name)

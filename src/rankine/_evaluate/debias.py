@@ -23,7 +23,7 @@ _MOST = 2**62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Debiased(Rows):
-    """Judgements that `debias` left, which `evaluate` takes.
+    """The judgements that `debias` kept, which `evaluate` takes.
 
     Attributes:
         frame: what is left, with the columns query, item and value.
@@ -46,21 +46,21 @@ def debias(
     grades: Mapping[Any, float] | None = None,
     lenient: bool = False,
 ) -> Debiased:
-    """Thin out the judgements of items that far more users had than other items.
+    """Thin out the judgements of items that had far more users than others.
 
     A recommender that shows everybody the same popular items finds many of them among
-    the judgements, whatever the user wants. So an item keeps the judgements of Q3 +
-    coefficient (Q3 - Q1) users at most, rounded down, where Q1 and Q3 are the quartiles
-    of the numbers of users of all items. Which users these are is drawn at random, and
+    the judgements, whatever the user wants. So an item keeps the judgements of at most
+    Q3 + coefficient (Q3 - Q1) users, rounded down, where Q1 and Q3 are the quartiles of
+    the numbers of users of all items. Which users these are is drawn at random, and
     depends on the seed and the judgements, not on the order of rows.
 
-    Only grades above 0 are counted and dropped; others stay as they are. A user of whom
-    nothing is left is no longer judged.
+    Only grades above 0 are counted and dropped; others stay as they are. A user without
+    any judgements left is no longer judged.
 
     Args:
         qrels: the judgements, in any form that `evaluate` takes.
         coefficient: how far above the quartiles the border is.
-        seed: of the random numbers; the same seed gives the same judgements.
+        seed: the seed of the random numbers; the same seed gives the same judgements.
         columns: which column is what, as in `evaluate`.
         grades: what each grade in words is worth.
         lenient: as in `evaluate`: drop what is repeated or has no id.

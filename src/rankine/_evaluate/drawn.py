@@ -63,15 +63,15 @@ class DrawnComparison:
         are tables, and a sentence that says so.
 
         Args:
-            path: of the file, which is replaced if there is one.
+            path: the path of the file, which is replaced if it exists.
             title: what stands at the top; the names of the systems if not given.
             texts: id -> text, of queries and of items, to be shown with their ids; a
-                mapping or a Series of pandas. What is None or nan has no text.
+                mapping or a Series of pandas. None and nan mean no text.
             command: how to make the result again, to be shown at the end.
-            files: of which the hashes are shown at the end.
+            files: files whose hashes are shown at the end.
 
         Raises:
-            ParameterError: the texts are no mapping.
+            ParameterError: the texts are not a mapping.
         """
         from rankine._report.of_comparison import report  # noqa: PLC0415
 
@@ -123,15 +123,15 @@ class DrawnEvaluation:
         a sentence that says so.
 
         Args:
-            path: of the file, which is replaced if there is one.
+            path: the path of the file, which is replaced if it exists.
             title: what stands at the top; the name of the run if not given.
             texts: id -> text, of queries and of items, to be shown with their ids; a
-                mapping or a Series of pandas. What is None or nan has no text.
+                mapping or a Series of pandas. None and nan mean no text.
             command: how to make the result again, to be shown at the end.
-            files: of which the hashes are shown at the end.
+            files: files whose hashes are shown at the end.
 
         Raises:
-            ParameterError: the texts are no mapping.
+            ParameterError: the texts are not a mapping.
         """
         from rankine._report.of_evaluation import report  # noqa: PLC0415
 

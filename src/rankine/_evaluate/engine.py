@@ -1,4 +1,4 @@
-"""A plan and data that have been read in; one number per query and metric out."""
+"""From a plan and data that have been read to one number per query and metric."""
 
 from __future__ import annotations
 
@@ -145,8 +145,8 @@ def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
 def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
     """Return how many first rows of each list the join is to keep, None if none.
 
-    It reads a stream once. The rows do not do where an earlier row of an item is left
-    out, nor where the numbers of a rank column count.
+    It reads a stream once. The rows are not enough if an earlier row of an item is left
+    out, or if the numbers of a rank column count.
     """
     parted = isinstance(source, Stream) and source.memory is None
     if keep is None or not parted or plan.catalog is not None:
@@ -290,7 +290,7 @@ def _needed(known: Known, needs: set[str]) -> Known:
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
-    """Refuse items= that does not have what metrics need of it."""
+    """Refuse items= without what metrics need."""
     names = {need: metric.label for need, metric in needs.items()}
     nothing = table.vectors is None and table.topics is None and table.distance is None
     if nothing and not {"vectors", "topics"}.isdisjoint(needs):
@@ -369,7 +369,7 @@ def _refuse_catalog(catalog: int, source: Source) -> None:
 
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
-    """Refuse grades like 0.5 for a metric that was not told what is relevant."""
+    """Refuse grades like 0.5 for a metric without a given threshold."""
     if not plan.untold:
         return
     grade = truth.pool.grade
@@ -381,9 +381,9 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
         # Of ratings, the smallest is not what people like.
         liked = liked_from(least, most) if looks_rated(most) else example
         msg = (
-            f"grades have fractions, such as {example:g}, and {metric} must know which "
-            f"are relevant; write {metric(rel=liked)}, or give rel={liked:g} for all "
-            "metrics"
+            f"grades have fractions, such as {example:g}, and {metric} needs to know "
+            f"which are relevant; write {metric(rel=liked)}, or give rel={liked:g} for "
+            "all metrics"
         )
         swapped = doubts_of(truth, truth.source).read
         raise DataError("; ".join((msg, *swapped[:1])))

@@ -84,21 +84,22 @@ def evaluate(
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
             convention's order.
         rel: the smallest relevant grade, instead of the convention's. Graded metrics
-            such as nDCG keep their grades, as a note says.
+            such as nDCG still use all grades, as a note says.
         catalog: number of items in the catalogue, or the items, for the metrics that
             need it.
-        items: what is known of items, for the metrics that need it: {item: numbers},
+        items: what is known about items, for the metrics that need it: {item: numbers},
             {item: topics}, a frame or a file with a column of items, a matrix whose row
             i is item i, or a function that returns the distance between two items.
-        train: the interactions that users had before, in any form of judgements.
+        train: the interactions that users had before, in any form that judgements may
+            have.
         reference: the lists of another recommender, for the metrics that compare with
-            them, in any form of a run.
+            them, in any form that a run may have.
         weights: how much each query counts in means and intervals, such as its traffic:
             {query: weight}, or a frame or file with a column of queries and one of
             weights. Every query needs one; 0 leaves it out.
         columns: which column is what, as {"query": "userID", "item": ..., "grade": ...,
-            "score": ...}; recognised by their names if not given. "run.item" is said of
-            the run alone, and so are "qrels.", "train.", "reference.", "items." and
+            "score": ...}; recognised by their names if not given. "run.item" is for the
+            run only, and likewise with "qrels.", "train.", "reference.", "items." and
             "weights."; "features" selects columns of items=, if not all are to be used.
         grades: what each grade in words is worth, as {"Viewed": 0, "Clicked": 1}.
         depth: use only the first items of each list, as trec_eval's ``-M`` does.
@@ -109,13 +110,13 @@ def evaluate(
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
-        keep: how many first items of each list to keep, so that `Evaluation.worst`
-            shows those that are not judged too, and the ranks of all that are.
+        keep: how many first items of each list to keep, so that `Evaluation.worst` also
+            shows items that are not judged, and the ranks of all that are.
         engine: how the run is read: ``memory``, at once; ``stream``, in parts, so that
             it may be larger than memory, with rows in any order; or ``auto``, in parts
             where it would not fit, as a note then says. Numbers are the same.
-        memory_limit: the memory that the process may have while the run is read in
-            parts, as ``"1GB"`` or a number of bytes; half of what is left if not given.
+        memory_limit: the memory that the process may use while the run is read in
+            parts, as ``"1GB"`` or a number of bytes; half of what is free if not given.
 
     Returns:
         The values of all queries, their means, intervals and notes.
@@ -312,6 +313,6 @@ def _listed(metrics: Any) -> tuple[str | Metric, ...]:
         listed = (metrics,)
     for entry in listed:
         if not isinstance(entry, (str, Metric)):
-            msg = f"a metric is a name or a Metric, got {entry!r}"
+            msg = f"a metric must be a name or a Metric, got {entry!r}"
             raise MetricSyntaxError(msg)
     return listed

@@ -1,4 +1,4 @@
-"""gate: is a run not worse than its baseline, by more than a margin."""
+"""gate: whether a run is not worse than its baseline by more than a margin."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UNCHANGED, NOT_WORSE, CANNOT_TELL, WORSE = VERDICTS = (
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What a gate says of one metric.
+    """What a gate says about one metric.
 
     Attributes:
         metric: its name.
@@ -114,12 +114,12 @@ class GateVerdict:
 
 @dataclass(frozen=True)
 class Gate:
-    """What a gate says of a run.
+    """What a gate says about a run.
 
     Attributes:
         path: the file of the baseline.
-        verdicts: of each metric.
-        strict: whether what cannot be told fails.
+        verdicts: the verdicts of each metric.
+        strict: whether an undecided metric fails the gate.
         updated: whether the baseline was just written.
         notes: what was left out, and what makes the numbers doubtful.
     """
@@ -137,7 +137,7 @@ class Gate:
 
     @property
     def exit_code(self) -> int:
-        """1 where a metric is worse or, if strict, cannot be told; else 0."""
+        """1 if a metric is worse or, if strict, undecided; otherwise 0."""
         fails = {WORSE, CANNOT_TELL} if self.strict else {WORSE}
         return int(self.verdict in fails)
 
@@ -148,7 +148,7 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found of each metric, in words."""
+        """What was found for each metric, in words."""
         if not self.updated:
             return tuple(verdict.sentence for verdict in self.verdicts)
         return tuple(
@@ -204,13 +204,13 @@ def gate(
         margins: for each metric of the baseline, the change for the worse that does not
             matter: {metric: number}, or a number for all; not needed for an update.
         metrics: with an update, names or metrics, each with a value per query; those of
-            the file if there is one.
-        update: write the file anew from this run, instead of comparing with it. It
-            keeps the values of the first baseline, unless judgements, further data,
+            the file if not given.
+        update: write a new file from this run, instead of comparing with it. It keeps
+            the values of the first baseline, unless judgements, further data,
             convention or metrics changed.
-        strict: whether what cannot be told fails.
+        strict: whether an undecided metric fails the gate.
         convention: whose choices the numbers follow.
-        options: all else that `evaluate` takes, such as ``rel``, ``train`` and
+        options: the other options of `evaluate`, such as ``rel``, ``train`` and
             ``weights``.
 
     Returns:
@@ -221,8 +221,8 @@ def gate(
         UsageError: there is no baseline, a margin is missing, or an option is not
             valid.
         DataError: the comparison would mean nothing, as judgements, further data, the
-            convention, a metric or the ids of items are others than they were; or the
-            data cannot be used.
+            convention, a metric or the ids of items have changed; or the data cannot be
+            used.
 
     >>> import tempfile
     >>> import rankine as rk
@@ -256,7 +256,7 @@ def gate_run(
 ) -> Gate:
     """Compare a run with its baseline, or make it the baseline; see `gate`.
 
-    All that can be checked without data is checked first.
+    Everything that can be checked without data is checked first.
     """
     old = _old(path, metrics, update=update)
     asked = list(old.metrics) if old is not None and metrics is None else metrics
@@ -266,8 +266,8 @@ def gate_run(
         check_metric(metric, bound)
         if bound.higher_is_better is None:
             msg = (
-                f"{metric} is neither better nor worse when it is larger, so that no "
-                "gate can be set on it"
+                f"{metric} is neither better nor worse when it is larger, so no gate "
+                "can be set on it"
             )
             raise ParameterError(msg)
     sizes = margins_of(margins, job.plan.labels)
@@ -294,14 +294,14 @@ def gate_run(
 
 
 def _old(path: Path, metrics: Any, *, update: bool) -> Baseline | None:
-    """Read the baseline; refuse where one is needed and there is none."""
+    """Read the baseline; refuse if one is needed and there is none."""
     there = path.exists()
     if not update and metrics is not None:
-        msg = f"metrics are chosen with {UPDATE}; else they are those of {path}"
+        msg = f"metrics can be chosen only with {UPDATE}; {path} has its own"
         raise UsageError(msg)
     if not update and not there:
         msg = (
-            f"there is no baseline {path}; make it from a run that is good enough: "
+            f"there is no baseline {path}; create it from a run that is good enough: "
             f"rankine gate QRELS RUN --baseline {path} --update -m nDCG@10"
         )
         raise UsageError(msg)

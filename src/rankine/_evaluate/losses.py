@@ -81,7 +81,7 @@ class Kind(Generic[L]):
     """What is declared about a loss, and how it is made.
 
     Attributes:
-        name: of its function.
+        name: the name of its function.
         check: refuses options that are not right.
         gather: turns rows and options into sums.
         finish: turns sums and options into the loss.

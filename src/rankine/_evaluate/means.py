@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Means(dict[str, float]):
     """A dict from the canonical names of metrics to their numbers.
 
-    Asked for one metric, with ``[]``, ``in`` or ``get``, it reads its name as
-    `evaluate` does; in all else it is a plain dict, in the order asked.
+    Asked for one metric, with ``[]``, ``in`` or ``get``, it reads the name as
+    `evaluate` does; otherwise it is a plain dict, in the order asked.
 
     >>> from rankine._metrics.names import parse
     >>> means = Means({"AP@10": 0.5}, parse)

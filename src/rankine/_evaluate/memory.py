@@ -31,7 +31,7 @@ _ROOM = 1 << 26
 
 
 def check_engine(engine: Any, memory_limit: Any) -> None:
-    """Refuse an engine that does not exist, and a limit that is no size."""
+    """Refuse an engine that does not exist, and a limit that is not a size."""
     check_choice("engine", engine, ("auto", "memory", "stream"))
     if memory_limit is None:
         return
@@ -47,7 +47,7 @@ def check_engine(engine: Any, memory_limit: Any) -> None:
 def limit_of(run: Any, options: Options) -> tuple[int | None, tuple[str, ...]]:
     """Return the bytes of memory within which a run is read in parts.
 
-    None if it is read at once; and what there is to say about it.
+    None if it is read at once. Also returns notes.
     """
     if options.engine == "memory":
         return None, ()
@@ -63,17 +63,18 @@ def limit_of(run: Any, options: Options) -> tuple[int | None, tuple[str, ...]]:
         return None, ()
     said = (
         f"{_name(run)}: read in parts (engine='stream'), as it would take about "
-        f"{in_words(size)} of memory, and {in_words(most)} may be used"
+        f"{in_words(size)} of memory, but only {in_words(most)} may be used"
     )
     return _within(limit), (said,)
 
 
 def at_once(run: Any, kind: str) -> tuple[str, ...]:
-    """Say of a large file that it was read at once, where parts were wanted."""
+    """Say that a large file was read at once, although parts were wanted."""
     size = _size_in_memory(run)
     if size <= _SMALL:
         return ()
-    return (f"{_name(run)}: read at once, as {kind or 'its format'} has no parts",)
+    kind = kind or "its format"
+    return (f"{_name(run)}: read at once, as {kind} cannot be read in parts",)
 
 
 def watched(source: Stream, report: Callable[[str, int, int | None], object]) -> Stream:
@@ -92,20 +93,20 @@ def watched(source: Stream, report: Callable[[str, int, int | None], object]) ->
 
 
 def _half() -> int | None:
-    """Return half of the memory that is left; None where nobody says."""
+    """Return half of the memory that is free; None if unknown."""
     left = available()
     return None if left is None else left // 2
 
 
 def _within(limit: int | None) -> int:
-    """Return the limit, half of what is left if none is given; refuse a small one."""
+    """Return the limit, half of what is free if none is given; refuse a small one."""
     used = in_use()
     if limit is None:
         left = _half()
         return used + max(_ROOM, _ROOM << 4 if left is None else left)
     if limit < used + _ROOM:
         msg = (
-            f"memory_limit is {in_words(limit)}, and {in_words(used)} are in use "
+            f"memory_limit is {in_words(limit)}, but {in_words(used)} are in use even "
             f"before the run is read; allow at least {in_words(used + _ROOM)}"
         )
         raise ParameterError(msg)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class QueriesNeeded(NamedTuple):
-    """How many queries it would take to tell two systems apart, or that they are alike.
+    """How many queries it would take to show that two systems differ, or do not.
 
     Attributes:
         metric: the metric.
         a, b: the two systems.
         deviation: the standard deviation of their differences, as it was found.
         queries: the number of queries at that deviation.
-        at_most: the number at its upper confidence bound, since few queries tell the
-            deviation only roughly.
+        at_most: the number at its upper confidence bound, since few queries give only a
+            rough estimate of the deviation.
     """
 
     metric: str
@@ -50,9 +50,10 @@ def queries_needed(
 ) -> list[QueriesNeeded]:
     """Return how many queries it would take, from how much differences vary here.
 
-    One of three is asked for: to find a `difference` with the `power`, to have an
-    interval no wider than `width`, or to call systems equivalent at a `margin` that
-    are, with the `power`. Of Student's paired t, at 1 - confidence and uncorrected.
+    Give one of three goals: to find a `difference` with the `power`, to have an
+    interval no wider than `width`, or to call equivalent systems equivalent at a
+    `margin` with the `power`. The numbers are for Student's paired t-test at 1 -
+    confidence, uncorrected.
 
     Args:
         comparison: what was compared.
@@ -63,8 +64,8 @@ def queries_needed(
 
     Returns:
         A record per metric and pair; None where differences do not vary. Metrics that
-        are one number of a whole run are left out: it changes with how many users there
-        are.
+        are a single number for a whole run are left out, since it depends on how many
+        users there are.
 
     >>> import rankine as rk
     >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
@@ -77,7 +78,7 @@ def queries_needed(
     given = {"difference": difference, "width": width, "margin": margin}
     asked = [name for name, value in given.items() if value is not None]
     if len(asked) != 1:
-        msg = f"give one of difference, width and margin, got {len(asked)} of them"
+        msg = f"give exactly one of difference, width and margin, got {len(asked)}"
         raise ParameterError(msg)
     (what,) = asked
     check_number(what, given[what], above=0)
@@ -89,8 +90,8 @@ def queries_needed(
     of_queries = ~np.isin(pairs.metric, list(wholes))
     if not of_queries.any():
         msg = (
-            f"{comparison.metrics[0]} is one number of all users, which changes with "
-            "how many there are; queries are counted for metrics with values per query"
+            f"{comparison.metrics[0]} is a single number for all users, which depends "
+            "on how many there are; queries_needed is for metrics with values per query"
         )
         raise ParameterError(msg)
 

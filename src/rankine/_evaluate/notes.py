@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of judged queries, in numbers that add up over parts of the data.
+    """What was seen in judged queries, in numbers that add up over parts of the data.
 
     Attributes:
         missing: how many judged queries the run does not have.
@@ -66,7 +66,7 @@ class Seen:
     any_tied: int = 0
 
     def moved(self, by: int) -> Seen:
-        """Return the same of queries whose numbers are larger."""
+        """Return the same for queries with larger numbers."""
         missing, extra = (
             tuple(number + by for number in ids)
             for ids in (self.missing_ids, self.extra_ids)
@@ -153,15 +153,15 @@ def notes_of(
     catalogue: Iterable[str],
     said: Iterable[str],
 ) -> tuple[str, ...]:
-    """Say what the reader of the numbers must know, each thing once.
+    """Say what a reader of the numbers must know, each thing once.
 
     Args:
         plan: what was computed.
-        summaries: of all metrics.
+        summaries: the summaries of all metrics.
         seen: what was seen of judged queries, None if no metric reads them.
         doubts: what was seen of the data as they are.
         catalogue: whose items are the catalogue, where nobody gave one.
-        said: what was told while data were read and joined.
+        said: the notes made while data were read and joined.
     """
     notes = (
         *doubts.notes(),
@@ -175,9 +175,9 @@ def notes_of(
 
 
 def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
-    """Return what was told while data were read and joined, with its place.
+    """Return the notes made while data were read and joined, each with its place.
 
-    The place is the number of the table, and the stage at which it was told.
+    The place is the number of the table, and the stage at which the note was made.
     """
     from rankine._join.context import Listed  # noqa: PLC0415 - needs polars
 
@@ -316,7 +316,7 @@ def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     share = 1 - n_judged / n_shown
     if seen.floored:
         who = count(seen.floored, "judged item")
-        yield f"{who} with a score at or under the floor: counted as not relevant"
+        yield f"{who} with a score at or below the floor: counted as not relevant"
     elif share > 0 and _has_negatives(seen, metrics):
         where = "retrieved items" if k is None else f"items in the top {k}"
         yield f"{share:.1%} of the {where} are unjudged: counted as not relevant"

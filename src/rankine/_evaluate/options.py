@@ -1,4 +1,4 @@
-"""What a user may say of an evaluation, and the data, read as the user says."""
+"""The options of an evaluation, and the data, read as the options say."""
 
 from __future__ import annotations
 
@@ -179,8 +179,8 @@ class Options:
         """Return the columns that are said of one kind of data, or of all.
 
         Training data have those of judgements, and the reference has those of the run.
-        Those of items and weights have to be given apart, as few of their tables have
-        the same ones.
+        Those of items and weights must be given separately, as their tables rarely have
+        the same columns.
         """
         columns = self.columns
         if not isinstance(columns, Mapping):
@@ -199,7 +199,7 @@ class Options:
 
 
 def options_of(function: str, given: Mapping[str, Any]) -> Options:
-    """Return what a function was told beyond its own arguments."""
+    """Return the options of a function beyond its own arguments."""
     known = Options.__dataclass_fields__
     for name in given:
         if name not in known or name in {"name", "files"}:
@@ -211,7 +211,7 @@ def options_of(function: str, given: Mapping[str, Any]) -> Options:
 def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
     """Read judgements, to be used for one run or for many.
 
-    None at all are refused, unless these are a part of the judgements.
+    Empty judgements are refused, unless they are a part of all judgements.
     """
     source = io.read(qrels, "qrels", how)
     if how.lenient:
@@ -225,7 +225,7 @@ def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
 
 
 def train_of(train: Any, how: Reading = PLAIN) -> Rows:
-    """Read the interactions that users had before; each row is one, and may repeat."""
+    """Read the interactions that users had before, one per row; rows may repeat."""
     how = replace(how, subtopics=False)
     plain = isinstance(train, Mapping) and not is_sparse(train)
     if plain and not hold_objects(train.values()):
@@ -258,8 +258,8 @@ def source_of(
 ) -> Source:
     """Read a run; refuse one without the rank column if that was asked for.
 
-    One without rows is refused too, unless it is a part of a run. A run that is not a
-    file is called by a name.
+    A run without rows is refused too, unless it is a part of a run. A run that is not a
+    file is called by its name.
     """
     source = io.read(run, "run", how, name)
     if source.name == "run" != name:  # of a matrix, which has no other name

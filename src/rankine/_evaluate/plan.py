@@ -71,8 +71,8 @@ class Plan:
         bound: the metrics with what the convention says filled in.
         groups: the same, by the table they need.
         rule: the convention.
-        untold: the metrics that nobody told which grades are relevant.
-        catalog: the number of items in the catalogue, if it was told.
+        untold: the metrics for which nobody said which grades are relevant.
+        catalog: the number of items in the catalogue, if it was given.
         preset: the name of the convention, if it was given by name.
         rel: the smallest relevant grade, if it was given for all metrics.
     """
@@ -89,7 +89,7 @@ class Plan:
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
-        """The smallest relevant grades of the metrics that nobody told."""
+        """The smallest relevant grades of the metrics for which nobody gave them."""
         pairs = zip(self.asked, self.bound, strict=True)
         grades = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
         return tuple(1 if rel is None else rel for rel in grades)
@@ -231,8 +231,8 @@ def bind(metric: Metric, rule: Convention) -> Metric:
         if not metric.takes(key):
             takes = ", ".join(metric.fact.parameters)
             msg = (
-                f"the convention's overrides give {metric.name} a {key!r}; it takes "
-                f"{takes}, or a field of a convention"
+                f"the convention overrides {key!r} of {metric.name}, which has no such "
+                f"parameter; it takes {takes}, or a field of a convention"
             )
             raise ParameterError(msg)
     new = {
@@ -247,7 +247,7 @@ def bind(metric: Metric, rule: Convention) -> Metric:
 
 
 def _check_rule(rule: Convention) -> None:
-    """Refuse what a convention asks for and nobody can do."""
+    """Refuse a convention that asks for something impossible."""
     for name, choices in rule.overrides.items():
         plain = name.removesuffix(WITH_CUTOFF)
         fact = REGISTRY.get(plain) or LISTED.get(plain)
@@ -262,13 +262,13 @@ def _check_rule(rule: Convention) -> None:
         if by_rank != (rule.order in BY_RANK):
             msg = (
                 "a convention must use the rank column for all metrics or for none, "
-                f"and {name} differs"
+                f"but {name} differs"
             )
             raise ParameterError(msg)
 
 
 def _check_metrics(rule: Convention, metrics: Iterable[Metric]) -> None:
-    """Refuse what cannot be computed so, and two functions of one name."""
+    """Refuse metrics that cannot be computed, and two functions of one name."""
     seen: set[str] = set()
     for metric in metrics:
         of_metric, text = rule_for(metric, rule), str(metric)
@@ -276,8 +276,8 @@ def _check_metrics(rule: Convention, metrics: Iterable[Metric]) -> None:
         msg = ""
         if pooled and metric.fact.parts is None and metric.fact.summary == "mean":
             msg = (
-                f"{text} cannot be pooled over queries, as aggregate='ratio_of_sums' "
-                "asks"
+                f"{text} cannot be pooled over queries, which "
+                "aggregate='ratio_of_sums' requires"
             )
         elif isinstance(metric, ListMetric) and of_metric.tie in SPREAD:
             msg = f"{text} cannot be computed with tie={of_metric.tie!r}"
@@ -317,7 +317,7 @@ def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
 
 
 def _with_catalog(bound: Metric, asked: Metric, catalog: int | None) -> Metric:
-    """Tell a metric the size of the catalogue; refuse one that needs it in vain."""
+    """Give a metric the size of the catalogue; refuse one that needs it without it."""
     if not bound.takes("catalog") or bound.get("catalog") is not None:
         return bound
     if catalog is not None:

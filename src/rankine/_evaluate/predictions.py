@@ -40,7 +40,7 @@ def cross_entropy(y: Any, p: Any, *, eps: float = EPS) -> Loss:
 
     Returns:
         From 0, smaller is better; `clipped` says how many probabilities were raised to
-        eps, for each of which the number depends on eps alone.
+        eps, whose part of the result depends only on eps.
 
     References:
         I. J. Good: Rational decisions. Journal of the Royal Statistical Society B 1952.
@@ -152,7 +152,7 @@ def expected_calibration_error(
         by: bins of equal ``width``, or with equally many rows (``count``).
 
     Returns:
-        0, the best, to 1; it depends on the bins, which come with it.
+        0, the best, to 1; it depends on the bins, which are returned with it.
 
     References:
         M. P. Naeini, G. F. Cooper, M. Hauskrecht: Obtaining well calibrated
@@ -209,7 +209,7 @@ def mae(y: Any, predicted: Any) -> Loss:
 
 
 def r_squared(y: Any, predicted: Any) -> Loss:
-    """Coefficient of determination: the share of the ratings' variance that is told.
+    """Coefficient of determination: the explained share of the ratings' variance.
 
     Formula:
         R2 = 1 - sum (predicted - y)^2 / sum (y - mean y)^2
@@ -235,7 +235,7 @@ def r_squared(y: Any, predicted: Any) -> Loss:
 
 
 def explained_variance(y: Any, predicted: Any) -> Loss:
-    """Share of the ratings' variance that is told, whatever the mean error.
+    """Share of the ratings' variance that is explained, whatever the mean error.
 
     Formula:
         1 - variance of (predicted - y) / variance of y
@@ -253,7 +253,7 @@ def explained_variance(y: Any, predicted: Any) -> Loss:
         has both.
 
     Examples:
-        Predictions that are all too large by 2 tell all of the variance.
+        Predictions that are all too large by 2 explain all of the variance.
 
         >>> explained_variance([1, 3, 5], [3, 5, 7]), r_squared([1, 3, 5], [3, 5, 7])
         (1.0, -0.5)

@@ -231,7 +231,7 @@ def reconcile(
         rel: the smallest relevant grade, the same for all tools.
         catalog: the catalogue, as `evaluate` takes it. A tool whose metric needs this
             or other data that were not given has no number.
-        items: what is known of items, as `evaluate` takes it.
+        items: what is known about items, as `evaluate` takes it.
         train: the interactions that users had before.
         reference: the lists of another recommender.
         weights: how much each query counts.
@@ -261,7 +261,7 @@ def reconcile(
     """
     asked = parse(metric) if isinstance(metric, str) else metric
     if not isinstance(asked, Metric):
-        msg = f"a metric is a name or a Metric, got {metric!r}"
+        msg = f"a metric must be a name or a Metric, got {metric!r}"
         raise ParameterError(msg)
     names = list(PRESETS)
     if conventions is not None:
@@ -289,7 +289,7 @@ def reconcile(
 
 def _check_name(name: Any) -> None:
     if not isinstance(name, str):
-        msg = f"conventions are given here by name, got {name!r}"
+        msg = f"a convention must be given by its name here, got {name!r}"
         raise ParameterError(msg)
     convention(name)
 

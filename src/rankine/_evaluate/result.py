@@ -1,4 +1,4 @@
-"""Evaluation: the values of metrics for every query, and what they come to."""
+"""Evaluation: the values of metrics for every query, and their means."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_DOUBTS = Doubts()
 
 
 class Evaluation(DrawnEvaluation):
-    """The values of metrics for every query, and what they come to.
+    """The values of metrics for every query, and their means.
 
     ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
     means of, `interval` how certain they are, `notes` what was dropped or undefined.
@@ -89,7 +89,7 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What makes the numbers doubtful: the data first, then the tool.
+        """Reasons to doubt the numbers: the data first, then the tool.
 
         Data may not be what they seem, such as scores that rise along every list. And a
         tool may give another number: for a metric that it does not have, and for tied
@@ -99,7 +99,7 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def _doubted(self) -> Doubts:
-        """What was seen of the data that may not be what they were taken for."""
+        """Signs that the data may not be what they were taken for."""
         ours = [table for table in self._tables if isinstance(table, (Aligned, Listed))]
         return with_steps(self._doubts, ours)
 
@@ -205,7 +205,7 @@ class Evaluation(DrawnEvaluation):
             confidence: how often such an interval holds the true value.
             method: ``bootstrap``, percentiles over resampled queries; or ``t``.
             n_resamples: how many times queries are drawn.
-            seed: of the random numbers; the same seed gives the same interval.
+            seed: the seed of the random numbers; the same seed gives the same interval.
 
         Returns:
             Low and high; nan with fewer than two queries.
@@ -218,7 +218,7 @@ class Evaluation(DrawnEvaluation):
         return self.drawn[options][label]
 
     def curve(self, metric: str | Metric, ks: Iterable[int]) -> pl.DataFrame:
-        """Return a metric at many cutoffs, with what was evaluated, and intervals.
+        """Return a metric at many cutoffs, with intervals, on the data evaluated.
 
         It needs the ranks of judged items down to the largest cutoff: evaluate a metric
         that looks as deep, such as ``AP`` or ``P@100``.
@@ -254,18 +254,18 @@ class Evaluation(DrawnEvaluation):
         precision: str | Metric = "P",
         recall: str | Metric = "R",
     ) -> RecallAtPrecision:
-        """Return the largest mean recall at a cutoff whose mean precision is enough.
+        """Return the largest mean recall at a cutoff with sufficient mean precision.
 
-        Of cutoffs with the same recall it is the last. If no cutoff up to `max_k` has
-        enough precision and a recall above 0, the recall is 0, at `max_k`.
+        Of cutoffs with the same recall, the last is taken. If no cutoff up to `max_k`
+        has enough precision and a recall above 0, the recall is 0, at `max_k`.
 
         Args:
-            min_precision: the smallest precision that is enough, 0 to 1.
+            min_precision: the smallest sufficient precision, 0 to 1.
             max_k: the last cutoff that is looked at; the length of the longest list if
                 not given.
-            precision: what is to reach the minimum, such as ``P(divisor='list')``,
-                which does not count against short lists what they do not have.
-            recall: what is to be as large as possible.
+            precision: the metric that must reach the minimum, such as
+                ``P(divisor='list')``, which does not punish short lists.
+            recall: the metric that should be as large as possible.
 
         Returns:
             The recall, the precision and the cutoff.
@@ -290,8 +290,8 @@ class Evaluation(DrawnEvaluation):
         relevant items that are not above the cutoff, with their ranks. Which items are
         first and not judged is known only if `evaluate` was given ``keep=10``, for
         example. The ranks of judged items are known without it, except in a matrix of
-        scores or a frame of more than a million rows: there, judged items are looked
-        for as far down as metrics look.
+        scores or a frame of more than a million rows: there, judged items are searched
+        for only as far down as metrics look.
 
         Args:
             metric: one of the metrics that were evaluated.
@@ -339,7 +339,7 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def _told(self) -> tuple[str, ...]:
-        """What was told while data were read and joined."""
+        """The notes made while data were read and joined."""
         return tuple(dict.fromkeys(note for _, note in told_in(self._tables)))
 
     @cached_property
@@ -350,11 +350,11 @@ class Evaluation(DrawnEvaluation):
 
     @property
     def table(self) -> Any:
-        """The joined table, for those who want to look below the numbers."""
+        """The joined table, for those who want to look behind the numbers."""
         return self._tables[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the values per query, ready for JSON."""
+        """Return everything except the values per query, ready for JSON."""
         from rankine._report.export import to_dict  # noqa: PLC0415
 
         return to_dict(self)
@@ -367,8 +367,8 @@ class Evaluation(DrawnEvaluation):
         become text.
 
         Args:
-            indent: by how much lines are indented; None puts all into one line.
-            items: whether the items that `worst` shows are in it.
+            indent: by how much lines are indented; None puts everything on one line.
+            items: whether to include the items that `worst` shows.
         """
         from rankine._report.saved import to_json  # noqa: PLC0415
 
@@ -378,8 +378,8 @@ class Evaluation(DrawnEvaluation):
         """Write `to_json` to a file, which `load` reads back.
 
         Args:
-            path: of the file, which is replaced if there is one.
-            items: whether the items that `worst` shows are in it.
+            path: the path of the file, which is replaced if it exists.
+            items: whether to include the items that `worst` shows.
         """
         from rankine._report.saved import save  # noqa: PLC0415
 
@@ -396,7 +396,7 @@ class Evaluation(DrawnEvaluation):
         notes: tuple[str, ...],
         warnings: tuple[str, ...],
     ) -> Self:
-        """Make an evaluation of what was saved of it, with the notes as they were."""
+        """Restore an evaluation from what was saved, with its notes as they were."""
         evaluation = cls(plan, summaries, tables, name)
         evaluation.notes, evaluation.warnings = notes, warnings
         return evaluation

@@ -58,7 +58,7 @@ def read_segments(by: Any) -> Mapping[Any, Any]:
     rows = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
     pairs = dict(zip(rows[query].to_list(), rows[others[0]].to_list(), strict=True))
     if len(pairs) < rows.height:
-        msg = f"{table.name} has a query twice; give each one segment"
+        msg = f"{table.name} has a query twice; give each query one segment"
         raise DataError(msg)
     return pairs
 

@@ -33,7 +33,7 @@ _DEFAULT = ("RBO(p=0.9)", "AO@10", "Jaccard@10")
 
 
 class Similarity(Evaluation):
-    """The similarity of two runs for every query, and what it comes to.
+    """The similarity of two runs for every query, and its mean.
 
     It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` the
     values it is the mean of, `interval` how certain it is.
@@ -151,7 +151,7 @@ class SimilarityMatrix:
 
     Attributes:
         measure: what was computed.
-        names: of the runs.
+        names: the names of the runs.
         values: a row per first run, a column per second.
         notes: what was left out, by the names of two runs.
     """

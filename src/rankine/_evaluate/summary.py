@@ -1,4 +1,4 @@
-"""From one value per query to one number, and what became of undefined values."""
+"""From one value per query to one number, and what happened to undefined values."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Summary:
         return Sample(values, self.metric.summary, self.parts, self.uneven)
 
     def inside(self, interval: Interval) -> Interval:
-        """Cut an interval of a mean over pairs to what the metric can be."""
+        """Cut an interval of a mean over pairs to the bounds of the metric."""
         if self.metric.fact.pairs is None:
             return interval
         least, most = self.metric.bounds
@@ -112,7 +112,7 @@ class Summary:
 
     @property
     def fate_of_empty(self) -> str:
-        """What became of these queries, in words."""
+        """What happened to these queries, in words."""
         worth = self.values[self.empty]
         if np.isnan(worth).all():
             return "left out"
@@ -216,13 +216,13 @@ def _is_pooled(metric: Metric, rule: Convention) -> bool:
 
 
 def has_no_weights(metric: Metric) -> bool:
-    """Say whether a number is of all queries together, and no mean of theirs."""
+    """Say whether a number is for all queries together, and not a mean over them."""
     across = metric.across
     return metric.fact.of_all or (across is not None and across.is_one_number)
 
 
 def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> Summary:
-    """Put summaries of other queries each together, as if all were one table.
+    """Combine summaries of different queries, as if all were one table.
 
     Sums are exact, so that the order does not matter.
     """
@@ -258,7 +258,7 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
 def settled(
     metric: Metric, rule: Convention, value: float, n: int, n_undefined: int
 ) -> float:
-    """Return what a convention makes of a number of n queries, and of those without."""
+    """Return the number of n queries under a convention, also if no query is left."""
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
     return _told(value if n else _nothing(metric, rule), rule)
@@ -278,7 +278,7 @@ def _told(value: float, rule: Convention) -> float:
 def of_all(
     metric: Metric, shown: Exposure, rule: Convention, each: Floats | None = None
 ) -> Summary:
-    """Return a number that all lists have together, from what they show.
+    """Return a number for all lists together, from what they show.
 
     Each of them may have a value, too.
     """
@@ -299,7 +299,7 @@ def number_of_all(metric: Metric, shown: Exposure) -> float:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number as JSON can have it: None for what is undefined or infinite."""
+    """Return a number as JSON allows it: None if it is undefined or infinite."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -333,8 +333,8 @@ def least_relevant(metric: Metric) -> float:
 def reduce(values: Floats, how: str, weights: Floats | None = None) -> float:
     """Reduce values to their sum, their mean or their geometric mean.
 
-    The sum is exact and rounded once, so that it does not depend on the order. With
-    weights that are whole numbers, it is what so many times the value would have.
+    The sum is exact and rounded once, so that it does not depend on the order. Weights
+    that are whole numbers give the same result as repeated values.
 
     >>> reduce(np.array([0.1] * 10), "mean")
     0.1

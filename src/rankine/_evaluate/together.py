@@ -26,8 +26,7 @@ def evaluate_each(
     """Evaluate runs, by their names, in their order.
 
     Runs that are read in parts are evaluated in threads, unless their memory is
-    limited. What goes wrong with an earlier run is raised before what goes wrong with a
-    later one.
+    limited. An error in an earlier run is raised before one in a later run.
     """
     apart = has_threads() and all(
         metric.fact.origin is None for metric in job.plan.asked

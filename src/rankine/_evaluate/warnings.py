@@ -1,7 +1,7 @@
-"""Warnings: data that may not be what they seem, and numbers unlike those of a tool.
+"""Warnings: data that may not be what they seem, and numbers that differ from a tool's.
 
-What was seen of data is kept as a few numbers, so that those of batches add up to what
-all of the data show at once; and so are the counts in what is said of a tool.
+What was seen in the data is kept as a few numbers, so that those of batches add up to
+what all data show at once; the same holds for the counts in warnings about a tool.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def looks_rated(most: float) -> bool:
 
 
 def level_of(most: float, *, rated: bool) -> str:
-    """Say how serious it is that all grades are relevant: of ratings, many are not."""
+    """Say how serious it is that all grades are relevant: many ratings are not."""
     return "warning" if rated or most >= _OF_RATINGS else "note"
 
 
@@ -181,7 +181,7 @@ class Caution:
         text: the words, with {} where the count belongs.
         noun: what is counted.
         n: how many of these there are; None where nothing is counted.
-        always: how many more there are, however many batches come.
+        always: a count that is added once, however many batches come.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Metrics that are one number of a whole run, compared by leaving out users."""
+"""Metrics that are a single number for a whole run, compared by leaving out users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def check_whole(
     asked: Metric, bound: Metric, settings: Settings, *, segmented: bool
 ) -> None:
-    """Refuse what needs values per query, and parameters that allow no jackknife."""
+    """Refuse what needs values per query, and parameters without a jackknife."""
     bound.without(type(bound).blank())
     needed = ""
     if settings.correction == "maxt":
@@ -37,7 +37,7 @@ def check_whole(
         needed = "by= splits"
     if needed:
         msg = (
-            f"{asked} is one number of all users, and {needed} values per query; "
+            f"{asked} is a single number for all users, but {needed} values per query; "
             "leave out one of the two"
         )
         raise ParameterError(msg)
@@ -67,7 +67,7 @@ def whole_and_without(evaluation: Evaluation, label: str) -> tuple[float, Floats
         return number_of_all(bound, listed.table), bound.without(listed.table)
     kept = evaluation.summaries[label].whole
     if kept is None:
-        msg = f"{label}: it is not known without each user; compare the runs themselves"
+        msg = f"{label}: its value without each user is unknown; compare the runs"
         raise ParameterError(msg)
     return kept
 
@@ -80,9 +80,9 @@ def whole_notes(
     for metric, whole in wholes.items():
         by_size.setdefault(whole.without.shape[1], []).append(labels[metric])
     return [
-        f"{', '.join(names)}: one number of {count(n, 'user')} together, which holds "
-        "for so many; differences were tested by the z-test of the jackknife, which "
-        f"leaves out one user at a time, not by {settings.test}"
+        f"{', '.join(names)}: a single number for {count(n, 'user')} together, which "
+        "holds for that many; differences were tested by the z-test of the jackknife, "
+        f"which leaves out one user at a time, not by {settings.test}"
         for n, names in by_size.items()
     ]
 
@@ -105,6 +105,6 @@ def whole_warnings(compared: Compared, pairs: Any) -> list[str]:
             a, b = (compared.systems[side[number]] for side in (pairs.a, pairs.b))
             said.append(
                 f"{label}: no single user changes the difference of {a} and {b}, so "
-                "that its error cannot be told"
+                "its error cannot be estimated"
             )
     return said

@@ -40,7 +40,7 @@ class TopItem(NamedTuple):
 
 
 class MissedItem(NamedTuple):
-    """A relevant item that is not where it should be.
+    """A relevant item that is missing from the top of a list.
 
     Attributes:
         item: its id.
@@ -66,7 +66,7 @@ class WorstQuery:
         missed: the relevant items that are not above the cutoff of the metric; for a
             metric without one, not among the first. The best grades come first: item,
             grade, and rank, which is None for one that was not found.
-        looked: the rank down to which judged items were looked for; None if that is
+        looked: the rank down to which judged items were searched for; None if that is
             the whole list, so that an item without a rank was not retrieved.
     """
 
@@ -99,7 +99,7 @@ class Worst(Sequence[WorstQuery]):
 
     Attributes:
         metric: the metric.
-        name: of the run.
+        name: the name of the run.
         queries: the queries.
         n_queries: the number of queries they are the worst of.
         keep: how many first items of each list were kept, 0 if none were.
@@ -156,7 +156,7 @@ def plain(value: Any) -> Any:
 
 
 def check_worst(metric: Metric) -> None:
-    """Refuse metrics that have no worst queries, or none whose items are known."""
+    """Refuse metrics that have no worst queries, or no known items."""
     if metric.fact.summary == "run":
         msg = f"{metric} is one number for all queries, so no query is the worst"
     elif isinstance(metric, ListMetric):

@@ -217,4 +217,4 @@ def test_many_files_do_not_make_many_notes(tmp_path: Path) -> None:
 
     assert len(notes) == 20 + 1
     assert notes[0].endswith("day0.csv: query = user_id (1 of 25 batches)")
-    assert notes[-1] == "5 further notes of batches"
+    assert notes[-1] == "5 further notes on batches"

@@ -129,7 +129,7 @@ def test_training_data_are_looked_up_by_the_number_of_the_row() -> None:
     # The first user had item 0 before, the second had item 1.
     assert total.result().per_query["Unexpectedness"].to_list() == [0, 1]
     other = rk.Accumulator("Unexpectedness", renumber=True, **options)
-    with pytest.raises(ParameterError, match="train= was looked up by the numbers"):
+    with pytest.raises(ParameterError, match="train= was already looked up by the old"):
         other.update(lists[1]).merge(total)
 
 
@@ -142,7 +142,7 @@ def test_weights_are_looked_up_too() -> None:
 
     assert total.result()["RR"] == (3 * 1 + 1 * 0) / 4
     one = rk.Accumulator("RR", renumber=True, weights=weights).update([["a"]], parts[0])
-    with pytest.raises(ParameterError, match="weights= was looked up"):
+    with pytest.raises(ParameterError, match="weights= was already looked up"):
         one.merge(total)
 
 
@@ -178,7 +178,9 @@ def test_ids_that_were_given_are_not_told_of_numbers() -> None:
 def test_ids_are_not_numbered_anew(qrels: Any, run: Any) -> None:
     total = rk.Accumulator("RR", renumber=True)
 
-    with pytest.raises(DataError, match=r"renumber=True is for batches without ids"):
+    with pytest.raises(
+        DataError, match=r"renumber=True is for batches without query ids"
+    ):
         total.update(qrels, run)
 
 
@@ -252,5 +254,7 @@ def test_what_was_looked_up_in_a_reference_cannot_be_numbered_anew() -> None:
     first.update([["a"]])
     second.update([["b"]])
 
-    with pytest.raises(ParameterError, match="reference= was looked up by the numbers"):
+    with pytest.raises(
+        ParameterError, match="reference= was already looked up by the old"
+    ):
         first.merge(second)

@@ -182,7 +182,7 @@ def test_bad_tables_are_refused(
         ({"columns": ["user"]}, "columns must be a mapping"),
         ({"columns": {"item": "user_id"}}, "cannot be both the user and the item"),
         ({"columns": {"recommended.reward": "x"}}, "which it does not have"),
-        ({"columns": {"there.user": "x"}}, "columns names a table 'there'"),
+        ({"columns": {"there.user": "x"}}, "columns names an unknown table 'there'"),
         ({"threshold": None}, "threshold must be a number above 0"),
         ({"estimator": None}, "estimator must be one of"),
     ],

@@ -1,4 +1,4 @@
-"""Accumulator: a result of data that come in batches, or from several machines."""
+"""Accumulator: a result from data that come in batches, or from several machines."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ class Accumulator(Generic[R]):
             metrics: names or metrics; or `ctr`; or functions of predictions, such as
                 `cross_entropy`, or their names.
             options: those of `evaluate`, of `ctr`, or of the functions. Metrics have
-                one more, ``renumber=True``: queries that are numbered from 0 in every
-                batch, as the rows of matrices without ids are, are numbered on from
+                one more, ``renumber=True``: if queries are numbered from 0 in every
+                batch, like the rows of matrices without ids, the numbers continue from
                 batch to batch.
 
         >>> import rankine as rk
@@ -160,10 +160,10 @@ class Accumulator(Generic[R]):
         return self
 
     def merge(self, other: Accumulator[R]) -> Accumulator[R]:
-        """Add what another accumulator of the same metrics has; it is not changed.
+        """Add the data of another accumulator of the same metrics; it is not changed.
 
-        With `renumber`, its queries are numbered on after those that are here, so that
-        the numbers follow the order in which accumulators are merged.
+        With `renumber`, the numbers of its queries continue those here, so that they
+        follow the order in which accumulators are merged.
         """
         if type(other) is not Accumulator:
             msg = f"merge() takes another Accumulator, got {other!r}"
@@ -191,11 +191,11 @@ class Accumulator(Generic[R]):
         return result
 
     def __copy__(self) -> Accumulator[R]:
-        """Return another one, which goes its own way from here."""
+        """Return an independent copy."""
         return deepcopy(self)
 
     def __repr__(self) -> str:
-        """Return how much has come."""
+        """Return how many data have come."""
         return f"Accumulator({self._total.size})"
 
 

@@ -103,12 +103,12 @@ class _Part:
         queries: the queries of each group.
         summaries: the values of each metric, a summary per batch.
         seen: what was seen of judged queries.
-        said: what was told while batches were read and joined.
-        cautions: where numbers may not be those of a tool.
+        said: the notes made while batches were read and joined.
+        cautions: warnings about numbers that may differ from those of a tool.
         doubts: what was seen of all data.
         catalogue: whose items are the catalogue, which all batches have in common.
         is_empty: whether no list has come.
-        name: of the run.
+        name: the name of the run.
     """
 
     came: Came
@@ -123,7 +123,7 @@ class _Part:
     name: str | None = None
 
     def moved(self, by: int) -> _Part:
-        """Return the same of queries whose numbers are larger."""
+        """Return the same for queries with larger numbers."""
         seen = self.seen and self.seen.moved(by)
         queries = [group.moved(by) for group in self.queries]
         return replace(self, came=self.came.moved(by), queries=queries, seen=seen)
@@ -164,7 +164,7 @@ class Evaluations(Total[_Part]):
         """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         if versions(self._plan.asked) != self._versions:
-            msg = "a metric was defined again since this Accumulator was made"
+            msg = "a metric was redefined after this Accumulator was made"
             raise ParameterError(msg)
         self._job.check(judged=qrels is not None)
         truth, source = self._job.truth(qrels), self._job.source(run)
@@ -221,9 +221,8 @@ class Evaluations(Total[_Part]):
         given = [name for name, data in by_query.items() if data is not None]
         if given:
             msg = (
-                f"cannot merge with renumber=True: {given[0]}= was looked up by the "
-                "numbers before; give the ids of queries, as in from_scores(x, "
-                "queries=ids)"
+                f"cannot merge with renumber=True: {given[0]}= was already looked up "
+                "by the old numbers; give query ids, as in from_scores(x, queries=ids)"
             )
             raise ParameterError(msg)
         shifted = copy(other)
@@ -340,8 +339,8 @@ def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
         if by_place:
             todo = (
                 "without ids, queries are numbered from 0 in every batch; give their "
-                "ids, as in from_scores(x, queries=ids), or number them on with "
-                "Accumulator(..., renumber=True)"
+                "ids, as in from_scores(x, queries=ids), or continue the numbers from "
+                "batch to batch with Accumulator(..., renumber=True)"
             )
         msg = (
             f"{count(len(again), 'query')} already seen in an earlier batch, such as "
@@ -351,7 +350,7 @@ def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
 
 
 def _reads_judged_queries(group: Group) -> bool:
-    """Say whether metrics are of the queries that have judgements."""
+    """Say whether metrics look only at queries that have judgements."""
     if not group.lists:
         return True
     members = [
@@ -375,7 +374,8 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     drawn = {_SAMPLE, *(key for key, (on, _) in fact.matters.items() if on == _SAMPLE)}
     kept = tuple(pair for pair in metric.params if pair[0] not in drawn)
     able = type(metric)(metric.name, kept, fact)(**{across.parameter: across.instead})
-    msg = f"{metric} {across.reads}, which a batch does not know; {give}write {able}"
+    reads = f"{metric} {across.reads}, which one batch does not have"
+    msg = f"{reads}; {give}write {able}"
     raise ParameterError(msg)
 
 
@@ -385,7 +385,7 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
     if sample is not None and n_queries > sample:
         msg = (
             f"{metric.label} draws from all lists, which batches do not keep; use "
-            "evaluate(), which has them"
+            "evaluate() instead"
         )
         raise ParameterError(msg)
 
@@ -393,13 +393,13 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
 def _whole(
     metric: Metric, rule: Convention, tallies: Tallies, each: Sequence[Floats]
 ) -> Summary:
-    """Return a number of all lists together, from their tallies."""
+    """Return a number for all lists together, from their tallies."""
     values = np.concatenate(each) if metric.fact.each and each else None
     return of_all(metric, tallies, rule, values)
 
 
 def _open(plan: Plan) -> Plan:
-    """Return a plan for a part of the data: nothing is rounded, or missed, yet."""
+    """Return a plan for a part of the data: nothing is rounded or missing yet."""
     groups = tuple(
         replace(
             group,

@@ -66,7 +66,7 @@ class Rates(Total[_Part]):
 
     def read(self, *batch: Any) -> _Part:
         """Join a log, and what is recommended to its users."""
-        check_pair(batch, "tables: a log, and recommendations")
+        check_pair(batch, "tables, a log and recommendations")
         return _part(self.said.joined(*batch))
 
     def add(self, part: _Part) -> None:

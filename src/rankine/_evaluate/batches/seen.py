@@ -1,4 +1,4 @@
-"""What has come in batches: who, so that nobody comes twice; and what lists show."""
+"""What has come in batches: queries, so that none comes twice, and items shown."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Came:
     n_places: int = 0
 
     def moved(self, by: int) -> Came:
-        """Return the same of queries whose numbers are larger."""
+        """Return the same for queries with larger numbers."""
         return replace(
             self,
             judged={str(int(text) + by) for text in self.judged},
@@ -179,8 +179,8 @@ def moved(source: _Side, by: int) -> _Side:
         return source
     if isinstance(source, Stream) or source.n_places is None:
         msg = (
-            "renumber=True is for batches without ids of queries, such as "
-            f"from_scores(x), but {source.name} has ids; leave one of the two out"
+            "renumber=True is for batches without query ids, such as from_scores(x), "
+            f"but {source.name} has ids; leave out one of the two"
         )
         raise DataError(msg)
     if isinstance(source, Lists):
@@ -212,7 +212,7 @@ def _texts(source: Source, part: str) -> dict[str, Any]:
 
 @dataclass(eq=False)
 class Told:
-    """What was told while batches were read and joined, each thing once.
+    """The notes made while batches were read and joined, each once.
 
     Attributes:
         by_words: the place where it is told in one call, and the words without their
@@ -224,7 +224,7 @@ class Told:
     further: int = 0
 
     def add(self, other: Told) -> None:
-        """Add what was told of other batches."""
+        """Add the notes on other batches."""
         order = _merged(list(self.by_words), list(other.by_words))
         for words, (note, n) in other.by_words.items():
             before, already = self.by_words.get(words, (None, 0))
@@ -247,7 +247,7 @@ class Told:
             few = n < n_batches and not isinstance(note, Counted)
             yield f"{note} ({n:,} of {n_batches:,} batches)" if few else note
         if self.further:
-            yield f"{count(self.further, 'further note')} of batches"
+            yield f"{count(self.further, 'further note')} on batches"
 
 
 def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:

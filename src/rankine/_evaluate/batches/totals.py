@@ -1,4 +1,4 @@
-"""Total: what has come so far, of any kind of data; and of predictions, the losses."""
+"""Total: what all batches add up to, for any kind of data; and losses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Total(ABC, Generic[P]):
 
     @abstractmethod
     def result(self) -> Any:
-        """Return what comes out of all batches."""
+        """Return the result of all batches."""
 
     @property
     @abstractmethod
@@ -77,7 +77,7 @@ class Total(ABC, Generic[P]):
 
 
 def check_options(who: str, options: dict[str, Any], known: Collection[str]) -> None:
-    """Refuse an option that nobody takes."""
+    """Refuse an option that does not exist."""
     for name in options:
         if name not in known:
             msg = (
@@ -88,9 +88,9 @@ def check_options(who: str, options: dict[str, Any], known: Collection[str]) -> 
 
 
 def check_pair(batch: tuple[Any, ...], words: str) -> None:
-    """Refuse a batch that is not of two parts."""
+    """Refuse a batch that does not have two parts."""
     if len(batch) != 2:  # noqa: PLR2004 - a pair
-        msg = f"a batch has two {words}"
+        msg = f"a batch must be two {words}, got {len(batch)}"
         raise ParameterError(msg)
 
 
@@ -112,7 +112,7 @@ class Losses(Total[dict[str, Sums]]):
                 if value in across.values:
                     msg = (
                         f"{name} with {across.parameter}={value!r} {across.reads}, "
-                        "which a batch does not know; use "
+                        "which one batch does not have; use "
                         f"{across.parameter}={across.instead!r}"
                     )
                     raise ParameterError(msg)
@@ -124,7 +124,7 @@ class Losses(Total[dict[str, Sums]]):
 
     def read(self, *batch: Any) -> dict[str, Sums]:
         """Add up what happened and what was predicted."""
-        check_pair(batch, "columns: what happened, and what was predicted")
+        check_pair(batch, "columns, what happened and what was predicted")
         return {
             name: LOSSES[name].gather(*batch, **choices)
             for name, choices in self.said.items()

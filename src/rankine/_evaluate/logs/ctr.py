@@ -100,10 +100,10 @@ def ctr(
     """Estimate the click-through rate of recommendations from a log of another policy.
 
     Formula:
-        w = pi(a|x) / p, with a the item that was shown to x with probability p, and pi
-        what the recommendations would have done: 1/k for each of k items, or the given
-        probability; r the reward, r' its prediction for a, q the predicted reward of
-        what is recommended
+        w = pi(a|x) / p, where a is the item that was shown to x with probability p, and
+        pi is what the recommendations would have done: 1/k for each of k items, or the
+        given probability; r is the reward, r' its prediction for a, and q the predicted
+        reward of what is recommended
 
         matching    mean r over rounds in which what was shown is recommended
         ips         1/n sum w r
@@ -115,9 +115,9 @@ def ctr(
         dros        as dr, with s w / (w^2 + s), s the `shrinkage`
 
     Args:
-        logged: a frame, a path, or what `read_table` returns, with item_id, click (or
-            reward), propensity (or propensity_score, pscore), and user_id and position
-            if there are any.
+        logged: a frame, a path, or what `read_table` returns, with the columns item_id,
+            click (or reward), propensity (or propensity_score, pscore), and user_id and
+            position if there are any.
         recommended: the same with item_id, user_id, and, as needed, predicted (the
             reward model's value), probability (of the policy), position. Without
             user_id, everyone is recommended the same.
@@ -188,10 +188,10 @@ def ctr(
 
 @dataclass
 class Question:
-    """What is asked of a log, checked before anything is read.
+    """What is asked about a log, checked before anything is read.
 
-    The attributes are the arguments of `ctr`; what was not given is then as the
-    convention says.
+    The attributes are the arguments of `ctr`; those not given are filled in from the
+    convention.
     """
 
     estimator: Any = "matching"
@@ -313,7 +313,7 @@ def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
 
 
 def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """Return the columns that are told for both tables, and for this one."""
+    """Return the columns that are given for both tables, and for this one."""
     others = {
         "logged": {"predicted", "probability"},
         "recommended": {"reward", "propensity"},
@@ -330,7 +330,7 @@ def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
             of_table[key] = name
         elif table not in {"logged", "recommended"}:
             msg = (
-                f"columns names a table {table!r}; the tables are logged and "
+                f"columns names an unknown table {table!r}; the tables are logged and "
                 "recommended"
             )
             raise ParameterError(msg)

@@ -89,9 +89,9 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
         p: the persistence: how likely it is that somebody looks at the next rank. The
             smaller it is, the more weight the first ranks get; see `rbo_p`.
         ties: what items in a tie mean. ``w``: they share a rank, as in sports. ``a``:
-            nobody knows their order; the mean over all orders, exactly so for lists of
-            equal length. ``b``: the same, corrected for the information that ties lose,
-            so that a list agrees with itself.
+            their order is unknown; the result is the mean over all orders, exactly so
+            for lists of equal length. ``b``: the same, corrected for the information
+            that ties lose, so that a list agrees with itself.
 
     Returns:
         min, max, res and ext, all 0 to 1. Two empty lists have ext 1, an empty list and
@@ -207,7 +207,7 @@ def jaccard(x: Any, y: Any, k: int | None = None) -> float:
 
 
 def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
-    """How far below k the lowest item was that a reranker put among the first k.
+    """How far below k the lowest item that a reranker put among the first k was.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)
@@ -231,7 +231,7 @@ def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
 
 
 def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> float:
-    """Kendall's tau: pairs in the same order, minus those in the other.
+    """Kendall's tau: pairs in the same order, minus pairs in the opposite order.
 
     Formula:
         a: (C - D) / (n (n-1) / 2)
@@ -248,7 +248,7 @@ def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> flo
         y: another ranking, or the numbers of the same rows.
         variant: ``a``, ``b``, ``c``, ``ap`` or ``weighted``.
         on: which items count if the rankings have different ones: ``intersection``,
-            those of both; ``union``, all items, with those that a ranking does not have
+            those of both; ``union``, all items, where those that a ranking lacks come
             after its last one. If it is not given, different items are an error.
 
     Returns:
@@ -329,8 +329,8 @@ def pearson(x: Any, y: Any, *, on: On = None) -> float:
 def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
     """Normalised distance-based performance measure.
 
-    The share of the pairs that the reference orders that the system has the other way
-    round, plus half of those that it ties. Pairs that the reference ties do not count.
+    Of the pairs that the reference orders, the share that the system has the other way
+    round, plus half the share that it ties. Pairs that the reference ties do not count.
 
     Formula:
         NDPM = (2 C- + Cu) / (2 C)

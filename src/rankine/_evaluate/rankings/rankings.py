@@ -253,8 +253,8 @@ def paired(
         x: a ranking, or a column of numbers.
         y: another, or another column of the same rows.
         on: which items count if x and y have different ones: those of both
-            (``intersection``), or all, where an item that a ranking does not have
-            stands behind its last (``union``).
+            (``intersection``), or all, where items that a ranking lacks come after its
+            last one (``union``).
         by_score: take the scores themselves, and not only their order.
     """
     if on is not None:
