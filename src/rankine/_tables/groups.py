@@ -1,4 +1,4 @@
-"""What is known besides lists: groups, topics, distances, training data."""
+"""What is known in addition to lists: groups, topics, distances, training data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Groups:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def part(self, begin: int, end: int) -> Groups:
-        """Return the rows of some owners, who are numbered anew."""
+        """Return the rows of some owners, who are renumbered."""
         rows = slice(self.starts[begin], self.starts[end])
         starts = self.starts[begin : end + 1] - self.starts[begin]
         return Groups(starts, self.member[rows], self.value[rows])
@@ -50,7 +50,7 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Train:
-    """What users did before; what no metric asks for is not worked out.
+    """What users did before; nothing is computed before a metric asks for it.
 
     Attributes:
         users_of_rows: the number of the user of each record.
@@ -58,7 +58,7 @@ class Train:
         n_items: how many numbers of items there are.
         list_of: user -> the number of the list, -1 without one.
         n_lists: how many lists there are.
-        sort: sorts whole numbers; who has polars gives its own, which uses all cores
+        sort: sorts whole numbers; with polars, its sort is given, which uses all cores
             (2.7 million pairs in 0.04 s instead of 0.2).
         profiles: the items of each user who has a list, if these are known already.
     """
@@ -125,7 +125,7 @@ class Train:
         return Groups(starts, self.item[mine], np.ones(len(mine)))
 
     def part(self, begin: int, end: int) -> Train:
-        """Return the same with the profiles of some lists alone."""
+        """Return the same with the profiles of only some lists."""
         none = np.zeros(0, dtype=np.int64)
         some = self.profile.part(begin, end)
         return replace(self, list_of=none, n_lists=0, profiles=some)
@@ -150,7 +150,7 @@ class Topics:
 
 
 class Distance:
-    """A distance of items by their numbers, which is asked once for a pair."""
+    """A distance of items by their numbers, which is computed once for a pair."""
 
     def __init__(self, between: Callable[[Any, Any], float], ids: list[Any]) -> None:
         self._given = between, ids

@@ -21,8 +21,8 @@ _CELLS = 1 << 16
 def inversions(values: Ints, starts: Ints) -> Ints:
     """Count, per segment, the pairs of rows of which the first is larger.
 
-    A merge sort from below: of two neighbouring blocks that are sorted, the places of
-    the second one's values in both tell how many of the first are larger.
+    A bottom-up merge sort: of two neighbouring sorted blocks, the positions of the
+    second one's values in the merged block show how many of the first are larger.
 
     Args:
         values: from 0; only their order within a segment matters.
@@ -148,7 +148,7 @@ class Pairs(NamedTuple):
         return self.all - self.x - self.y + self.both - self.discordant
 
     def split(self, tied: str) -> tuple[Floats, Floats]:
-        """Return the pairs of x that y has right and wrong.
+        """Return the pairs of x that y orders rightly and wrongly.
 
         Those that y ties are ``discordant``, count ``half``, or not at all.
         """
@@ -160,7 +160,7 @@ class Pairs(NamedTuple):
         return right, wrong + even if tied == "discordant" else wrong
 
     def distance(self) -> tuple[Floats, Floats]:
-        """Return twice the pairs of x that y has wrong or half so, and twice all."""
+        """Return twice the pairs of x that y has wrong, ties as half, and twice all."""
         wrong = 2 * self.discordant + self.y - self.both
         every = 2 * (self.all - self.x)
         return wrong.astype(np.float64), every.astype(np.float64)

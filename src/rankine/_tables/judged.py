@@ -28,7 +28,7 @@ class Hits(NamedTuple):
     """The relevant rows of a table.
 
     Attributes:
-        row: where they stand in the table.
+        row: where they are in the table.
         query: their query numbers.
         rank: their ranks, ascending within a query.
         nth: 1 for a query's first hit, 2 for the second, ...
@@ -44,10 +44,10 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The retrieved items that are judged, with all that metrics need of the rest.
+    """The retrieved items that are judged, and what metrics need to know of the rest.
 
-    Rows are grouped by query and sorted by rank. Unjudged items have no row: they show
-    in the ranks they occupy and in `n_retrieved`.
+    Rows are grouped by query and sorted by rank. Unjudged items have no row: they only
+    show in the ranks that they occupy and in `n_retrieved`.
 
     Attributes:
         query: row -> query number.
@@ -63,7 +63,7 @@ class Judged:
         score_query: the query number of each of `scores`.
         keep_negative: whether negative grades count as negative gains.
         pair: per row, the number of its judgement, -1 if it stands for any of several;
-            None if nobody knows.
+            None if unknown.
     """
 
     query: Ints
@@ -211,7 +211,7 @@ class Judged:
         )
 
     def of_queries(self, kept: Bools) -> Judged:
-        """Return the table of some queries, which are numbered anew."""
+        """Return the table of some queries, which are renumbered."""
         number = np.cumsum(kept) - 1
         left = self.take(kept[self.query])
         counts = np.diff(self.pool.starts)[kept]
@@ -270,7 +270,7 @@ _EMPTY = Judged(
 
 
 def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
-    """Return the order of rows by query and rank; nothing to do if they have it."""
+    """Return the order of rows by query and rank; all of them if they are in order."""
     key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
     if len(key) > _MANY and (key[1:] >= key[:-1]).all():
         return slice(None)

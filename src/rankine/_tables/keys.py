@@ -1,6 +1,7 @@
-"""64-bit keys of ids: which of them are equal, and where each stands.
+"""64-bit keys of ids: which of them are equal, and where each is.
 
-A key only proposes: whoever made it of an id compares the ids before it decides.
+A key only proposes a match: whoever made it from an id compares the ids before
+deciding.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ The first is 2^64 over the golden ratio, by which numbers are spread over all bi
 
 
 def spread(numbers: Ints) -> NDArray[np.uint64]:
-    """Spread numbers over all 64 bits, each to another one."""
+    """Spread numbers over all 64 bits, one to one."""
     keys: NDArray[np.uint64] = numbers.astype(np.uint64) * _ODD[0]
     return keys
 
@@ -59,8 +60,8 @@ _TOGETHER = 1 << 19
 def may_repeat(keys: NDArray[np.uint64], starts: Ints) -> bool:
     """Say whether some list may have an item twice, by the keys of its items.
 
-    False is certain: equal items have equal keys. True is to be looked into, as other
-    items may have equal keys too.
+    False is certain: equal items have equal keys. True needs a closer look, as
+    different items may have equal keys too.
     """
     lengths = np.diff(starts)
     width = int(lengths.max(initial=0))
@@ -98,7 +99,7 @@ def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
 
 
 class KeyTable:
-    """Where each of some keys stands, found by slots instead of by sorting.
+    """Where each of some keys is, found by slots instead of by sorting.
 
     Keys are written into slots by some of their bits; those whose slot was taken by
     another key go to the next round, with other bits.
@@ -129,7 +130,7 @@ class KeyTable:
             left, remaining = left[lost], remaining[lost]
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-        """Return which keys are in the table, in order, and where each stands."""
+        """Return which keys are in the table, in order, and where each is."""
 
         def some(part: slice) -> tuple[Ints, Ints]:
             row, place = self._find(keys[part])
@@ -140,7 +141,7 @@ class KeyTable:
         return np.concatenate(rows), np.concatenate(places)
 
     def places(self, keys: NDArray[np.uint64]) -> Ints:
-        """Return where each key stands, -1 if nowhere; for keys that are mostly in."""
+        """Return where each key is, -1 if nowhere; for keys that are mostly present."""
         places = np.empty(len(keys), dtype=np.int64)
 
         def some(part: slice) -> Ints:

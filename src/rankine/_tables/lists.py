@@ -1,7 +1,7 @@
 """Recommended: the lists of a run, and what is known of their items and users.
 
-Metrics beyond accuracy read this table: they need every item shown, not the judged ones
-alone. Items are numbers here; what a number stands for matters to nobody below.
+Metrics beyond accuracy read this table: they need every item shown, not only the judged
+ones. Items are numbers here; what a number stands for does not matter below.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Top:
         return self.take(rows, starts)
 
     def take(self, rows: Ints | Bools, starts: Ints) -> Top:
-        """Return some of the items, in lists that begin at other rows then."""
+        """Return some of the items, and where their lists begin."""
         given = None if self.given is None else self.given[rows]
         return Top(starts, self.item[rows], given)
 
@@ -81,7 +81,7 @@ class Top:
         return ranks
 
     def totals(self, worth: Floats) -> Floats:
-        """Add up by list what its items are worth, given by the numbers of items."""
+        """Add up what the items of each list are worth, given by the item's number."""
         totals = np.zeros(len(self.length))
         filled = np.flatnonzero(self.length)
         bounds = np.append(self.starts[filled], len(self.item))
@@ -104,7 +104,7 @@ class Hits:
     """The items shown that are judged.
 
     Attributes:
-        row: where each stands among the first items of all lists.
+        row: where each is among the first items of all lists.
         user: the number of its list.
         grade: the grade of the judgement.
         place: the row of the judgement.
@@ -127,9 +127,9 @@ class Recommended:
         rank: the rank of each item, where ranks are left out; None where they are
             1, 2, 3 and so on.
         n_items: how many numbers of items there are.
-        catalog: how many items could have been recommended, None if nobody said.
+        catalog: how many items could have been recommended, None if unknown.
         offered: which items are in the catalogue, None if only their number is known.
-        awaited: how many users should have a list, None if nobody said.
+        awaited: how many users should have a list, None if unknown.
         covered: which of the lists are of such users.
         train: what users did before.
         reference: the items that another recommender shows to each user, with ranks.
@@ -140,7 +140,7 @@ class Recommended:
         judged: the judged items of each user, with their grades.
         aspects: the subtopics of each judgement, with their grades.
         n_aspects: how many subtopics there are.
-        repeats: whether an item may stand twice in a list.
+        repeats: whether an item may appear twice in a list.
         largest_grade: the largest of all judgements.
         item_ids, user_ids: the ids of items by their numbers, and those of users.
     """
@@ -197,7 +197,7 @@ class Recommended:
         return top
 
     def once(self, k: int | None) -> Top:
-        """Return the first k items of every list, an item that repeats once."""
+        """Return the first k items of every list, each item once."""
         if ("once", k) not in self.memo:
             top = self.top(k)
             if self.repeats:
@@ -213,7 +213,7 @@ class Recommended:
         return items
 
     def shown(self, k: int | None) -> Bools:
-        """Mark the items that are shown among the first k of anybody."""
+        """Mark the items that are shown among the first k of any list."""
         if ("tally", k, False) in self.memo:
             return self.tally(k).rows > 0
         top = self.top(k)
@@ -229,7 +229,7 @@ class Recommended:
         return marks
 
     def counted(self, chosen: Bools) -> int | frozenset[str]:
-        """Return how many items are chosen; or which, where their ids are known."""
+        """Return how many items are chosen, or which ones if their ids are known."""
         numbers = np.flatnonzero(chosen)
         if self.item_ids is None:
             return len(numbers)
@@ -266,7 +266,7 @@ class Recommended:
         return Lengths(every, np.bincount(length[self.covered], minlength=1))
 
     def parts(self, n_users: int) -> Iterator[Recommended]:
-        """Return tables of so many lists each, for values that lists have alone."""
+        """Return tables of a few lists each, for values of lists on their own."""
         for begin in range(0, self.n_queries, n_users):
             end = min(begin + n_users, self.n_queries)
             judged, train, aspects = self.judged, self.train, self.aspects
@@ -320,8 +320,8 @@ class Recommended:
 def _hits(top: Top, judged: Groups, width: int) -> Hits:
     """Find the judged items among those shown.
 
-    Each list has some slots of its own, which its judged items mark; what is shown
-    elsewhere is not judged. Most of it is sorted out so, without leaving the cache.
+    Each list has some slots of its own, which its judged items mark; an item in another
+    slot is not judged. Most items are ruled out in this way, without leaving the cache.
     """
     n = len(top.length)
     each = _SLOTS * max(len(judged.member) // max(n, 1), 1)
@@ -348,7 +348,7 @@ def _hits(top: Top, judged: Groups, width: int) -> Hits:
 
 
 def _slot(item: Ints, bits: int) -> Ints:
-    """Return one of 2^bits slots, which says little about the item's number."""
+    """Return one of 2^bits slots, spread evenly over the numbers of items."""
     return ((item * _MIX) & _LOW) >> (_LOW.bit_length() - bits)
 
 

@@ -77,7 +77,7 @@ def starts_of(counts: Ints) -> Ints:
 
 
 def groups_of(starts: Ints, size: int) -> list[slice]:
-    """Divide segments that follow each other into groups of about so many rows.
+    """Divide consecutive segments into groups of about a given number of rows.
 
     >>> groups_of(np.array([0, 2, 4, 9, 10]), 4)
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
@@ -91,10 +91,10 @@ def groups_of(starts: Ints, size: int) -> list[slice]:
 
 
 def rounded(scores: Floats, bits: int) -> Floats:
-    """Return scores in the precision in which they are compared.
+    """Return scores with the precision with which they are compared.
 
-    What is beyond float32 becomes its largest or smallest number, as -inf has a
-    meaning of its own.
+    Scores beyond float32 become its largest or smallest number, as -inf has a meaning
+    of its own.
     """
     if bits == 64:  # noqa: PLR2004 - the precision that they have
         return scores
@@ -107,7 +107,7 @@ def rounded(scores: Floats, bits: int) -> Floats:
 
 
 def position(segment: Ints) -> Ints:
-    """Count the rows of each segment from 0; rows of a segment stand together.
+    """Count the rows of each segment from 0; rows of a segment are adjacent.
 
     >>> position(np.array([4, 4, 7, 9, 9, 9]))
     array([0, 1, 0, 0, 1, 2])
@@ -126,10 +126,10 @@ def position(segment: Ints) -> Ints:
 
 
 def running_sum(values: Floats, segment: Ints) -> Floats:
-    """Add up the values of each segment row by row; its rows stand together.
+    """Add up the values of each segment row by row; its rows are adjacent.
 
-    All segments go on by one row at a time, so that none knows of another: what comes
-    out does not depend on the segments around.
+    All segments advance by one row at a time, so that the result of a segment does not
+    depend on its neighbours.
 
     >>> running_sum(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 3]))
     array([1., 3., 5.])
@@ -171,7 +171,7 @@ def runs(*columns: AnyArray) -> tuple[Ints, Ints]:
 
 
 def cut_evenly(cost: Floats, most: float) -> Iterator[slice]:
-    """Cut lists into parts that cost no more than this, unless one alone does.
+    """Cut lists into parts that cost no more than this, unless a single list does.
 
     >>> list(cut_evenly(np.array([2.0, 1.0, 9.0, 1.0]), 3))
     [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]

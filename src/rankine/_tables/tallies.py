@@ -1,8 +1,8 @@
-"""Tallies: what all lists of a run show, in whole numbers that add up.
+"""Tallies: what all lists of a run show, as counts that add up.
 
-A number of a whole run, such as its coverage, is a function of these and of nothing
-else of the lists. So it is the same for lists at hand (`Recommended`) and for lists
-that came in batches, of which only the tallies were kept (`Tallies`).
+A number for a whole run, such as its coverage, depends on these and on nothing else of
+the lists. So it is the same for lists in memory (`Recommended`) and for lists that came
+in batches, of which only the tallies were kept (`Tallies`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Lengths:
         )
 
     def at_least(self, n: int, *, awaited: bool) -> int:
-        """Count the lists with so many items, of all users or of those awaited.
+        """Count the lists with at least n items, of all users or of those awaited.
 
         >>> lengths = Lengths(np.array([1, 0, 2, 5]), np.array([0, 0, 1, 4]))
         >>> lengths.at_least(2, awaited=False), lengths.at_least(3, awaited=True)
@@ -94,7 +94,7 @@ NO_LENGTHS = Lengths(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 def sum_of_counts(first: Ints, second: Ints) -> Ints:
-    """Add counts from 0 on, of which one may go further.
+    """Add two arrays of counts from 0, one of which may be longer.
 
     >>> sum_of_counts(np.array([1, 2]), np.array([1, 1, 5])).tolist()
     [2, 3, 5]
@@ -113,10 +113,10 @@ class Tallies:
         n_queries: how many lists there are.
         by_cut: cutoff, and whether items that repeat count once -> tally.
         by_length: cutoff -> how many lists there are of each length.
-        catalog: how many items could have been recommended, None if nobody said.
+        catalog: how many items could have been recommended, None if unknown.
         offered: which items are in the catalogue, None if only their number is known.
-        awaited: how many users should have a list, None if nobody said.
-        repeats: whether an item may stand twice in a list.
+        awaited: how many users should have a list, None if unknown.
+        repeats: whether an item may appear twice in a list.
     """
 
     n_queries: int
@@ -132,7 +132,7 @@ class Tallies:
         return self.by_cut.get((k, once and self.repeats), NOTHING)
 
     def shown(self, k: int | None) -> Bools:
-        """Mark the items that are shown among the first k of anybody."""
+        """Mark the items that are shown among the first k of any list."""
         marked: Bools = self.tally(k).rows > 0
         return marked
 
