@@ -121,13 +121,13 @@ def test_what_cannot_be_told_passes_unless_strict(settled: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"more": ", rel=2"}, "threshold of the convention was 1 and is 2"),
+        ({"more": ", rel=2"}, "threshold of the convention was 1 and is now 2"),
         ({"more": ", rel=2"}, "make the baseline again with pytest --rankine-update"),
         ({"margins": "{}"}, "no margin is given for RR"),
         ({"margins": "{'AP': 0.1}"}, "margin is given for AP"),
         ({"name": "other"}, "no baseline other.gate.json; pytest --rankine-update"),
         ({"name": "d\x1b]0;x"}, r"d\x1b]0;x: there is no baseline d\x1b]0;x.gate"),
-        ({"name": "../docs"}, "a gate is named without folders, got '../docs'"),
+        ({"name": "../docs"}, "of a gate must not contain folders, got '../docs'"),
     ],
 )
 def test_what_is_refused_fails_with_the_reason(

@@ -35,11 +35,12 @@ class RetrievalGate(Protocol):
         """Compare a run with its baseline.
 
         Args:
-            name: of the gate; its baseline is ``NAME.gate.json`` beside the test.
+            name: the name of the gate; its baseline is ``NAME.gate.json`` beside the
+                test.
             qrels: the judgements, as in `evaluate`.
             run: the run, as in `evaluate`.
             margins: metric -> the change for the worse that does not matter.
-            options: all else that `gate` takes, such as ``strict`` and ``convention``.
+            options: the other options of `gate`, such as ``strict`` and ``convention``.
         """
 
 
@@ -66,12 +67,13 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
         from rankine.errors import RankineError  # noqa: PLC0415
 
         if not name or any(sign in name for sign in "/\\\0"):
-            pytest.fail(f"a gate is named without folders, got {name!r}", pytrace=False)
+            reason = f"the name of a gate must not contain folders, got {name!r}"
+            pytest.fail(reason, pytrace=False)
         path = request.path.parent / f"{name}.gate.json"
         if update:
             options |= {"metrics": list(margins), "update": True}
         elif not path.exists():
-            reason = f"there is no baseline {path.name}; {_UPDATE} makes it"
+            reason = f"there is no baseline {path.name}; {_UPDATE} creates it"
             pytest.fail(shown(f"{name}: {reason}"), pytrace=False)
         try:
             result = gate(qrels, run, path, margins, **options)

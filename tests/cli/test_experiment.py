@@ -84,7 +84,7 @@ def test_problems_are_a_line_each(rankine: Command, tmp_path: Path) -> None:
 
     assert (printed.code, printed.out) == (2, "")
     assert printed.err == (
-        "rankine: experiment.yaml:4:1: no key is called 'rell'; did you mean 'rel'?\n"
+        "rankine: experiment.yaml:4:1: unknown key 'rell'; did you mean 'rel'?\n"
         "rankine: experiment.yaml:5:8: expected a number greater than or equal to 1, "
         "got 0\n"
     )

@@ -95,15 +95,15 @@ def test_what_it_says_and_how_it_ends(
         (["qrels.txt", "old.run", "--margin", "AP=1"], 2, "not among RR"),
         (["qrels.txt", "old.run", "--margin", "RR=x"], 2, "'x' is not a number"),
         (["qrels.txt", "old.run", "--margin", "RR"], 2, "expected NAME=VALUE"),
-        (["qrels.txt", "old.run", *MARGIN, "-m", "AP"], 2, "chosen with update=True"),
+        (["qrels.txt", "old.run", *MARGIN, "-m", "AP"], 2, "only with update=True"),
         (["qrels.txt", "old.run", "--update", "-m", "NumRel"], 2, "not a mean over"),
         (["qrels.txt", *MARGIN], 2, "missing argument 'RUN'"),
         (["-", "-", *MARGIN], 2, "standard input (-) is named more than once"),
         (["other_qrels.txt", "old.run", *MARGIN], 3, "judgements of 40 queries"),
         (["qrels.txt", "old.run", *MARGIN, "-c", "ranx"], 3, "tie of the convention"),
-        (["qrels.txt", "old.run", *MARGIN, "-l", "2"], 3, "rel of RR was 1 and is 2"),
+        (["qrels.txt", "old.run", *MARGIN, "-l", "2"], 3, "of RR was 1 and is now 2"),
         (["qrels.txt", "old.run", *MARGIN, "-M", "2"], 3, "depth of the request"),
-        (["qrels.txt", "new_ids.run", *MARGIN], 3, "re-numbered"),
+        (["qrels.txt", "new_ids.run", *MARGIN], 3, "renumbered"),
         (["qrels.txt", "no.run", *MARGIN], 3, "no.run"),
         (
             ["qrels.txt", "old.run", "--baseline", "no.json", *MARGIN], 2,
@@ -113,7 +113,7 @@ def test_what_it_says_and_how_it_ends(
             ["qrels.txt", "old.run", "--baseline", "no.json", "--update"], 2,
             "no.json is new, so it needs metrics",
         ),
-        (["qrels.txt", "old.run", "--baseline", "old.run", *MARGIN], 3, "not what a"),
+        (["qrels.txt", "old.run", "--baseline", "old.run", *MARGIN], 3, "not a base"),
         (["qrels.txt", "old.run", "--baseline", ".", *MARGIN], 3, "cannot be read"),
     ],
 )  # fmt: skip
@@ -211,4 +211,7 @@ def test_another_training_set_is_refused(rankine: Command, tmp_path: Path) -> No
     done = rankine("gate", "qrels.txt", "old.run", *more, "--margin", "Novelty@3=0.1")
 
     assert (done.code, done.out) == (3, "")
-    assert "gate.json is possible: the contents of train changed; make the" in done.err
+    assert (
+        "cannot compare with gate.json: the contents of train changed; make the"
+        in done.err
+    )

@@ -267,7 +267,7 @@ def test_a_full_disk_below_the_output_is_told(command: tuple[str, ...]) -> None:
 
     assert done.returncode == 4
     assert done.stderr == (
-        "rankine: what was found cannot be printed (No space left on device)\n"
+        "rankine: the output cannot be written (No space left on device)\n"
     )
 
 

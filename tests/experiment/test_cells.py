@@ -27,7 +27,7 @@ def test_a_metric_of_ones_own_is_known_by_its_function(
         return float(bool(ranking) and bool(judged))
 
     assert rk.run_experiment(path).table["mean"].max() == 1
-    with pytest.raises(ParameterError, match="which other processes lack; use jobs=1"):
+    with pytest.raises(ParameterError, match="other processes do not have; use jobs=1"):
         rk.run_experiment(path, jobs=2, resume=False)
 
     @rk.metric(name="MineOfExperiments")

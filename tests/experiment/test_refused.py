@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("metrcs: AP", "3:1: no key is called 'metrcs'; did you mean 'metrics'?"),
-        ("zzz: 1\nmetrics: AP", "3:1: no key is called 'zzz'; known are qrels, runs"),
+        ("metrcs: AP", "3:1: unknown key 'metrcs'; did you mean 'metrics'?"),
+        ("zzz: 1\nmetrics: AP", "3:1: unknown key 'zzz'; the keys are qrels, runs"),
         ("rel: 1", "1:1: metrics is missing"),
         ("metrics: AP\nrel: yes", "4:6: expected a number, got 'yes'"),
         ("metrics: AP\nlenient: no", "4:10: expected true or false, got 'no'"),
@@ -63,10 +63,10 @@ if TYPE_CHECKING:
         ("metrics: AP\ncompare: {margin: {P@5: 0.1}}",
          "4:19: margin is given for P@5, which is not among AP"),
         ("metrics: AP\ncompare: {margin: 0}", "expected a number above 0, or one"),
-        ("metrics: AP\ncompare: {sed: 1}", "no key is called 'sed'; did you mean"),
+        ("metrics: AP\ncompare: {sed: 1}", "unknown key 'sed'; did you mean"),
         ("metrics: AP\ncompare: [t]", "4:10: expected a mapping, got ['t']"),
         ("runs: {a: runs/hybrid.run}\nmetrics: AP\ncompare: {}",
-         "there is one run only, and nothing to compare it with"),
+         "there is only one run, and nothing to compare it with"),
         ("metrics: AP\ncolumns: {weights.query: q}", "no weights were given"),
         ("metrics: AP\ncolumns: {itm: x}", "4:16: columns has no part 'itm'"),
         ("metrics: AP\ncolumns: {x.item: y}", "the part before the dot in 'x.item'"),
@@ -215,7 +215,9 @@ def test_links_in_the_folder_are_not_followed(
     (home / "else").mkdir()
     (folder / "cells").rename(home / "else" / "cells")
     (folder / "cells").symlink_to(home / "else" / "cells")
-    with pytest.raises(DataError, match=r"holds what is not of an experiment \(cells"):
+    with pytest.raises(
+        DataError, match=r"holds files that are not from an experiment \(cells"
+    ):
         rk.run_experiment(path)
     assert precious.read_text() == "keep me"
 
@@ -234,10 +236,13 @@ def test_a_link_does_not_lead_the_results_out(
 @pytest.mark.parametrize(
     ("files_there", "said"),
     [
-        ({"results.json": '{"mine": 1}', "table.md": "x"}, "not of an experiment"),
+        ({"results.json": '{"mine": 1}', "table.md": "x"}, "not from an experiment"),
         ({"results.json": '{"mine": 1}', "cells/": ""}, "is not the result of an exp"),
-        ({"cells/notes.txt": "mine"}, "holds what is not of an experiment (notes.txt)"),
-        ({"cells/": "", "mine.txt": "x"}, "not of an experiment (mine.txt)"),
+        (
+            {"cells/notes.txt": "mine"},
+            "holds files that are not from an experiment (notes.txt)",
+        ),
+        ({"cells/": "", "mine.txt": "x"}, "not from an experiment (mine.txt)"),
     ],
 )
 def test_what_is_not_ours_is_left_alone(

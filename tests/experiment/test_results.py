@@ -211,7 +211,7 @@ def test_load_chooses_a_convention_and_a_single_run(
     assert str(loaded) == str(rk.evaluate(
         home / "qrels.txt", home / "runs" / "hybrid.run", "AP", name="best"
     ))  # fmt: skip
-    with pytest.raises(ParameterError, match="convention= chooses among those of an"):
+    with pytest.raises(ParameterError, match="convention= selects one of an"):
         rk.load(ev.to_json(), convention="rankine")
 
 
@@ -293,7 +293,7 @@ def test_judgements_are_read_once_for_all_runs_and_conventions(
 def test_folders_that_hold_something_else_are_left_alone(
     written: Callable[..., Path], home: Path
 ) -> None:
-    with pytest.raises(DataError, match=r"is not of an experiment \(\w+.run\)"):
+    with pytest.raises(DataError, match=r"are not from an experiment \(\w+.run\)"):
         rk.run_experiment(written("metrics: AP"), output=home / "runs")
     with pytest.raises(DataError, match=r"is a file, not a folder"):
         rk.run_experiment(written("metrics: AP"), output=home / "qrels.txt")

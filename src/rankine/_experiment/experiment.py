@@ -43,15 +43,15 @@ def run_experiment(
     """Run an experiment that a YAML file describes.
 
     The whole file is checked before any data are read. Values are kept in the output
-    folder, each under a hash of all it depends on, and only those that are missing are
-    computed: after an interruption, a new run or a new metric, the rest.
+    folder, each under a hash of everything that it depends on, and only missing ones
+    are computed: after an interruption, a new run or a new metric, the rest.
 
     Args:
-        path: of the YAML file.
+        path: the path of the YAML file.
         output: the folder of the results, instead of the one that the file names.
-        resume: whether to keep the values that are in the folder; all are computed
-            again if not.
-        jobs: how many processes compute.
+        resume: whether to keep the values in the folder; if not, all are computed
+            again.
+        jobs: how many processes to use.
         max_cells: the largest number of runs x conventions x metrics.
 
     Returns:
@@ -183,8 +183,8 @@ def _check_folder(folder: Path, name: str) -> None:
         strange |= inside
     if strange:
         msg = (
-            f"{folder}: holds what is not of an experiment ({min(strange)}); give "
-            "another folder"
+            f"{folder}: holds files that are not from an experiment ({min(strange)}); "
+            "give another folder"
         )
         raise DataError(msg)
     if RESULTS in inside and (other := file_of(folder)) != name:
@@ -207,11 +207,12 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
     Args:
         source: the path of a file that holds what ``to_json`` returned or ``save``
             wrote; or that text itself; or the folder of an experiment.
-        convention: which one, for an experiment under several.
+        convention: which convention, for an experiment with several.
 
     Returns:
-        The evaluation or the comparison, with the same numbers, notes and texts. Of an
-        experiment, the comparison of its runs; the evaluation, if there is one run.
+        The evaluation or the comparison, with the same numbers, notes and texts. For an
+        experiment, the comparison of its runs, or the evaluation if there is only one
+        run.
 
     Raises:
         FormatError: the file cannot be read, is damaged, or is something else.
@@ -227,7 +228,7 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
             return result.comparison(convention)
         return result.evaluation(result.runs[0], convention)
     if convention is not None:
-        msg = "convention= chooses among those of an experiment; this is a file"
+        msg = "convention= selects one of an experiment, but this is a single file"
         raise ParameterError(msg)
     return load_file(source)
 

@@ -25,14 +25,14 @@ def first_yaml(qrels: Path, runs: Sequence[Path]) -> str:
     compare = ""
     if len(runs) > 1:
         compare = (
-            "\n# Which differences are more than chance. Remove it for means alone.\n"
+            "\n# Which differences are more than chance. Remove it to get only means.\n"
             "compare:\n"
             f"  baseline: {_text(_short(names[0], names))}\n"
             "  test: randomization\n"
             "  correction: holm\n"
         )
     return f"""\
-# Run it by: rankine experiment experiment.yaml
+# Run it with: rankine experiment experiment.yaml
 # Every key is explained by: rankine experiment --schema
 qrels: {_text(str(qrels))}
 runs:

@@ -57,7 +57,7 @@ def metrics_of(document: Document, path: Path, problems: Problems) -> Placed:
     for metric, _, here in placed:
         if metric in first:
             line = document.place(first[metric], key=True).line
-            what = f"{metric} is given twice, in line {line} too"
+            what = f"{metric} is given twice; it is also in line {line}"
             problems.add(document, here, what, key=True)
         first.setdefault(metric, here)
     return placed
@@ -88,7 +88,8 @@ def _add(
             _check_once(metric, [axis[0][0] for axis in axes if axis])
             n = math.prod(len(axis) for axis in axes)
             if n > _MOST:
-                msg = f"{name} has {n:,} combinations of values; at most {_MOST:,}"
+                many = f"{name} has {n:,} combinations of values"
+                msg = f"{many}; at most {_MOST:,} are allowed"
                 raise ParameterError(msg)
             for cell in product(*axes):
                 where = cell[-1][2] if cell else path
@@ -108,7 +109,7 @@ def _check_once(metric: Metric, keys: list[str]) -> None:
     bound = [key for key, _ in metric.params]
     for key in keys:
         if (bound + keys).count(key) > 1:
-            where = f"in {metric} too" if key in bound else "twice"
+            where = f"twice, also in {metric}" if key in bound else "twice"
             msg = f"{key} of {metric.name} is given {where}"
             raise ParameterError(msg)
 
@@ -157,7 +158,7 @@ def _typed(
             return []
     kind = data.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in _TYPES):
-        what = f"no parameter has the type {kind!r}; types are {', '.join(_TYPES)}"
+        what = f"unknown type {kind!r}; the types are {', '.join(_TYPES)}"
         problems.add(document, (*path, "type"), what)
         return []
     if set(data) <= {"type"}:
@@ -187,16 +188,16 @@ def _check(value: Any, kind: str | None, what: str = "") -> None:
 
 
 def _range(entry: Any, kind: str | None) -> list[int] | list[float]:
-    """Return start, start + step and so on up to the end, which belongs to it.
+    """Return start, start + step and so on, up to and including the end.
 
-    Of numbers with fractions the end is always one, even if no step leads to it.
+    For numbers with fractions, the end is always included, even if no step leads to it.
     """
     steps = ("start", "end", "step")
     if not isinstance(entry, dict) or set(entry) != set(steps):
-        msg = "a range has start, end and step"
+        msg = "a range needs start, end and step, and nothing else"
         raise ParameterError(msg)
     if kind is not None and kind not in _NUMBERS:
-        msg = f"a range is of numbers, not of the type {kind}"
+        msg = f"a range must be of numbers, not of the type {kind}"
         raise ParameterError(msg)
     for key in steps:
         _check(entry[key], kind or "double", f" as the {key}")
@@ -205,11 +206,11 @@ def _range(entry: Any, kind: str | None) -> list[int] | list[float]:
             raise ParameterError(msg)
     start, end, step = (entry[key] for key in steps)
     if step <= 0 or end < start:
-        msg = "a range goes up: its step is above 0, and its end not below its start"
+        msg = "a range must go up: step must be above 0, and end not below start"
         raise ParameterError(msg)
     size = (end - start) / step
     if not size < _MOST:
-        msg = f"a range of {size + 1:,.0f} values; at most {_MOST:,} are read"
+        msg = f"a range has {size + 1:,.0f} values; at most {_MOST:,} are allowed"
         raise ParameterError(msg)
     fractions = kind in {"double", "float"}
     if not fractions and all(isinstance(entry[key], int) for key in steps):

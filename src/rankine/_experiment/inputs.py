@@ -1,4 +1,4 @@
-"""The files of an experiment: hashes of what they hold, and whether that changed."""
+"""The files of an experiment: hashes of their content, and whether it changed."""
 
 from __future__ import annotations
 

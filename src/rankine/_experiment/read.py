@@ -54,14 +54,14 @@ class Planned:
     """An experiment that was read and checked.
 
     Attributes:
-        path: of the file.
+        path: the path of the file.
         text: what stands in it, and in the files of metrics and conventions it names.
         said: the file as a record.
         runs: the paths of the runs, by their names.
         metrics: what is computed of every run.
         conventions: by their names, as they are chosen.
         settings: how runs are compared.
-        margins: of equivalence, by metric.
+        margins: the margins of equivalence, by metric.
         output: the folder of the results.
     """
 
@@ -316,8 +316,8 @@ def _output(document: Document, folder: Path, problems: Problems) -> Path:
             outside = not below
     if outside or "\0" in name or path == Path():
         what = (
-            f"{name!r} is not a folder below that of the file; another one can be "
-            "given by --output"
+            f"{name!r} is not a folder below that of the file; any other folder can be "
+            "given with --output"
         )
         problems.add(document, ("output",), what)
     return folder / path
@@ -422,6 +422,6 @@ def _comparing(
         with problems.of(document, ("compare", "margin")):
             margins = margins_of(asked.margin, tuple(map(str, metrics)))
     if len(runs) == 1:
-        what = "there is one run only, and nothing to compare it with"
+        what = "there is only one run, and nothing to compare it with"
         problems.add(document, ("compare",), what, key=True)
     return settings, margins

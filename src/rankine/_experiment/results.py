@@ -62,7 +62,7 @@ class ExperimentResult:
         evaluations: the evaluation of each run, by convention and name of the run.
         settings: how runs are compared.
         baseline: the run that all others are compared with, if there is one.
-        margins: of equivalence, by metric.
+        margins: the margins of equivalence, by metric.
         segments: the segment of each query, if they have some.
         compares: whether the experiment asked for a comparison.
         n_computed: how many cells were computed this time.
@@ -149,7 +149,7 @@ class ExperimentResult:
     def comparison(self, convention: str | None = None) -> Comparison:
         """Return the comparison under a convention, the only one if there is one."""
         if not self.comparisons:
-            msg = f"{self.folder}: has one run only, and nothing to compare it with"
+            msg = f"{self.folder}: has only one run, and nothing to compare it with"
             raise ParameterError(msg)
         return self.comparisons[self._named(convention)]
 
@@ -169,7 +169,7 @@ class ExperimentResult:
             return self.conventions[0]
         if convention not in self.evaluations:
             known = ", ".join(self.conventions)
-            what = "several conventions; say which one by convention="
+            what = "several conventions; say which one with convention="
             if convention is not None:
                 what = f"no results under {convention!r}"
             msg = f"{self.folder}: has {what} ({known})"
@@ -231,10 +231,10 @@ def values_of(evaluations: dict[str, dict[str, Evaluation]]) -> pl.DataFrame:
 def write_results(
     planned: Planned, inputs: Inputs, cells: Sequence[Cell], result: ExperimentResult
 ) -> None:
-    """Write the files of the results; that which says that it is done comes last.
+    """Write the files of the results; the one that marks them as complete comes last.
 
     All of them are made before the first is written, so that the folder stays as it was
-    where something cannot be made.
+    if something cannot be made.
     """
     contents: dict[str, bytes] = {VALUES: parquet_of(result.values)}
     for convention in result.conventions:
@@ -392,7 +392,7 @@ def _read(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         what = "has no results.json"
         if (folder / "cells").is_dir():
-            what = "is of an experiment that has not finished; run it again"
+            what = "belongs to an experiment that has not finished; run it again"
         msg = f"{folder}: {what}"
         raise FormatError(msg) from None
     except (OSError, ValueError, RecursionError) as error:
@@ -404,7 +404,7 @@ def _read(folder: Path) -> dict[str, Any]:
         raise FormatError(msg)
     newest = record.get("format_version")
     if not isinstance(newest, int) or newest > VERSION:
-        msg = f"{path}: a newer rankine wrote this; update it"
+        msg = f"{path}: a newer rankine wrote this; update rankine"
         raise FormatError(msg)
     return record
 

@@ -40,7 +40,7 @@ class Cell:
         run: the name of the run.
         convention: the name of the convention.
         metric: the metric, as text.
-        hash: of all that its value depends on.
+        hash: a hash of all that its value depends on.
         done: whether it has been computed.
     """
 
@@ -258,7 +258,8 @@ def _in_processes(
 ) -> None:
     for metric in planned.metrics:
         if metric.fact.origin is not None:
-            msg = f"{metric} is your own metric, which other processes lack; use jobs=1"
+            own = f"{metric} is your own metric, which other processes do not have"
+            msg = f"{own}; use jobs=1"
             raise ParameterError(msg)
     others = set(multiprocessing.active_children())
     # A process that was forked while polars has threads would wait for ever.
@@ -282,7 +283,7 @@ def _in_processes(
                 process.terminate()
             if isinstance(error, BrokenProcessPool):
                 msg = (
-                    "a process ended while it computed, perhaps for want of memory; in "
+                    "a worker process ended too early, perhaps for lack of memory; in "
                     "a script, call run_experiment below if __name__ == '__main__'"
                 )
                 raise DataError(msg) from None

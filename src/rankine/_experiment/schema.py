@@ -39,14 +39,14 @@ class Comparing(BaseModel):
 
     baseline: _Text | None = Field(
         default=None,
-        description="The run that all others are compared with; every two are, if "
-        "not given.",
+        description="The run that all others are compared with; every pair is "
+        "compared if not given.",
     )
     test: Literal[TESTS] = Field(  # type: ignore[valid-type]
         default="randomization", description="The test of a pair of runs."
     )
     correction: Literal[(*CORRECTIONS, "maxt", "none")] = Field(  # type: ignore[valid-type]
-        default="holm", description="For the number of pairs."
+        default="holm", description="The correction for the number of pairs."
     )
     family: Literal[FAMILIES] = Field(  # type: ignore[valid-type]
         default="metric",
@@ -54,7 +54,7 @@ class Comparing(BaseModel):
     )
     confidence: float = Field(
         default=0.95, gt=0, lt=1,
-        description="Of intervals; verdicts are given at 1 minus this.",
+        description="Confidence level of intervals; verdicts are given at 1 minus it.",
     )  # fmt: skip
     margin: _Margin | dict[str, _Margin] | None = Field(
         default=None,
@@ -64,13 +64,15 @@ class Comparing(BaseModel):
     by: _Text | None = Field(
         default=None,
         description="A table with a column of queries and one of segments: every "
-        "metric is shown by segment too.",
+        "metric is also shown by segment.",
     )
     draws: int = Field(
         default=DRAWS, ge=1, le=_MOST_DRAWS,
         description="How many random flips or resamples.",
     )  # fmt: skip
-    seed: int = Field(default=0, ge=0, le=1 << 62, description="Of the draws.")
+    seed: int = Field(
+        default=0, ge=0, le=1 << 62, description="The seed of the random draws."
+    )
 
 
 class Experiment(BaseModel):
@@ -84,11 +86,11 @@ class Experiment(BaseModel):
 
     qrels: _Text | None = Field(
         default=None, description="The judgements; without them, only metrics that "
-        "need none.",
+        "need none can be computed.",
     )  # fmt: skip
     runs: _Text | _Names | dict[str, _Text] = Field(
         description="A path or a pattern such as runs/*.txt, a list of them, or a "
-        "mapping from name to path. Runs without a name have that of their file.",
+        "mapping from name to path. A run without a name is named after its file.",
     )
     metrics: _Text | _Metrics | dict[str, Any] = Field(
         description="Names such as nDCG@10, grids such as nDCG@: [1, 5, 10] or RBP: "
@@ -107,7 +109,7 @@ class Experiment(BaseModel):
         description="The mean over all orders of tied items, or its bounds.",
     )
     depth: _Count | None = Field(
-        default=None, description="Use only so many first items of each list."
+        default=None, description="Use only this many first items of each list."
     )
     order: Literal["score", "rank", "rank_value", "given"] | None = Field(
         default=None, description="What the ranking follows."
@@ -152,7 +154,7 @@ class Experiment(BaseModel):
         "that moved.",
     )
     compare: Comparing | None = Field(
-        default=None, description="Compare the runs; without it, means are shown."
+        default=None, description="Compare the runs; without it, only means are shown."
     )
     output: _Text = Field(
         default="results", description="The folder of the results, below that of the "
@@ -181,8 +183,8 @@ def json_schema() -> dict[str, Any]:
 def checked(document: Document, problems: Problems) -> Experiment | None:
     """Return the experiment that a document describes.
 
-    What is wrong is left out of it, so that the rest can be looked at too; None if
-    nothing can be made of it.
+    Invalid parts are left out, so that the rest can be checked too; None if nothing is
+    left.
     """
     if not isinstance(document.data, dict):
         what = "expected qrels, runs, metrics and so on, a line for each"
@@ -207,10 +209,11 @@ def checked(document: Document, problems: Problems) -> Experiment | None:
 
 
 def _told_once(document: Document, wrong: list[Any]) -> list[Any]:
-    """Return the errors of each key; of a key with several forms, those of the nearest.
+    """Return the errors of each key; if it has several forms, those of the nearest.
 
-    A value of none of its forms has an error for each of them. The one that reaches
-    deepest into the value is that of the form it has; if none does, all are one.
+    A value that has none of the forms has an error for each of them. The error that
+    reaches deepest into the value belongs to the form that it has; if there is none,
+    all errors become one.
     """
     by_key: dict[tuple[Any, ...], list[Any]] = {}
     for entry in wrong:
@@ -263,8 +266,8 @@ def _add(document: Document, entry: Any, problems: Problems) -> None:
         model = Comparing if entry["loc"][0] == "compare" else Experiment
         known = list(model.model_fields)
         key = str(path[-1])
-        guess = nearest(key, known) or f"; known are {', '.join(known)}"
-        problems.add(document, path, f"no key is called {key!r}{guess}", key=True)
+        guess = nearest(key, known) or f"; the keys are {', '.join(known)}"
+        problems.add(document, path, f"unknown key {key!r}{guess}", key=True)
     elif kind == "missing":
         what = f"{entry['loc'][-1]} is missing"
         problems.add(document, path, what)

@@ -57,7 +57,7 @@ class Unit:
     """Cells of one run and convention that were computed together.
 
     Attributes:
-        path: of the JSON file.
+        path: the path of the JSON file.
         cells: the number of each metric, by the hash of its cell.
         document: what `restored` reads, without the values.
         values: the Parquet file of values.

@@ -14,16 +14,16 @@ from rankine import __version__
 
 _COMMANDS = {
     "evaluate": "Evaluate runs against judgements.",
-    "compare": "Say whether one run is better than another, and how sure that is.",
-    "experiment": "Run what a YAML file describes: metrics over many runs.",
-    "report": "Write a report of what was saved, as one HTML file.",
-    "gate": "Fail where a run fell below its baseline, unless within a margin.",
+    "compare": "Tell whether one run is better than another, and how certain that is.",
+    "experiment": "Run an experiment in YAML: metrics over many runs.",
+    "report": "Write a report on saved results, as one HTML file.",
+    "gate": "Fail if a run fell below its baseline, unless within a margin.",
     "check": "Check judgements and a run before computing any metric.",
     "reconcile": "Compute a metric as every tool does, and explain why they differ.",
     "similarity": "Compare runs with each other.",
     "ctr": "Estimate what recommendations would have earned, from a log.",
-    "online": "Sum up what users did, from a log of events.",
-    "ab": "Say what a variant changes, live, and how sure that is.",
+    "online": "Summarise what users did, from a log of events.",
+    "ab": "Tell what a variant changes in a live test, and how certain that is.",
     "conventions": "List the named conventions, or show one.",
     "metrics": "List the metrics, or explain one.",
     "demo": "Evaluate three systems on sample data.",
@@ -117,9 +117,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _show_all() -> None:
-    """Let a terminal show by its code what it cannot show, instead of failing.
+    """Show characters that a terminal cannot display by their code, instead of failing.
 
-    Where standard output or errors are closed, nobody reads what is printed.
+    If standard output or error is closed, nobody reads what is printed.
     """
     closed: Any = None  # which the types of both do not allow for
     if sys.stdout is closed:
@@ -135,7 +135,7 @@ def _unforeseen(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.filename is None:
-        return f"what was found cannot be printed ({error.strerror or error})"
+        return f"the output cannot be written ({error.strerror or error})"
     return (
         f"an error that rankine should have foreseen: {type(error).__name__}: {error}; "
         "please report it with what rankine --debug shows"
@@ -143,7 +143,7 @@ def _unforeseen(error: Exception) -> str:
 
 
 def _sentence(error: click.ClickException) -> str:
-    """Return what is wrong in one line, and where help is to be had."""
+    """Return what is wrong in one line, and where to find help."""
     message = " ".join(error.format_message().split()).rstrip(".")
     message = message[:1].lower() + message[1:]
     context = getattr(error, "ctx", None)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--users", metavar="COLUMN",
     help="EVENTS is a table with a row per user, whose ids are in this column.",
 )  # fmt: skip
-@click.option("--segment", metavar="COLUMN", help="Show effects in its segments too.")
+@click.option("--segment", metavar="COLUMN", help="Also show effects by segment.")
 @click.option(
     "--daily", is_flag=True,
     help="Keep effects as they were at the end of each day, for --json; --report does.",
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 @click.option(
     "--covariate", "covariates", multiple=True, callback=pairs,
     metavar="METRIC=COLUMN[/COLUMN]",
-    help="With --users, the same before the test, for CUPED; repeatable.",
+    help="With --users, the metric before the test, for CUPED; repeatable.",
 )  # fmt: skip
 @click.option(
     "--better", multiple=True, callback=pairs, metavar="METRIC=higher|lower",
-    help="Which way is better; repeatable.",
+    help="Whether higher or lower is better; repeatable.",
 )  # fmt: skip
 @click.option(
     "--margin", multiple=True, callback=pairs, metavar="METRIC=SIZE",
@@ -62,28 +62,29 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
-    help="The largest numerator of a user, fixed before the test; repeatable.",
+    help="The largest numerator that a user may have, fixed before the test; "
+    "repeatable.",
 )  # fmt: skip
 @click.option(
     "--ratio", multiple=True, callback=pairs, metavar="VARIANT=SHARE",
-    help="The share of users that was expected; equal, if not given; repeatable.",
+    help="The expected share of users; equal shares if not given; repeatable.",
 )  # fmt: skip
 @click.option(
     "--correction", default="holm", show_default=True, metavar="NAME",
-    help="For the number of effects: holm, bonferroni, bh or none.",
+    help="Correction for the number of effects: holm, bonferroni, bh or none.",
 )  # fmt: skip
 @click.option(
     "--lift", default="delta", show_default=True, metavar="NAME",
-    help="How the interval of the lift is made: delta or fieller.",
+    help="How the interval of the lift is computed: delta or fieller.",
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
-    help="Of the intervals; verdicts are given at 1 minus this.",
+    help="Confidence level of the intervals; verdicts are given at 1 minus this.",
 )  # fmt: skip
 @click.option(
     "--expected-n", type=int, default=10_000, show_default=True, metavar="N",
-    help="Users at which the intervals that hold at every look are tightest; fix it "
-    "before the first look.",
+    help="Number of users at which the intervals that hold at every look are "
+    "tightest; fix it before the first look.",
 )  # fmt: skip
 @reading_events
 @report_option
@@ -117,8 +118,8 @@ def command(
 ) -> None:
     """Compare the variants of a test with its control, from a log of EVENTS.
 
-    The difference and the lift of every metric with their intervals, p-values over
-    users, intervals that hold however often one looks, and whether the arms are as
+    Shows the difference and the lift of every metric with their intervals, p-values
+    over users, intervals that hold however often one looks, and whether the arms are as
     large as they should be. EVENTS is as for rankine online.
 
     \b
@@ -172,7 +173,7 @@ def command(
 
 
 def _named(metrics: tuple[str, ...]) -> dict[str, str]:
-    """Read NAME=COLUMN, of which the name may be left out."""
+    """Read NAME=COLUMN, where the name may be left out."""
     columns = {}
     for text in metrics:
         name, _, column = text.rpartition("=")

@@ -49,24 +49,24 @@ _DRAWS = 100_000
 )  # fmt: skip
 @click.option(
     "--baseline", metavar="NAME",
-    help="The run that all others are compared with; every two are, if not given.",
+    help="The run that all others are compared with; every pair if not given.",
 )  # fmt: skip
 @click.option(
     "--test", default="randomization", show_default=True, metavar="NAME",
-    help="randomization, t, wilcoxon, sign, bootstrap, tukey_hsd or "
+    help="The test: randomization, t, wilcoxon, sign, bootstrap, tukey_hsd or "
     "randomized_tukey_hsd.",
 )  # fmt: skip
 @click.option(
     "--correction", default="holm", show_default=True, metavar="NAME",
-    help="For the number of pairs: holm, bonferroni, bh, maxt or none.",
+    help="Correction for the number of pairs: holm, bonferroni, bh, maxt or none.",
 )  # fmt: skip
 @click.option(
     "--family", default="metric", show_default=True, metavar="NAME",
-    help="What is corrected together: metric, the pairs of each; or all.",
+    help="What is corrected together: metric (the pairs of each metric) or all.",
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
-    help="Of intervals; verdicts are given at 1 minus this.",
+    help="Confidence level of intervals; verdicts are given at 1 minus this.",
 )  # fmt: skip
 @click.option(
     "--margin", "margins", multiple=True, callback=pairs, metavar="METRIC=SIZE",
@@ -74,12 +74,12 @@ _DRAWS = 100_000
 )  # fmt: skip
 @click.option(
     "--by", type=click.Path(path_type=Path), metavar="FILE",
-    help="Show every metric by segment too: a table with a column of queries and one "
-    "of segments.",
+    help="Also show every metric by segment: a table with a column of queries and "
+    "one of segments.",
 )  # fmt: skip
 @click.option(
     "--moved", type=click.IntRange(min=1, max=1 << 62), metavar="N",
-    help="Show the N queries that moved most, by the first metric, of each pair.",
+    help="Show the N queries of each pair that moved most, by the first metric.",
 )  # fmt: skip
 @click.option(
     "--draws", type=click.IntRange(min=1, max=1 << 40), default=_DRAWS,
@@ -87,7 +87,7 @@ _DRAWS = 100_000
 )  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
-    metavar="N", help="Of the draws.",
+    metavar="N", help="The seed of the random draws.",
 )  # fmt: skip
 @evaluating
 @reading
@@ -126,8 +126,8 @@ def command(
 ) -> None:
     """Compare two or more RUN files on the queries of QRELS.
 
-    The means of all runs with their intervals, and of every pair the difference, its
-    interval, its p-value, and a verdict. NAME=RUN gives a run a name.
+    Shows the means of all runs with their intervals, and for every pair the difference,
+    its interval, its p-value, and a verdict. NAME=RUN gives a run a name.
 
     \b
     rankine compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
@@ -198,7 +198,7 @@ def sizes(margins: dict[str, str]) -> dict[str, float] | None:
 
 
 def _csv(comparison: Comparison) -> str:
-    """Return the pairs as CSV, with names that a spreadsheet takes for names."""
+    """Return the pairs as CSV, with names that a spreadsheet reads as names."""
     import polars as pl  # noqa: PLC0415 - --help stays fast
 
     from rankine._report.tables import csv_name  # noqa: PLC0415

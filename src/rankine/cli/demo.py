@@ -27,16 +27,17 @@ def command(
 ) -> None:
     """Evaluate three made-up systems on sample data that come with rankine.
 
-    With --online, sum up a made-up log of events, next to the rates it was drawn from.
+    With --online, summarise a made-up log of events, next to the rates it was drawn
+    from.
     """
     if online and report is not None:
-        msg = "--report goes without --online"
+        msg = "--report and --online cannot be combined"
         raise click.UsageError(msg)
     if online:
         _online(save)
         return
     if save is not None:
-        msg = "--save goes with --online"
+        msg = "--save needs --online"
         raise click.UsageError(msg)
     from rankine._evaluate.compare import compare_evaluations  # noqa: PLC0415
     from rankine._evaluate.evaluate import prepare  # noqa: PLC0415 - --help stays fast

@@ -200,7 +200,7 @@ def _reported(results: list[Evaluation]) -> Evaluation | Comparison:
 def _evaluated(
     job: Job, truth: Truth | None, run: RunFile, source: Source
 ) -> Evaluation:
-    """Evaluate a run, of which nothing is left on disk."""
+    """Evaluate a run, and leave nothing of it on disk."""
     evaluation = job.evaluate(truth, source, run.name)
     getattr(source, "memo", {}).clear()
     return evaluation
@@ -246,7 +246,7 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
 
 
 def _check_worst(plan: Plan, n: int | None, output: str | None) -> None:
-    """Refuse worst queries where an output has no place for them, or there are none."""
+    """Refuse --worst if the output has no place for queries, or there are none."""
     if n is None:
         return
     if output:

@@ -42,11 +42,11 @@ _STOPPED = 128 + signal.SIGTERM
 )  # fmt: skip
 @click.option(
     "--resume/--no-resume", default=True, show_default=True,
-    help="Keep what the folder holds of the same data, or compute everything again.",
+    help="Keep what the folder holds for the same data, or compute everything again.",
 )  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
-    metavar="N", help="How many processes compute.",
+    metavar="N", help="How many processes to use.",
 )  # fmt: skip
 @click.option(
     "--max-cells", type=click.IntRange(min=1, max=1 << 40), default=10_000,
@@ -78,7 +78,7 @@ def command(
     """Run the experiment that FILE describes: metrics over many runs.
 
     Only what is missing in the output folder is computed, so that an experiment can be
-    interrupted, and runs and metrics be added.
+    interrupted, and runs and metrics can be added.
 
     \b
     rankine experiment --init qrels.txt runs/*.txt

@@ -26,7 +26,7 @@ from rankine.cli.output import json_option, paragraph, print_json, width
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "--baseline", type=click.Path(path_type=Path), required=True, metavar="FILE",
-    help="The values to compare with, which --update writes.",
+    help="The file of values to compare with, which --update writes.",
 )  # fmt: skip
 @click.option(
     "--margin", "margins", multiple=True, callback=pairs, metavar="METRIC=SIZE",
@@ -36,9 +36,9 @@ from rankine.cli.output import json_option, paragraph, print_json, width
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="With --update, a metric with a value per query: nDCG@10, AP, ...; "
-    "repeatable; those of the file, if there is one.",
+    "repeatable; those of the file if not given.",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="Fail also where one cannot tell.")
+@click.option("--strict", is_flag=True, help="Also fail if one cannot tell.")
 @evaluating
 @reading
 @json_option
@@ -55,10 +55,10 @@ def command(
     as_json: bool,  # noqa: FBT001
     **given: Any,
 ) -> int:
-    """Fail where RUN fell below its baseline, unless surely within a margin.
+    """Fail if RUN fell below its baseline, unless surely within a margin.
 
     Runs are compared query by query. Exit code 0: no query moved, or the run is not
-    worse by the margin. 1: it is worse: it fell, perhaps by the margin or more. Where
+    worse by the margin. 1: the run is worse: it fell, perhaps by the margin or more. If
     one cannot tell, 0, or 1 with --strict. 3: the comparison would mean nothing, as
     judgements, the convention, a metric or the ids of items changed.
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--sql", metavar="QUERY",
-        help="The rows to read, where EVENTS is an SQLite or DuckDB file or the URL of "
+        help="The rows to read, if EVENTS is an SQLite or DuckDB file or the URL of "
         "a PostgreSQL server.",
     ),
     click.option(
         "--queries", metavar="FILE",
         help="The ubi_queries of User Behavior Insights, whose hits are impressions, "
-        "where EVENTS are its ubi_events.",
+        "if EVENTS are its ubi_events.",
     ),
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
@@ -45,12 +45,12 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--session-gap", type=float, default=30, show_default=True, metavar="MINUTES",
-        help="The silence that ends a session, where no ids say.",
+        help="How long without an event ends a session, if there are no session ids.",
     ),
     click.option(
         "--engaged", metavar="EVENT,...|SECONDS",
-        help="The events that make a session engaged, or how long it lasts; any event "
-        "that is an action, if not given.",
+        help="The events that make a session engaged, or how long it must last; any "
+        "action if not given.",
     ),
     click.option(
         "--unit", default="users", show_default=True, metavar="NAME",
@@ -58,7 +58,7 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--cap", type=float, metavar="SECONDS",
-        help="The most that a page view counts in the time on page.",
+        help="The most time that a page view adds to the time on page.",
     ),
     click.option(
         "--last-page", default="exclude", show_default=True, metavar="NAME",
@@ -66,14 +66,14 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--exposure", metavar="EVENT",
-        help="The event that exposes a user; the first with a variant, if not given.",
+        help="The event that exposes a user; the first with a variant if not given.",
     ),
     click.option(
         "--window", type=float, metavar="DAYS",
-        help="Count only so many days after the first exposure.",
+        help="Count only this many days after the first exposure.",
     ),
     click.option(
-        "--keep-duplicates", is_flag=True, help="Count rows that are the same twice."
+        "--keep-duplicates", is_flag=True, help="Count identical rows each time."
     ),
 )  # fmt: skip
 
@@ -146,17 +146,17 @@ def clicks_of(log: Any, columns: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page, roi or "
-    "engagement_per_impression; repeatable; all that the log allows, if not given.",
+    "engagement_per_impression; repeatable; all that the log allows if not given.",
 )  # fmt: skip
 @click.option(
     "--by", default="variant", show_default=True, metavar="COLUMN",
-    help="The groups of users to tell apart; - for none.",
+    help="The column that divides users into groups; - for none.",
 )  # fmt: skip
 @click.option("--segment", metavar="COLUMN", help="A second column of groups.")
 @click.option("--daily", is_flag=True, help="A row for each day, in UTC.")
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )  # fmt: skip
 @reading_events
 @report_option
@@ -178,12 +178,12 @@ def command(
     queries: str | None,
     **given: Any,
 ) -> None:
-    """Sum up what users did, from a log of EVENTS.
+    """Summarise what users did, from a log of EVENTS.
 
-    Click-through, conversion, bounce and engagement rate, time on page and return on
-    costs, each with its interval, which is that of users. EVENTS is a file, a folder
-    or a pattern of CSV, NDJSON or Parquet, or - for standard input, with columns such
-    as timestamp, user_id, variant and event.
+    Shows click-through, conversion, bounce and engagement rate, time on page and return
+    on costs, each with its interval over users. EVENTS is a file, a folder or a pattern
+    of CSV, NDJSON or Parquet, or - for standard input, with columns such as timestamp,
+    user_id, variant and event.
 
     \b
     rankine online events.parquet --segment country

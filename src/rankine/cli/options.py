@@ -170,12 +170,12 @@ _OF_ENGINE = (
     click.option(
         "--stream", "engine", flag_value="stream", default=None,
         help="Read runs in parts, so that they may be larger than memory; without it, "
-        "those that would not fit.",
+        "only runs that would not fit are.",
     ),
     click.option(
         "--memory", "memory_limit", callback=_size, metavar="SIZE",
-        help="The memory that the process may have while runs are read in parts, such "
-        "as 512M or 2G; half of what is left if not given.",
+        help="The memory that the process may use while runs are read in parts, such "
+        "as 512M or 2G; half of what is free if not given.",
     ),
 )  # fmt: skip
 
@@ -186,7 +186,7 @@ def evaluating(function: F) -> F:
 
 
 def with_data(function: F) -> F:
-    """Give a command the same options, but for what is said of the convention."""
+    """Give a command the same options, except those of the convention."""
     return _with(_OF_DATA, function)
 
 
@@ -225,7 +225,7 @@ def said(
     engine: str | None = None,
     **options: Any,
 ) -> Options:
-    """Return what is said of files, and other options of `evaluate`, as one record.
+    """Return what is said about files, and other options of `evaluate`, as one record.
 
     The format of items and of weights has to be given apart.
     """

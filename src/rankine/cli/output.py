@@ -68,7 +68,7 @@ def print_json(records: dict[str, Any] | list[dict[str, Any]]) -> None:
 
 
 def echo_json(text: str) -> None:
-    """Print JSON, with marks that a terminal would obey or cannot show as escapes."""
+    """Print JSON, with escapes for what a terminal would obey or cannot show."""
     marks = _MARKS
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -166,13 +166,13 @@ def width() -> int | None:
 
 
 def paragraph(lead: str, text: str, columns: int | None, hang: int = 0) -> list[str]:
-    """Return text behind a lead, with the lines below it under its first word.
+    """Return text after a lead, with further lines aligned to its first word.
 
     Args:
-        lead: what stands before the text.
+        lead: what comes before the text.
         text: the text.
         columns: how many there are; None if lines may have any length.
-        hang: how much further to the right the lines below stand.
+        hang: how much further the lines below are indented.
 
     >>> paragraph("- ", "a note that does not fit into one line", 28)
     ['- a note that does not fit', '  into one line']

@@ -1,4 +1,4 @@
-"""A bar that shows on a terminal how far a command is."""
+"""A bar that shows the progress of a command on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show how far it is, on a terminal, from the first report on."""
+    """Show the progress on a terminal, from the first report on."""
     with ExitStack() as shown_until:
 
         @cache

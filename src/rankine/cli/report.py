@@ -13,7 +13,7 @@ from rankine.cli.output import texts_of, texts_option, write_report
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-    help="Where to write it; beside RESULTS, ending in .html, if not given.",
+    help="The file to write; beside RESULTS, ending in .html, if not given.",
 )  # fmt: skip
 @texts_option
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
@@ -23,7 +23,7 @@ def command(
     texts: tuple[Path, ...],
     opens: bool,  # noqa: FBT001 - a flag
 ) -> None:
-    """Write a report of RESULTS, a comparison or an evaluation that was saved as JSON.
+    """Write a report on RESULTS, a comparison or an evaluation that was saved as JSON.
 
     It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
     the queries that moved most.

@@ -73,8 +73,8 @@ def run_files(arguments: Sequence[Path]) -> list[RunFile]:
 def _taken_apart(argument: Path) -> tuple[str | None, Path]:
     """Return the name, if one is given, and the path.
 
-    A path that exists is a path, whatever signs are in it; and what stands before the
-    sign is no name if it has folders in it.
+    A path that exists is a path, even if it contains the sign; and what comes before
+    the sign is not a name if it contains folders.
     """
     text = str(argument)
     name, sign, rest = text.partition(_SIGN)
