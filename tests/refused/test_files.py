@@ -110,7 +110,7 @@ def test_empty_parts_of_a_folder_are_passed_over(tmp_path: Path) -> None:
 
     assert rk.evaluate(ONE_QUERY, tmp_path, "RR")["RR"] == 1
     (tmp_path / "part-1.csv").write_text("")
-    with pytest.raises(DataError, match="no rows in its files"):
+    with pytest.raises(DataError, match="its files contain no rows"):
         rk.evaluate(ONE_QUERY, tmp_path, "RR")
 
 

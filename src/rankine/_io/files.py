@@ -63,7 +63,8 @@ def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], 
         with suppress(NoRowsError):
             parts.append(read(path))
     if not parts:
-        msg = f"{place}: no {'judgements' if role == 'qrels' else 'rows'} in its files"
+        word = "judgements" if role == "qrels" else "rows"
+        msg = f"{place}: its files contain no {word}"
         raise NoRowsError(msg)
     return parts, len(paths)
 
