@@ -145,7 +145,7 @@ def test_rows_are_the_order_without_score_and_rank() -> None:
     ev = rk.evaluate({"q": {"a"}, "r": {"a"}}, run, ["RR"])
 
     assert ev.per_query["RR"].to_list() == [1 / 2, 1]
-    assert any("order of rows" in note for note in ev.notes)
+    assert any("rows are ranked in order" in note for note in ev.notes)
 
 
 def test_judgements_without_grades_are_relevant() -> None:

@@ -96,9 +96,9 @@ def test_columns_of_features_may_be_chosen() -> None:
         ev = rk.evaluate(None, lists, "ILD", items=films, columns={"features": told})
         assert ev.per_query["ILD"].to_list() == [0, 1]
         assert not ev.notes
-    with pytest.raises(DataError, match=r"no column 'genre' of features.*genres"):
+    with pytest.raises(DataError, match=r"no feature column 'genre'.*genres"):
         rk.evaluate(None, lists, "ILD", items=films, columns={"features": "genre"})
-    with pytest.raises(DataError, match="no column 'item_id' of features"):
+    with pytest.raises(DataError, match="no feature column 'item_id'"):
         rk.evaluate(None, lists, "ILD", items=films, columns={"features": "item_id"})
 
 
