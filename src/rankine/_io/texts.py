@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from rankine._io.repeats import first_repeat
-from rankine._io.tables import Table
+    from rankine._io.tables import Table
 
 _PARTS = {
     "id": (
@@ -40,7 +39,7 @@ _PAIR = 2
 
 
 def read_texts(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Read texts by ids, of all files; of an id in several, the first has its text.
+    """Read texts by id from all files; if an id is in several, its first text counts.
 
     A file has a column of ids and one of texts, with a header or, where there are
     just two, without; or it is a JSON object {id: text}. Where there are titles and

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--segment", metavar="COLUMN", help="Also show effects by segment.")
 @click.option(
     "--daily", is_flag=True,
-    help="Keep effects as they were at the end of each day, for --json; --report does.",
+    help="Also keep effects at the end of each day, for --json; --report always does.",
 )  # fmt: skip
 @click.option(
     "--cuped", is_flag=True,
