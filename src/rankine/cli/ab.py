@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
-    help="The largest numerator that a user may have, fixed before the test; "
+    help="The largest numerator that counts for a user, fixed before the test; "
     "repeatable.",
 )  # fmt: skip
 @click.option(
