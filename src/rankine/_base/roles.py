@@ -10,7 +10,7 @@ RUNS = frozenset({"run", "reference"})
 LIKE = {"train": "qrels", "reference": "run"}
 """Data with the columns of others, unless their own are given."""
 APART = {"items": ("item",), "weights": ("query", "weight")}
-"""Data whose columns and format are given apart, and which parts they have."""
+"""Data whose columns and format are given separately, and the parts that they have."""
 
 
 _WORDS = {"train": "training data", "reference": "reference lists"}

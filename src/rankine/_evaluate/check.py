@@ -38,7 +38,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "spaces": lambda text: "".join(text.replace("\u200b", "").split()),
     "the encoding of accents": lambda text: unicodedata.normalize("NFC", text),
 }
-"""Ways of writing an id that are taken for another id -> what makes them alike."""
+"""Ways of writing an id that make it another id -> what makes them alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 """The risk of a wrong interval, over all metrics."""
 LEAST_MOVED = 10
-"""Queries that must have moved before anything but no change can be told."""
+"""Queries that must have moved before a gate decides anything but "unchanged"."""
 UNCHANGED, NOT_WORSE, CANNOT_TELL, WORSE = VERDICTS = (
     "unchanged", "not worse", "cannot tell", "worse",
 )  # fmt: skip

@@ -284,7 +284,7 @@ def _rises(entry: object) -> bool:
     try:
         return any(map(lt, values, values[1:]))
     except (TypeError, ValueError, ArithmeticError):
-        return False  # no numbers, which do not matter where the order is given
+        return False  # not numbers, which do not matter if the order is given
 
 
 def _n_open(metric: Metric, table: Judged | Recommended, shortest: int) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Metric
 
 SHOWN = 10
-"""How many first items are shown where nobody said how many to keep."""
+"""How many first items are shown if keep= was not given."""
 
 
 class TopItem(NamedTuple):

@@ -267,7 +267,7 @@ def _there(
     try:
         names = [pattern]
         if not where.exists():
-            # A pattern: the folder of the file is none, whatever signs are in it.
+            # A pattern: the folder of the file is not one, whatever signs it contains.
             local = pattern if where == folder / pattern else str(where)
             names = sorted(glob.glob(local, root_dir=folder, recursive=True))  # noqa: PTH207 - the folder is no pattern
             names = [name for name in names if not name.endswith(os.sep)]

@@ -163,7 +163,7 @@ class Experiment(BaseModel):
 
 
 DEFAULT: str = Experiment.model_fields["convention"].default
-"""The convention of those who name none."""
+"""The convention that is used if none is named."""
 
 
 def json_schema() -> dict[str, Any]:

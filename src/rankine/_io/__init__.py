@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _ENTRIES = (list, dict, set, frozenset)
-"""What may stand for a query in a list; a tuple may be a row without names."""
+"""What may be the entry of a query in a list; a tuple may be a row without names."""
 
 
 def read(

@@ -38,12 +38,12 @@ _BLOCK = 1 << 20
 _BUFFER = 1 << 12
 """Bytes that are read at once to find the end of a line."""
 _PARTS = 64
-"""Parts of a file that would fill the memory which may be taken."""
+"""The number of parts of a file that would fill the memory that may be used."""
 _PARSERS = 2
 """Parts that are parsed at once: while one is used, the next is there or coming."""
 _BOM = codecs.BOM_UTF8
 _quiet = Lock()
-"""Held where warnings are turned off, which is not for one thread alone."""
+"""Held while warnings are turned off, which affects all threads."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNPACKED_BY_POLARS = (
     b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd",

@@ -78,7 +78,7 @@ ALIASES = {
     "rank": _RANK,
     "subtopic": _SUBTOPIC,
 }
-# Here the first name that is there is taken, and none is ambiguous.
+# The first name that the table has is used here, and none is ambiguous.
 ALIASES_OF_TABLES: dict[str, tuple[str, ...]] = {
     "user": tuple(name for tier in _QUERY for name in tier),
     "item": tuple(name for tier in _ITEM[:2] for name in tier),

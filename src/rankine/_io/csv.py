@@ -44,7 +44,7 @@ def read_separated(
 ) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
     if sniffed.names is None:
-        # What was told of the columns is in their names.
+        # What the user said about the columns is in their names.
         sniffed = replace(sniffed, names=_names(sniffed, role))
         how = replace(how, columns=None)
     table = csv_part(opened, sniffed)

@@ -84,7 +84,7 @@ def _lines_of(head: bytes, opened: Opened) -> list[Line]:
         if number == 1 and re.fullmatch(rb"sep=.\s*", line):
             position += len(line) + 1
             continue
-        # A mark alone is no row: files that others were appended to may have it.
+        # A mark alone is not a row: concatenated files may have such lines.
         if line.strip().removeprefix(_BOM) and line[:1] != b"#":
             text = line.decode(errors="replace").rstrip(" ")
             lines.append(Line(text, number, position + len(line) + 1))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
 _SEPARATOR = "|"
-"""Between the topics of one item, where they stand in one text."""
+"""Separates the topics of one item, if they are in one text."""
 _NEARLY = 0.9
-"""Share of different texts from which they are names of items, and no topics."""
+"""Share of different texts from which they are names of items, not topics."""
 _ENOUGH, _BESIDE = 20, 3
 """Texts that show it: in the only column of texts, and next to another one."""
 _LARGEST = float(np.finfo(np.float64).max)

@@ -132,7 +132,7 @@ def _is_without_repeats(entry: list[Any]) -> bool:
     try:
         return len(set(entry)) == len(entry)
     except TypeError:
-        return False  # no ids, which the other reader tells
+        return False  # not ids, as the other reader says
 
 
 def _from_rows(
@@ -165,7 +165,7 @@ def _from_rows(
         told_of_parts.update(dict.fromkeys(said))
         return part
 
-    # From ranks or places, and no scores of the user's.
+    # From ranks or positions, not scores of the user's.
     unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
     matched = rows.match(judged, frame, orders, depth=depth, keep=keep, typed=typed)
     notes += tuple(told_of_parts)

@@ -189,7 +189,7 @@ def _pooled(table: Judged, rule: Convention) -> Judged:
         return replace(table, pool=_of_list(table), memo={})
     if rule.pool == "union":
         n_found = np.bincount(table.query, minlength=table.n_queries)
-        # Where an item may stand twice, their number does not tell.
+        # If an item may appear twice, their number does not tell.
         if rule.duplicates == "count" or (n_found < np.diff(table.pool.starts)).any():
             return with_the_rest(table)
     return table

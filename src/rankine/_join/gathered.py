@@ -34,7 +34,7 @@ T = TypeVar("T")
 _GATHERED = "gathered"
 _PLACE = "place"
 _SHARE = 12
-"""Which part of the memory that is left may be taken by rows that wait."""
+"""Which part of the free memory may be used by waiting rows."""
 _LEAST = 1 << 22
 _ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
 """About how many bytes a row takes, how many buckets there are where nobody knows how

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
 
 SPARSE = 4
-"""How many numbers there may be for each id, to take ints for their own numbers."""
+"""How many numbers there may be for each id, to use ints as their own numbers."""
 
 
 _SEEDS = range(20)
@@ -256,7 +256,7 @@ class Index:
 
 def _gathered(ids: pl.Series, places: NDArray[np.int32]) -> pl.Series:
     """Return the ids of some places, none of which is below 0."""
-    # Unsigned, as polars has them, which would else look for those from the end.
+    # Unsigned, as in polars, which would otherwise count negative ones from the end.
     return ids.gather(pl.Series(places.view(np.uint32)))
 
 

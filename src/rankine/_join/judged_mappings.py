@@ -165,7 +165,7 @@ class Probed:
             return None
         try:
             ranked = self._by_scores(_AS_GIVEN, "input")
-        except DataError:  # scores that are no numbers, where the order is what counts
+        except DataError:  # scores that are not numbers, if only the order counts
             return None
         if not self._steps.strict:
             return None
@@ -275,7 +275,7 @@ def _falls(entry: Mapping[Any, Any]) -> bool:
     try:
         return all(map(gt, values, values[1:]))
     except (TypeError, ValueError, ArithmeticError):
-        return False  # no numbers
+        return False  # not numbers
 
 
 def _refuse_none(run: Mapping[Any, Any]) -> None:

@@ -109,7 +109,7 @@ def _print(frames: list[pl.DataFrame]) -> str:
         for part in rows.sort(*texts, *floats[:1]).iter_slices(_PART):
             digest.update(f"{part.height} rows of {part.width}\n".encode())
             for name in texts:
-                # Lengths first, so that where a text ends is no question.
+                # Lengths first, so that it is clear where a text ends.
                 lengths = part[name].str.len_bytes().to_numpy()
                 digest.update(lengths.astype("<u4").tobytes())
                 digest.update("".join(part[name].to_list()).encode())

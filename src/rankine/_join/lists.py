@@ -227,7 +227,7 @@ def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
             if scored:
                 values.append(pack(f"{len(entry)}d", *entry.values()))
     except (TypeError, ValueError, OverflowError, StructError):
-        return None  # no texts, no numbers: the other reader says what is wrong
+        return None  # neither texts nor numbers: the other reader says what is wrong
     scores = np.frombuffer(b"".join(values)) if scored else None
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None

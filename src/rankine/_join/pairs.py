@@ -79,7 +79,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
     hashed = first.ids.hashes is not None and second.ids.hashes is not None
     for seed in (None, *_SEEDS) if hashed else _SEEDS:
-        # Ids with hashes of their own were seen to stand once in each list.
+        # Ids with hashes of their own are known to be in each list only once.
         keys = [_keys(lists, which, seed) for lists, which in both]
         matched = _matched(x, y, *keys, once=seed is None)
         if matched is not None:

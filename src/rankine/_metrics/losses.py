@@ -25,7 +25,7 @@ _SUM = 1e-6
 """How far the probabilities of all classes may be from 1 together."""
 GAPS, RATINGS, SQUARES = range(3)
 _FAR = 512
-"""The step between exponents of which squares are added up together."""
+"""The width of a range of exponents whose squares are added up together."""
 
 
 @dataclass(frozen=True)

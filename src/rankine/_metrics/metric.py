@@ -364,7 +364,7 @@ class Metric:
         """Bind parameters."""
         bound, cutoff = {**self._bound, **params}, self.fact.at
         if cutoff in bound and bound[cutoff] is self.fact.parameters[cutoff] is None:
-            del bound[cutoff]  # no cutoff is what there is without one
+            del bound[cutoff]  # None is the default, which means no cutoff
         return type(self)(self.name, (*bound.items(),), self.fact)
 
     def __matmul__(self, value: Any) -> Self:

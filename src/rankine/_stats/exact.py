@@ -19,7 +19,7 @@ Exact: TypeAlias = Fraction | float
 """A sum: a fraction, or inf or nan."""
 
 _LARGEST = 1022
-"""The exponent beyond which a number next to it may have no float."""
+"""The exponent beyond which a neighbouring number may not fit a float."""
 
 
 def exact_sum(values: Floats, counts: Ints | None = None) -> Exact:

@@ -25,7 +25,7 @@ _FEW = 6
 _BITS = 32
 """How many more coins are tossed at once then."""
 NOTHING = 1e-12
-"""Differences up to this are none, as 0.3 - 0.2 and 0.2 - 0.1 are one number."""
+"""Differences up to this count as 0, as 0.3 - 0.2 and 0.2 - 0.1 should be equal."""
 
 
 def flipped_p(rows: Floats, draws: int, seed: int) -> Floats:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 1e100
-"""Beyond which squares and sums of them have no float."""
+"""The size beyond which squares and their sums do not fit a float."""
 
 
 class Outcome(NamedTuple):

@@ -231,7 +231,7 @@ def bootstrap_p(
         else:
             extreme = np.abs(drawn) >= abs(t) * (1 - NOTHING)
             p[number] = (1 + np.count_nonzero(extreme)) / (1 + draws)
-        # A resample of one value alone has an infinite t, which is no mean of two.
+        # A resample of a single value has an infinite t, which cannot be averaged.
         low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
         bounds[number] = Interval(mean - high * error, mean - low * error)
     return p, bounds

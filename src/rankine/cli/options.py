@@ -120,7 +120,7 @@ _OF_RULE = (
         "numbers (gaps kept), or the order of rows.",
     ),
 )  # fmt: skip
-"""What is said of the convention."""
+"""The options of the convention."""
 _OF_DATA = (
     click.option(
         "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
@@ -209,7 +209,7 @@ def _with(options: tuple[Callable[[Any], Any], ...], function: F) -> F:
 _ROLES = ("qrels", "run")
 """The files that most commands read."""
 _ALL = ""
-"""The role of what is said of all files."""
+"""The role of options for all files."""
 
 
 def said(

@@ -39,7 +39,7 @@ texts_option = click.option(
     "repeatable.",
 )  # fmt: skip
 _SECRET = re.compile(r"(?<=://)\S*@|[?#]\S*")
-"""What a URL may hold that is nobody's business."""
+"""The part of a URL that must not be shown, such as a password."""
 
 
 def say(message: str) -> None:

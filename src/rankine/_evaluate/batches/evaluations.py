@@ -54,7 +54,7 @@ _OPTIONS = {option.name for option in fields(Options)} - {
 }
 _JUDGEMENTS = "qrels"
 _RENUMBER = "renumber"
-"""The option of batches alone."""
+"""An option that only batches have."""
 _SAMPLE = "sample"
 """The parameter by which a metric draws from all lists."""
 

@@ -32,7 +32,7 @@ Scale = Literal["none", "perfect"]
 Without = Literal["undefined", "zero"]
 WITHOUT = ("undefined", "zero")
 _STEEPEST = 60
-"""A grade beyond which 2^grade - 1 is no longer another number than 2^grade."""
+"""A grade beyond which 2^grade - 1 and 2^grade are the same number."""
 
 
 def _log2(rank: float) -> float:
@@ -217,7 +217,7 @@ def greedy_ideal(
         order = np.lexsort((worth, which))
         gain = np.bincount(which[order], weights=worth[order], minlength=len(item))
         gain[~left] = -1.0
-        # The first of the largest of each user: rows of a user stand together.
+        # The first of the largest of each user: rows of a user are adjacent.
         largest = np.maximum.reduceat(gain, begins)[which_user]
         tied = np.flatnonzero((gain == largest) & (gain > 0))
         best = tied[runs(user[tied])[0]]

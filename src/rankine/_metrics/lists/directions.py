@@ -73,7 +73,7 @@ class Directions(NamedTuple):
     def cosines(self, item: Ints, user: Ints, other: Ints, begins: Ints) -> Floats:
         """Return the product of each item with the sum of its user's other list.
 
-        Rows of a user stand together.
+        Rows of a user are adjacent.
         """
         cosine = np.zeros(len(item))
         starts = np.searchsorted(user, np.arange(len(begins)))

@@ -168,7 +168,7 @@ def ideal_sum(
             query[inside], discounted(top[inside], rank[inside], discount, base)
         )
     if ideal == "k_ones":
-        # The best gain at every one of k ranks, whether or not there are so many items.
+        # The best gain at each of k ranks, whether or not there are that many items.
         places = table.length() if k is None else np.full(table.n_queries, float(k))
         deepest = int(places.max(initial=0))
         by_rank = divisors(discount, base, deepest)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Short: TypeAlias = Literal["lowest", "undefined"]
 _MATTERS = {"short": ("others", ())}
-"""A list has all the others of itself."""
+"""Without a number of others, no list is too short."""
 
 
 def _area(
