@@ -28,6 +28,8 @@ class Limits:
             take 0.4 ms either way, 400 take 0.05 ms instead of 0.3.
         looked_up: the number of ids that are looked up together: a call of polars takes
             0.1 ms and its work, which is 5 ms for 262,144 ids.
+        few_texts: the number of texts up to which a column is made faster of a list
+            than by joining them.
         few_lists: lists of one length that are searched one by one.
         few_cells: scores of few lists that are all compared with those of judged items:
             10 lists of 10 with 5 judged items take 14 us instead of 57, but 10 of 100
@@ -72,6 +74,7 @@ class Limits:
 
     few_ids: int = 4096
     looked_up: int = 1 << 18
+    few_texts: int = 1 << 14
     few_lists: int = 32
     few_cells: int = 2048
     long_lists: int = 5

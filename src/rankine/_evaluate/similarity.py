@@ -108,7 +108,8 @@ def similarity(
     refuse_unpaired(sources[0], sources[1], ("first", "second"))
     if any(isinstance(source, Lists) for source in sources):
         # Python reads mappings, and two threads would only wait for each other.
-        return compare(plan, lists_of(sources[0]), lists_of(sources[1]), name)
+        first, second = (lists_of(source, keyed=True) for source in sources)
+        return compare(plan, first, second, name)
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(lists_of, sources[1])
         return compare(plan, lists_of(sources[0]), other.result(), name)
@@ -244,7 +245,10 @@ def similarity_matrix(
     options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
     options.check()
     how = options.reading("run")
-    lists = {str(name): lists_of(source_of(run, how)) for name, run in runs.items()}
+    lists = {
+        str(name): lists_of(source_of(run, how), keyed=True)
+        for name, run in runs.items()
+    }
     return matrix_of(lists, wanted)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from struct import error as StructError
 from struct import pack
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import polars as pl
 
 from rankine._base.cached import cached_property
 from rankine._conventions.convention import Convention
+from rankine._io.joined import column_of, parts_of
 from rankine._io.mappings import as_rows, listed, packed
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
@@ -57,13 +57,13 @@ class Ids:
     Attributes:
         read: makes a column of them.
         place: says where an item is in its source.
-        hashes: where all are text in a mapping, their keys by Python's own hash, which
-            texts keep with them; else None.
+        keys: the keys of all items by the first seed, if they were asked for and no
+            list has an item twice; else None.
     """
 
     read: Callable[[], pl.Series]
     place: Callable[[int], str]
-    hashes: NDArray[np.uint64] | None = None
+    keys: NDArray[np.uint64] | None = None
 
     @cached_property
     def series(self) -> pl.Series:
@@ -135,16 +135,18 @@ class Lists:
         refuse_twice(self.items, self.starts, self.order, place, query_of, self.name)
 
 
-def lists_of(source: Source, rule: Convention | None = None) -> Lists:
+def lists_of(
+    source: Source, rule: Convention | None = None, *, keyed: bool = False
+) -> Lists:
     """Bring the rows of a run into the order of queries and ranks.
 
     A convention says what they are ordered by, and how ties are broken; without one,
-    that of rankine.
+    that of rankine. A caller that needs only the keys of items sets `keyed`.
     """
     rule = rule or _OWN
     scored = rule.order != "given"
     if isinstance(source, Mappings):
-        lists = _of_texts(source, rule)
+        lists = _of_texts(source, rule, keyed=keyed)
         if lists is not None:
             return lists
         scored &= any(isinstance(entry, Mapping) for entry in source.data.values())
@@ -208,37 +210,32 @@ def _numbered(rows: Rows, lists: Lists) -> Lists:
     return lists if (last == length[filled]).all() else replace(lists, ranks=ranks)
 
 
-def _of_texts(source: Mappings, rule: Convention) -> Lists | None:
+def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | None:
     """Read a mapping whose ids are all text, without a frame; None if it is not so."""
     data = source.data
     scored = all(type(entry) is dict for entry in data.values())
     if not data or not (scored or all(type(entry) is list for entry in data.values())):
         return None
-    hashes, values = [], []
+    entries, values = list(data.values()), []
     try:
         queries = pl.Series("query", list(data), dtype=pl.String)
-        for entry in data.values():
-            text = "".join(entry)
-            if not text.isascii():
-                text.encode()  # an unpaired surrogate cannot be encoded
+        for entry in entries:
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
-            hashes.append(pack(f"{len(entry)}q", *map(hash, entry)))
             if scored:
                 values.append(pack(f"{len(entry)}d", *entry.values()))
+        if keyed:
+            keys = np.concatenate(parts_of(entries, lambda ids: item_keys(ids, 0)))
+            ids = Ids(lambda: column_of(entries, "item"), "row {}".format, keys)
+        else:
+            items = column_of(entries, "item")
+            ids = Ids(lambda: items, "row {}".format)
     except (TypeError, ValueError, OverflowError, StructError):
         return None  # neither texts nor numbers: the other reader says what is wrong
     scores = np.frombuffer(b"".join(values)) if scored else None
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
-    starts = starts_of(np.array([len(entry) for entry in data.values()]))
-    keys = np.frombuffer(b"".join(hashes), dtype=np.uint64)
-
-    def items() -> pl.Series:
-        every = chain.from_iterable(data.values())
-        return pl.Series("item", list(every), dtype=pl.String)
-
-    ids = Ids(items, "row {}".format, keys)
+    starts = starts_of(np.array([len(entry) for entry in entries]))
     lists = Lists(source.name, source.notes, queries, starts, ids, None, scores)
     return _ranked(lists, rule)
 

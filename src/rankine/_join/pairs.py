@@ -8,11 +8,12 @@ ids themselves are not compared.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._base.blocks import by_halves
+from rankine._base.blocks import at_once, by_halves
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.text import count
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._join.lists import Lists
 
-_SEEDS = range(1, 20)
+_SEEDS = range(20)
 _SHOWN = 3
-_SPARE = 2
+_SPARE = 3
 """Slots per key, as a power of 2: few, as most keys are found."""
 
 
@@ -77,11 +78,10 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
             notes.append(f"{who} of {lists.name} not in the other run: left out")
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
-    hashed = first.ids.hashes is not None and second.ids.hashes is not None
-    for seed in (None, *_SEEDS) if hashed else _SEEDS:
-        # Ids with hashes of their own are known to be in each list only once.
-        keys = [_keys(lists, which, seed) for lists, which in both]
-        matched = _matched(x, y, *keys, once=seed is None)
+    for seed in _SEEDS:
+        works = [partial(_keys, lists, which, seed) for lists, which in both]
+        keys = at_once(works, int(x.starts[-1]))
+        matched = _matched(x, y, *keys, once=second.ids.keys is not None)
         if matched is not None:
             return Joined(matched, first.queries.gather(kept), tuple(notes))
         for lists, _ in both:
@@ -99,10 +99,10 @@ def _same_types(first: Lists, second: Lists) -> tuple[Lists, tuple[str, ...]]:
     queries, notes = as_first(first.queries, second.queries, "query", names)
     second = replace(second, queries=queries)
     # Of texts in mappings, no column is made.
-    if first.ids.hashes is None or second.ids.hashes is None:
+    if first.ids.keys is None or second.ids.keys is None:
         items, said = as_first(first.ids.series, second.ids.series, "item", names)
-        second = replace(second, ids=replace(second.ids, read=lambda: items))
-        notes += said
+        ids = replace(second.ids, read=lambda: items, keys=None)
+        second, notes = replace(second, ids=ids), (*notes, *said)
     return second, notes
 
 
@@ -133,11 +133,11 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     return Side(starts, top[block], (top + size - 1)[block], kept_score)
 
 
-def _keys(lists: Lists, kept: Ints, seed: int | None) -> NDArray[np.uint64]:
-    """Return the keys of the items of some lists, by rank; None for their own."""
-    keys = lists.ids.hashes if seed is None else None
+def _keys(lists: Lists, kept: Ints, seed: int) -> NDArray[np.uint64]:
+    """Return the keys of the items of some lists, by rank."""
+    keys = lists.ids.keys if seed == 0 else None
     if keys is None:
-        keys = item_keys(lists.ids.series, seed or 0)
+        keys = item_keys(lists.ids.series, seed)
     if lists.order is not None:
         keys = keys[lists.order]
     return keys[_rows(lists, kept)]

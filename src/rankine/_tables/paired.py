@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.blocks import by_halves
 from rankine._base.cached import cached_property
-from rankine._tables.segments import expand, starts_of, sums_of
+from rankine._tables.segments import expand, groups_of, starts_of, sums_of
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools, Floats, Ints
+
+_TOGETHER = 1 << 16
+"""Items that are looked at together, and stay in the cache meanwhile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +148,9 @@ class Matched:
     @cached_property
     def depth(self) -> Ints:
         """From which depth on both lists have an item, where nothing is tied."""
-        return np.maximum(self.x_at, self.y_at) + 1
+        depth = np.maximum(self.x_at, self.y_at)
+        depth += 1
+        return depth
 
     def take(self, queries: Ints) -> Matched:
         """Return some of the queries."""
@@ -177,3 +183,23 @@ class Matched:
     def sum(self, values: Floats) -> Floats:
         """Add up the values of the common items of each query."""
         return sums_of(values, self.starts)
+
+    def sum_by_depth(self, values: Floats) -> Floats:
+        """Add up, for each query, the values of the depths of its common items.
+
+        Some queries at a time, in two threads.
+        """
+        groups, depths = groups_of(self.starts, _TOGETHER), self.depth
+        total = np.zeros(self.n_queries)
+
+        def work(some: slice) -> None:
+            for queries in groups[some]:
+                starts = self.starts[queries.start : queries.stop + 1]
+                depth = depths[starts[0] : starts[-1]]
+                # Every depth is in the table, which "clip" need not look for.
+                total[queries] = sums_of(
+                    values.take(depth, mode="clip"), starts - starts[0]
+                )
+
+        by_halves(work, len(groups), len(depths))
+        return total

@@ -75,7 +75,7 @@ def command(
     ]
     if verbose:
         say_how(sources)
-    lists = [lists_of(source) for source in sources]
+    lists = [lists_of(source, keyed=True) for source in sources]
     if len(runs) > 2:  # noqa: PLR2004
         by_name = dict(zip(names, lists, strict=True))
         matrices = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ def bounds(m: Matched, p: float, ties: Ties) -> Bounds:
     if (short < long).any():
         early = m.sum((m.depth <= np.repeat(short, m.count)).astype(np.float64))
     last = early / np.maximum(short, 1)
-    sums = _sums(scale, m.sum(scale.tail[m.depth]), last, m.count, long, short)
+    sums = _sums(scale, m.sum_by_depth(scale.tail), last, m.count, long, short)
     tied = np.flatnonzero(m.tied)
     if len(tied):
         of_tied = with_ties(m.take(tied), lambda _, depth: scale.power[depth], ties)
