@@ -62,3 +62,18 @@ def test_what_does_not_fit_is_refused() -> None:
         rk.online.side_by_side(offline, offline)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="offline must be what compare returns"):
         rk.online.side_by_side({}, outcome())  # type: ignore[arg-type]
+
+
+def test_a_comparison_with_another_baseline_is_refused() -> None:
+    runs = {"old": BAD, "A": BAD, "B": GOOD}
+    offline = rk.compare(JUDGED, runs, "RR", baseline="old")
+    with pytest.raises(
+        DataError, match="no pair of 'A' and 'B', since it compares all"
+    ):
+        rk.online.side_by_side(offline, outcome())
+
+    offline = rk.compare(JUDGED, runs, "RR", baseline="A")
+    assert rk.online.side_by_side(offline, outcome())["said"].to_list() == [
+        "offline",
+        "online",
+    ]

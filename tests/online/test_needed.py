@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import rankine as rk
+from rankine._online.needed import UsersNeeded
 
 
 def needed(y: Any, **options: Any) -> Any:
@@ -156,3 +157,23 @@ def test_days_of_a_test_and_of_an_accumulator_are_those_of_the_log() -> None:
     assert of_test.users is not None
     assert of_test.days == 4 + math.ceil((of_test.users - 180) / 35)
     assert rk.online.users_needed(parts, effect=0.05)[0].per_day == (40 + 30) / 2
+
+
+@pytest.mark.parametrize(
+    ("needed", "sentence"),
+    [
+        ((5000, 2, 4012.5), ("m: 5,000 users to find 0.05, which takes 2 days at 4,012"
+         " new ones a day")),
+        ((7, 3, 0.25), ("m: 7 users to find 0.05, which takes 3 days at 0.25 new ones a"
+         " day")),
+        ((7, 3, 0.0), "m: 7 users to find 0.05, who came within 3 days of the log"),
+    ],
+)  # fmt: skip
+def test_sentences_have_plain_numbers(
+    needed: tuple[int, int, float], sentence: str
+) -> None:
+    users, days, per_day = needed
+    record = UsersNeeded("m", None, 0.5, 0.05, users, days=days, per_day=per_day)
+
+    assert str(record) == sentence
+    assert "find 20,000" in str(record._replace(effect=20_000.0))

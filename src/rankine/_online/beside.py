@@ -29,7 +29,8 @@ def side_by_side(offline: Comparison, online: ABTest) -> pl.DataFrame:
         control_value, value, difference, low, high, p (corrected) and verdict.
 
     Raises:
-        DataError: a variant of the test has no ranking of its name.
+        DataError: a variant of the test has no ranking of its name, or the comparison
+            was made with a baseline, and has no pair of the control and the variant.
 
     Examples:
         >>> import polars as pl
@@ -84,6 +85,15 @@ def side_by_side(offline: Comparison, online: ABTest) -> pl.DataFrame:
         for row in offline.pairwise.iter_rows(named=True)
         if control in (row["a"], row["b"]) and {row["a"], row["b"]} & {*variants}
     ]
+    paired = {variant for _, _, variant, *_ in rows}
+    for name in variants:
+        if name not in paired:
+            msg = (
+                f"the comparison has no pair of {control!r} and {name!r}, since it "
+                "compares all with one baseline; leave baseline out, or make it "
+                f"{control!r}"
+            )
+            raise DataError(msg)
     said = effects.select(
         pl.lit("online").alias("said"), "metric", "variant", "control_value", "value",
         "difference", "low", "high", pl.col("p_corrected").alias("p"), "verdict",

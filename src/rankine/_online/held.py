@@ -234,7 +234,7 @@ class Held(Kept):
     # Others
 
     def merge(self, other: Held) -> None:
-        """Add what another has read."""
+        """Add what another has read; where that is refused, all is as it was."""
         mine = self.rules, self.by, self.segment, self.daily, self.in_order
         if mine != (other.rules, other.by, other.segment, other.daily, other.in_order):
             msg = "these were made with other arguments, and cannot be merged"
@@ -249,16 +249,19 @@ class Held(Kept):
         other._refuse_broken()
         if other.has is None:
             return
-        self._same_columns(other.has, other.clock, other.currency)
-        self.broken = True  # until all of it is counted
-        self.has, self.kinds = other.has, self.kinds | other.kinds
-        self.words, self.fine = self.words | other.words, self.fine or other.fine
-        self.n_read += other.n_read
-        increase(self.remarks, other.remarks)
-        increase(self.read, other.read)
-        self.notes |= other.notes
-        self._join(other)
-        self.broken = False
+        saved = self._saved()
+        try:
+            self._same_columns(other.has, other.clock, other.currency)
+            self.has, self.kinds = other.has, self.kinds | other.kinds
+            self.words, self.fine = self.words | other.words, self.fine or other.fine
+            self.n_read += other.n_read
+            increase(self.remarks, other.remarks)
+            increase(self.read, other.read)
+            self.notes |= other.notes
+            self._join(other)
+        except BaseException:
+            vars(self).update(saved)
+            raise
 
     def _join(self, other: Held) -> None:
         """Take the events and the sums of another, under the numbers of this one."""
@@ -269,6 +272,7 @@ class Held(Kept):
         if other.sessions.n:
             session = np.append(session, self.sessions.of(other.sessions.ids) + 1)
         self._grow()
+        self._late_of(other, number)
         theirs = [times[: len(number)] for times in (other.begun, other.ended)]
         begun, ended = (
             np.full_like(self.begun, NEVER),

@@ -88,6 +88,7 @@ class Kept:
         self.until: int | None = None
         self.newest = self.latest = LONG_AGO
         self.current: int | None = None
+        self.came: AnyArray = np.zeros(0, np.int64)
         self.last: AnyArray = np.zeros(0, np.int64)
         self.exposed: AnyArray = np.zeros(0, np.int64)
         self.edge: AnyArray = np.zeros(0, np.int64)
@@ -143,7 +144,11 @@ class Kept:
     def _late(self, user: AnyArray, time: AnyArray, *, in_time: bool) -> int:
         """Count the events that are earlier than the one before of the same user."""
         self.last, late = grown(self.last, self.people.n, LONG_AGO), 0
+        self.came = grown(self.came, self.people.n, NEVER)
         new = changes(user)
+        firsts = np.flatnonzero(new)
+        firsts = firsts[self.came[user[firsts]] == NEVER]
+        self.came[user[firsts]] = time[firsts]
         if not in_time:
             before = np.where(new, self.last[user], np.roll(time, 1))
             late = int(np.count_nonzero(time < before))
@@ -151,6 +156,24 @@ class Kept:
         self.last[user[lasts]] = time[lasts]
         self.newest = max(self.newest, int(time[lasts].max()))
         return late
+
+    def _late_of(self, other: Kept, number: AnyArray) -> None:
+        """Count users whose first event of another came after a later one here."""
+        n, known = self.people.n, len(other.last[: len(number)])
+        self.last = grown(self.last, n, LONG_AGO)
+        self.came = grown(self.came, n, NEVER)
+        user, came, last = number[:known], other.came[:known], other.last[:known]
+        seen = last > LONG_AGO
+        user, came, last = user[seen], came[seen], last[seen]
+        late = int(np.count_nonzero(came < self.last[user]))
+        increase(self.remarks, {_LATE: late})
+        self.came[user] = np.where(self.came[user] == NEVER, came, self.came[user])
+        self.last[user] = last
+        self.newest = max(self.newest, other.newest)
+
+    def _saved(self) -> dict[str, Any]:
+        """Return all that there is, so that it can be as it was."""
+        return {name: _copied(value) for name, value in vars(self).items()}
 
     # What is known of users
 
@@ -285,6 +308,7 @@ class Kept:
         if n and not self.fine:
             self.notes[COARSE] = None
             return frame
+        self.notes.pop(COARSE, None)  # a later part has times of day
         increase(self.read, again_of(n))
         return frame.filter(~again) if n else frame
 
@@ -300,7 +324,7 @@ class Kept:
                 [pl.Series([None], dtype=self.sessions.ids.dtype), self.sessions.ids]
             )
             columns.append(texts[twice["session"]].alias("session id"))
-        order = ["user id", "time", "session id", "fact", "value", "cost"]
+        order = ["time", "user id", "session id", "fact", "value", "cost"]
         twice = twice.with_columns(columns)
         twice = twice.sort([name for name in order if name in twice.columns])
         once = twice.unique("same", keep="first", maintain_order=True)
@@ -308,6 +332,15 @@ class Kept:
         kept = ~again.to_numpy()
         kept[once["row"].to_numpy()] = True
         return frame.filter(kept)
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of what is changed in place; columns never are."""
+    if isinstance(value, dict):
+        return {name: _copied(each) for name, each in value.items()}
+    if isinstance(value, (list, np.ndarray, Numbers, Labels)):
+        return value.copy()
+    return value
 
 
 def _current(user: AnyArray, by_number: AnyArray) -> int | None:

@@ -50,13 +50,28 @@ class UsersNeeded(NamedTuple):
         name = self.metric if self.variant is None else f"{self.metric}, {self.variant}"
         if self.users is None:
             return f"{name}: {self.note}"
-        said = f"{name}: {count(self.users, 'user')} to find {self.effect:.4g}"
+        said = f"{name}: {count(self.users, 'user')} to find {_written(self.effect, 4)}"
         if self.per_day is None:
             return said
         if self.days is None:
             return f"{said}; nobody new came in the second half of the log"
-        rate = f"at {self.per_day:,.3g} new ones a day"
-        return f"{said}, which takes {count(self.days, 'day')} {rate}"
+        days = count(self.days, "day")
+        if self.per_day == 0:
+            return f"{said}, who came within {days} of the log"
+        return (
+            f"{said}, which takes {days} at {_written(self.per_day, 3)} new ones a day"
+        )
+
+
+def _written(number: float, digits: int) -> str:
+    """Return a number with so many digits, or all of those before the point.
+
+    >>> _written(4012.5, 3), _written(0.0523, 3)
+    ('4,012', '0.0523')
+    """
+    if number >= 10 ** (digits - 1):
+        return f"{number:,.0f}"
+    return f"{number:.{digits}g}"
 
 
 def users_needed(

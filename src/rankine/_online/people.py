@@ -60,6 +60,13 @@ class Numbers:
         self._places: AnyArray | None = np.zeros(0, np.int32)
         self.n = 0
 
+    def copy(self) -> Numbers:
+        """Return the same, which others may add to."""
+        other = Numbers()
+        other._parts, other.n = [*self._parts], self.n
+        other._places = None if self._places is None else self._places.copy()
+        return other
+
     @property
     def ids(self) -> pl.Series:
         """All ids, by their numbers."""
@@ -141,6 +148,13 @@ class Labels:
         self.first: AnyArray = np.zeros(0, np.int32)
         self.seen: AnyArray = np.zeros(0, np.int64)
         self.others: list[pl.DataFrame] = []
+
+    def copy(self) -> Labels:
+        """Return the same, which others may add to."""
+        other = Labels()
+        other.texts, other.others = self.texts.copy(), [*self.others]
+        other.first, other.seen = self.first.copy(), self.seen.copy()
+        return other
 
     def of(self, column: pl.Series) -> AnyArray:
         """Return the numbers of groups, 0 where there is none."""
