@@ -35,8 +35,8 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
         help="Which column is the time, user, session, variant, event, page, item, "
-        "position, query, value, cost or id: its name, or its number from 1; - if "
-        "there is none; repeatable.",
+        "position, query, value, cost, currency or id: its name, or its number from "
+        "1; - if there is none; repeatable.",
     ),
     click.option(
         "--kind", "kinds", multiple=True, callback=pairs, metavar="WORD=KIND",
