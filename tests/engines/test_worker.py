@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._engines.asked import by_scores, opened
 from rankine._engines.findings import refuse
-from rankine._engines.queries import JUDGED, LISTED, Work
 from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.work import JUDGED, LISTED, Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
@@ -42,6 +42,7 @@ METRICS_BY_RULE = {
     "sklearn": ["nDCG@3", "AP", "RR"],
 }
 PAIR: Any = SimpleNamespace(
+    judged=True,
     qrels=SimpleNamespace(scored=True, empty=SimpleNamespace(column="grade")),
     run=SimpleNamespace(
         scored=True, empty=SimpleNamespace(column="score", ranked=False)

@@ -105,6 +105,9 @@ def main(folder: str) -> None:
     rankine.spark.ship(spark)
     ev = rankine.spark.evaluate(qrels, run, METRICS)
     seen["shipped"] = ev.mean
+    seen["lists"] = refused(
+        lambda: rankine.spark.evaluate(qrels, run, "Coverage@5", catalog=1000)
+    )
     values = {row.query: row.asDict() for row in ev.per_query.collect()}
     in_memory = {row["query"]: row for row in memory.per_query.to_dicts()}
     seen["per_query"] = values == in_memory

@@ -40,6 +40,10 @@ def test_bare_executors_and_one_that_is_killed(tmp_path: Path) -> None:
         "rankine.spark.ship(spark) first"
     )
     assert seen["shipped"] == seen["memory"]
+    assert seen["lists"] == (
+        "Coverage@5 is a metric of lists, which needs polars on the executors; install "
+        "it there"
+    )
     assert seen["per_query"] is True
     assert seen["running"] is True
     assert seen["killed"] == seen["memory"]

@@ -35,7 +35,7 @@ def frames(
         ("AP", {"keep": 3}, f"items are not kept on Spark; {MEMORY}"),
         ("AP", {"lenent": True}, "evaluate has no option 'lenent'; did you mean 'lenient'?"),
         ("AP", {"engine": "stream"}, "rankine.spark.evaluate always runs on Spark; leave out engine="),
-        ("ILD", {}, f"ILD looks at the items of all lists, which stay on Spark; {MEMORY}"),
+        ("ILD", {}, "ILD needs features of the items; give items= or --items"),
         ("AP", {"partitions": 0}, "partitions must be an integer of at least 1, got 0"),
         ("AP", {"sequence": "at"}, "run has no column 'at', which sequence= names; it has query, item, score"),
         ("AP", {"sequence": "item"}, "run: the column 'item', which sequence= names, is of type string; it must hold numbers or times"),

@@ -43,8 +43,9 @@ def data(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
     judged = draw(st.dictionaries(pair, st.sampled_from([0.0, 1.0, 2.0]), min_size=1))
     score = st.sampled_from([0.5, 0.5000000001, 1.0, 2.0, -0.0, 0.0, float("-inf")])
     listed = draw(st.lists(st.tuples(pair, score), min_size=1, max_size=30))
-    qrels = [(*where, grade) for where, grade in judged.items()]
-    return qrels, [(*where, number) for where, number in listed]
+    # Sorted, as notes name the first queries.
+    qrels = [(*where, grade) for where, grade in sorted(judged.items())]
+    return qrels, [(*where, number) for where, number in sorted(listed)]
 
 
 @settings(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.tools import TOOLS
-from rankine._engines.frames import Top
-from rankine._engines.queries import JUDGED, LISTED, ROLES
+from rankine._engines.frames import Top, is_spark
+from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._join.ranks import Order
+from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.options import Options
     from rankine._evaluate.plan import Group, Plan
+    from rankine._metrics.metric import Metric
 
 IN_MEMORY = "use rankine.evaluate, which has all data at hand"
 _BY_ROWS = {
@@ -35,17 +37,17 @@ _BY_ROWS = {
 """Choices of a convention for which rows need an order, which frames do not have."""
 
 
-def check_metrics(job: Job) -> None:
+def check_metrics(job: Job, *, judged: bool) -> None:
     """Refuse metrics that cannot be computed bucket by bucket."""
-    listed = [group.members[0][0] for group in job.plan.groups if group.lists]
-    if listed:
-        metric = job.plan.asked[listed[0]]
-        msg = (
-            f"{metric} looks at the items of all lists, which stay on Spark; "
-            f"{IN_MEMORY}"
-        )
-        raise ParameterError(msg)
-    job.check()
+    job.check(judged=judged)
+    options = job.options
+    for name in ("train", "items", "reference", "catalog"):
+        if is_spark(getattr(options, name)):
+            msg = (
+                f"{name} is a Spark DataFrame, and every executor needs all of it; "
+                f"give it in memory, as {name}.toPandas() does"
+            )
+            raise ParameterError(msg)
     for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         across = bound.across
         if metric.fact.origin is not None:
@@ -57,6 +59,21 @@ def check_metrics(job: Job) -> None:
                 todo = f"write {metric(**{across.parameter: across.instead})}"
             msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
             raise ParameterError(msg)
+        if isinstance(bound, ListMetric):
+            _check_lists(metric, bound, given=options.given)
+
+
+def _check_lists(metric: Metric, bound: Metric, *, given: AbstractSet[str]) -> None:
+    """Refuse metrics of lists that need more than rows of query, item and number."""
+    if bound.get("sample") is not None:
+        msg = f"{metric} draws from all lists, which stay on Spark; {IN_MEMORY}"
+        raise ParameterError(msg)
+    if "subtopics" in bound.needs and "items" not in given:
+        msg = (
+            f"{metric} needs the topics of items on Spark, where judgements of "
+            f"subtopics are not read; give items=, or {IN_MEMORY}"
+        )
+        raise ParameterError(msg)
 
 
 def by_scores(plan: Plan, pair: Pair) -> Plan:
@@ -78,7 +95,8 @@ def top_of(plan: Plan, pair: Pair, options: Options) -> Top | None:
     # A row that is dropped later must not take the place of another; and where rows
     # have an order, all of them are compared with it.
     drops = options.lenient or any(order.duplicates == "last" for order in orders)
-    if drops or pair.sequence is not None:
+    lists = any(group.lists for group in plan.groups)
+    if drops or lists or pair.sequence is not None:
         return None
     depth = options.depth or _deepest(plan, pair, orders)
     return None if depth is None else Top(depth, min(order.bits for order in orders))

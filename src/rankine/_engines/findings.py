@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rankine._base.text import RANK_LAST, Counted, count
 from rankine._conventions.convention import BY_RANK
-from rankine._engines.queries import JUDGED, LISTED, ROLES
+from rankine._engines.work import JUDGED, LISTED, ROLES
+from rankine._evaluate.batches.evaluations import reads_judged_queries
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated
 from rankine._io.sources import no_judgements, no_rows
 from rankine._join.aligned import no_overlap
@@ -34,8 +35,11 @@ def refuse(state: State, job: Job, pair: Pair) -> None:
     if state.problems:
         raise min(state.problems, key=str)
     _refuse_values(state, job, pair)
-    _refuse_nothing(state, job.options.name or "run")
-    _refuse_queries(state, job.plan.groups[0].rule)
+    _refuse_nothing(state, job.options.name or "run", judged=pair.judged)
+    if pair.judged and any(reads_judged_queries(group) for group in job.plan.groups):
+        _refuse_apart(state)
+    if job.plan.judged:
+        _refuse_queries(state, job.plan.judged[0].rule)
     for group in job.plan.groups:
         for number, metric, rule in group.members:
             sums = state.sums[number]
@@ -73,10 +77,10 @@ def _refuse_places(state: State, pair: Pair) -> None:
             raise DataError(msg)
 
 
-def _refuse_nothing(state: State, name: str) -> None:
+def _refuse_nothing(state: State, name: str, *, judged: bool) -> None:
     """Refuse judgements or a run without rows."""
     counts, run = state.counts, ROLES[LISTED]
-    if not counts[ROLES[JUDGED], "rows"]:
+    if judged and not counts[ROLES[JUDGED], "rows"]:
         raise no_judgements(ROLES[JUDGED])
     if counts[run, "rows"] > counts[run, "item"]:
         return
@@ -86,11 +90,16 @@ def _refuse_nothing(state: State, name: str) -> None:
     raise no_rows(name)
 
 
+def _refuse_apart(state: State) -> None:
+    """Refuse judgements and a run if no query has both."""
+    n_judged = state.counts[ROLES[JUDGED], "queries"]
+    if n_judged and state.alone_ids and not state.shared:
+        raise no_overlap(n_judged, state.judged_ids, state.alone_ids)
+
+
 def _refuse_queries(state: State, rule: Convention) -> None:
     """Refuse what the convention refuses of all queries together."""
     seen, n_judged = state.seen, state.counts[ROLES[JUDGED], "queries"]
-    if seen.missing == n_judged and state.alone_ids:
-        raise no_overlap(n_judged, seen.missing_ids, state.alone_ids)
     if seen.missing and rule.missing_run == "error":
         names = ", ".join(repr(query) for query in seen.missing_ids)
         more = ", ..." if seen.missing > len(seen.missing_ids) else ""
@@ -137,7 +146,8 @@ def _refuse_values(state: State, job: Job, pair: Pair) -> None:
 
 def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
     """Return what is doubtful of the data."""
-    doubts = doubts_of(Truth(pair.qrels.empty), pair.run.empty, job.plan.thresholds)
+    truth = Truth(pair.qrels.empty) if pair.judged else None
+    doubts = doubts_of(truth, pair.run.empty, job.plan.thresholds)
     grades = state.grades if doubts.thresholds else doubts.grades
     rises, falls = state.steps if pair.sequence else (0, False)
     return replace(doubts, grades=grades, rises=rises, falls=falls)
@@ -153,6 +163,8 @@ def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[s
             "items there are not seen"
         )
     for role, table in zip(ROLES, (pair.qrels, pair.run), strict=True):
+        if role == ROLES[JUDGED] and not _reads_judgements(plan, pair):
+            continue
         yield from table.empty.notes
         if table.how.lenient:
             yield from _dropped(role, table.scored, state)
@@ -160,9 +172,18 @@ def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[s
     n_dropped = state.counts[ROLES[LISTED], "dropped"]
     if n_dropped:
         yield repeats_left_out(n_dropped)
-    if plan.judged[0].rule.order in BY_RANK and not pair.run.empty.ranked:
+    by_rank = plan.judged and plan.judged[0].rule.order in BY_RANK
+    if by_rank and not pair.run.empty.ranked:
         by = "scores give" if pair.run.scored else "order gives"
         yield f"run has no rank column; its {by} the ranks"
+    if state.listing is not None:
+        yield from state.listing.notes()
+
+
+def _reads_judgements(plan: Plan, pair: Pair) -> bool:
+    """Say whether any metric looks at judgements."""
+    needs = (metric.needs for group in plan.groups for _, metric, _ in group.members)
+    return pair.judged and (bool(plan.judged) or any("judgements" in n for n in needs))
 
 
 def _dropped(role: str, scored: bool, state: State) -> Iterator[str]:  # noqa: FBT001

@@ -9,9 +9,10 @@ import polars as pl
 
 from rankine import _io as io
 from rankine._engines.jobs import refuse_stopped
-from rankine._engines.queries import JUDGED, LISTED, ROLES
+from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._io.columns import NAMES
 from rankine._io.frames import frame_part, resolved
+from rankine._io.sources import PLAIN
 from rankine._join.ids import as_first
 from rankine.errors import (
     ColumnNotFoundError,
@@ -241,6 +242,7 @@ class Pair:
         texts: the ids that must be the plain forms of ints: a part, and the side.
         notes: what there is to say about that.
         sequence: the column whose order is that of the rows, if there is one.
+        judged: whether there are judgements; if not, `qrels` has no rows.
     """
 
     qrels: Table
@@ -249,12 +251,20 @@ class Pair:
     texts: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
     sequence: str | None
+    judged: bool = True
 
     @staticmethod
     def of(qrels: Any, run: Any, job: Job, sequence: str | None) -> Pair:
         """Find the columns of both, before anything is computed."""
-        truth = Table.of(qrels, JUDGED, job.of_qrels, sequence)
+        judged = qrels is not None
+        if judged:
+            truth = Table.of(qrels, JUDGED, job.of_qrels, sequence)
         lists = Table.of(run, LISTED, job.of_run, sequence)
+        if not judged:
+            query, item = (lists.types[lists.part[key]] for key in ("query", "item"))
+            kind = f"query {query}, item {item}, grade double"
+            nobody = run.sparkSession.createDataFrame([], kind)
+            truth = Table.of(nobody, JUDGED, PLAIN, None)
         if sequence is not None and sequence not in lists.types:
             msg = (
                 f"run has no column {sequence!r}, which sequence= names; it has "
@@ -279,7 +289,7 @@ class Pair:
                 texts.append((key, JUDGED if ours == "text" else LISTED))
                 _, said = as_first(_EXAMPLES[ours], _EXAMPLES[theirs], key, ROLES)
                 notes += said
-        return Pair(truth, lists, kinds, tuple(texts), tuple(notes), sequence)
+        return Pair(truth, lists, kinds, tuple(texts), tuple(notes), sequence, judged)
 
     def rows(self, n_partitions: int | None, top: Top | None) -> Any:
         """Return the rows of both, those of a query together.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,97 +11,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rankine._conventions.tools import TOOLS
+from rankine._engines.ranked import Lists, Rows, repeats
 from rankine._engines.state import State, Sums
+from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._evaluate.notes import ranking_metrics, seen_in
 from rankine._evaluate.summary import summarize
 from rankine._evaluate.warnings import cautions_of
-from rankine._join.aligned import SHOWN, apply, cut, joined
-from rankine._join.ranks import Order, check_ranks, compare, refuse_same_ranks
-from rankine._tables.judged import Judged
+from rankine._join.aligned import SHOWN, Aligned, apply, cut
+from rankine._join.ranks import Order
 from rankine._tables.pool import Pool
-from rankine._tables.segments import position, starts_of
-from rankine.errors import DataError, DuplicateItemError, RankineError
+from rankine._tables.segments import starts_of
+from rankine.errors import (
+    DataError,
+    DuplicateItemError,
+    MissingExtraError,
+    RankineError,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
-    from rankine._evaluate.plan import Plan
+    from rankine._base.arrays import AnyArray, Ints
+    from rankine._engines.work import Work
     from rankine._evaluate.summary import Summary
-    from rankine._join.aligned import Aligned
+    from rankine._join.context import Listed
 
-JUDGED, LISTED = 0, 1
-"""What a row is: a judgement, or an item of a list."""
-ROLES = ("qrels", "run")
 PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
-ROWS = 1 << 18
-"""Rows that are evaluated together, which take about 50 MB."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """What executors are told.
-
-    Attributes:
-        version: of the package on the driver.
-        plan: what is to be computed, with nothing refused, rounded or missed yet.
-        depth: the number of items of each list that are kept.
-        scored: whether the run has scores or ranks.
-        ranked: whether these are ranks.
-        lenient: whether repeated items are dropped and counted.
-        texts: ids that must be the plain forms of ints: a part, and the side.
-        places: whose rows must have a place each, and no two of a query the same:
-            a side, and the column of the places.
-        n_rows: how many rows are evaluated together.
-    """
-
-    version: str
-    plan: Plan
-    depth: int | None
-    scored: bool
-    ranked: bool
-    lenient: bool
-    texts: tuple[tuple[str, int], ...] = ()
-    places: tuple[tuple[int, str], ...] = ()
-    n_rows: int = ROWS
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Judgements or items of lists, query by query.
-
-    Attributes:
-        query, item: the numbers of their ids.
-        value: grades or scores, None where the order is the rank.
-    """
-
-    query: Ints
-    item: Ints
-    value: Floats | None
-
-    def take(self, rows: Ints | Bools) -> _Rows:
-        value = None if self.value is None else self.value[rows]
-        return _Rows(self.query[rows], self.item[rows], value)
-
-
-@dataclass(frozen=True)
-class _Where:
-    """Says in messages where rows are: a cluster has no line numbers."""
-
-    frame: dict[str, _Column]
-    name: str = ROLES[LISTED]
-
-    def where(self, _: int) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
-class _Column:
-    ids: Any
-    number: Ints
-
-    def __getitem__(self, row: int) -> Any:
-        return self.ids[int(self.number[row])].as_py()
 
 
 class Queries:
@@ -128,7 +62,7 @@ class Queries:
             if valued:
                 counts[role, "missing"] += int(np.count_nonzero(known & absent))
             sides.append(
-                _Rows(query[known], item[known], number[known] if valued else None)
+                Rows(query[known], item[known], number[known] if valued else None)
             )
         self.judged, self.listed = sides
         for side, column in work.places:
@@ -162,7 +96,7 @@ class Queries:
         """
         query = (self.judged, self.listed)[side].query
         same = pc.equal(place[1:], place[:-1]).fill_null(False)
-        rows = np.flatnonzero(same.to_numpy() & _repeats(query))
+        rows = np.flatnonzero(same.to_numpy() & repeats(query))
         if len(rows):
             row = int(rows[0])
             msg = (
@@ -191,34 +125,90 @@ class Queries:
 
     def evaluated(self) -> tuple[State, Any]:
         """Return what was seen of the queries, and the values of each."""
-        work, plan = self.work, self.work.plan
+        plan = self.work.plan
         state = State([Sums() for _ in plan.asked], self.counts)
         self._check_values(state)
         judged, listed = self._once(self.judged, JUDGED), self.listed
-        if work.lenient:
+        if self.work.lenient:
             listed = self._once(listed, LISTED)
-        tables = []
-        by_order = self._matched(judged, listed)
         by_number: dict[int, Summary] = {}
-        state.alone_ids = tuple(next(iter(by_order.values())).extra[:SHOWN])
+        tables = self._tables(state, judged, listed, by_number)
+        for group, table in zip(plan.groups, tables, strict=True):
+            for number, metric, _ in group.members:
+                if not metric.fact.of_all:
+                    sums = Sums.of(by_number[number], list(table.ids))
+                    state.sums[number] = sums
+        state.n_queries = len(tables[0].ids)
+        if plan.judged:
+            first = next(table for table in tables if isinstance(table, Aligned))
+            state.seen = seen_in(first, ranking_metrics(plan))
+        self._see_both(state, judged, listed)
+        state.steps = max(table.steps() for table in tables)
+        if plan.preset is not None:
+            state.cautions = self._cautions(tables)
+        return state, self._frame(tables, by_number)
+
+    def _tables(
+        self,
+        state: State,
+        judged: Rows,
+        listed: Rows,
+        by_number: dict[int, Summary],
+    ) -> list[Any]:
+        """Return the table of each group; compute its metrics on the way."""
+        work, plan = self.work, self.work.plan
+        tables: list[Any] = []
+        by_order = self._matched(judged, listed) if plan.judged else {}
+        listings: Iterator[Listed] = iter(())
+        if len(plan.judged) < len(plan.groups):
+            listings = iter(self._listed(state, judged, listed, by_number))
         for group in plan.groups:
+            if group.lists:
+                tables.append(next(listings))
+                continue
             order = Order.of(group.rule, plan.rule)
             aligned = apply(by_order[order], group.rule, partial=True)
             if work.depth is not None:
                 aligned = cut(aligned, work.depth)
             tables.append(aligned)
             for number, metric, rule in group.members:
-                summary = summarize(metric, aligned.table, rule, aligned.ids)
-                by_number[number] = summary
-                state.sums[number] = Sums.of(summary, list(aligned.ids))
-        state.n_queries = len(tables[0].ids)
-        state.seen = seen_in(tables[0], ranking_metrics(plan))
-        state.steps = max(aligned.steps() for aligned in tables)
-        if plan.preset is not None:
-            state.cautions = self._cautions(tables)
-        return state, self._frame(tables, by_number)
+                by_number[number] = summarize(metric, aligned.table, rule, aligned.ids)
+        return tables
 
-    def _cautions(self, tables: Sequence[Aligned]) -> tuple[Any, ...]:
+    def _listed(
+        self,
+        state: State,
+        judged: Rows,
+        listed: Rows,
+        by_number: dict[int, Summary],
+    ) -> list[Listed]:
+        """Evaluate metrics of lists, which need polars."""
+        try:
+            from rankine._engines.listed import listed_of  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            if error.name != "polars":
+                raise
+            group = next(group for group in self.work.plan.groups if group.lists)
+            metric = self.work.plan.asked[group.members[0][0]]
+            msg = (
+                f"{metric} is a metric of lists, which needs polars on the executors; "
+                "install it there"
+            )
+            raise MissingExtraError(msg) from None
+        state.listing, tables, summaries = listed_of(self, judged, listed)
+        by_number |= summaries
+        return tables
+
+    def _see_both(self, state: State, judged: Rows, listed: Rows) -> None:
+        """See who has judgements, who has a list, and whether anybody has both."""
+        ours, theirs = np.unique(judged.query), np.unique(listed.query)
+        both = np.isin(theirs, ours)
+        state.shared = bool(both.any())
+        state.judged_ids = tuple(self.ids[number] for number in ours[:SHOWN])
+        state.alone_ids = tuple(self.ids[number] for number in theirs[~both][:SHOWN])
+        self.counts[ROLES[JUDGED], "queries"] += len(ours)
+
+    def _cautions(self, tables: Sequence[Any]) -> tuple[Any, ...]:
         plan = self.work.plan
         given = any(group.rule.order == "given" for group in plan.groups)
         unsorted = max(table.unsorted for table in tables) if given else 0
@@ -230,7 +220,7 @@ class Queries:
         tool = TOOLS[plan.preset or ""]
         return tuple(cautions_of(tool, asked, unsorted))
 
-    def _frame(self, tables: Sequence[Aligned], by_number: dict[int, Summary]) -> Any:
+    def _frame(self, tables: Sequence[Any], by_number: dict[int, Summary]) -> Any:
         """Return query and values, a row per query that any metric looks at."""
         plan = self.work.plan
         ids = list(dict.fromkeys(query for table in tables for query in table.ids))
@@ -264,20 +254,20 @@ class Queries:
             self.counts[ROLES[LISTED], "nan"] += int(np.count_nonzero(odd))
             score[odd] = -np.inf
 
-    def _once(self, rows: _Rows, side: int) -> _Rows:
+    def _once(self, rows: Rows, side: int) -> Rows:
         """Return rows without repeated items, of which the largest value is kept."""
         key = rows.query * len(self.items) + rows.item
-        if not _repeats(np.sort(key)).any():
+        if not repeats(np.sort(key)).any():
             return rows
         value = np.zeros(len(key)) if rows.value is None else rows.value
         order = np.lexsort((-value, key))
-        again = np.flatnonzero(_repeats(key[order])) + 1
+        again = np.flatnonzero(repeats(key[order])) + 1
         if not self.work.lenient:
             raise self._twice(rows, int(order[again[0]]), side)
         self.counts[ROLES[side], "repeated"] += len(again)
         return rows.take(np.sort(np.delete(order, again)))
 
-    def _twice(self, rows: _Rows, row: int, side: int) -> RankineError:
+    def _twice(self, rows: Rows, row: int, side: int) -> RankineError:
         item = self.items[int(rows.item[row])].as_py()
         query = self.queries[int(rows.query[row])].as_py()
         verb, fate = (("is judged", "largest grade"), ("appears", "best"))[side]
@@ -287,7 +277,7 @@ class Queries:
         )
         return DuplicateItemError(msg)
 
-    def _matched(self, judged: _Rows, listed: _Rows) -> dict[Order, Aligned]:
+    def _matched(self, judged: Rows, listed: Rows) -> dict[Order, Aligned]:
         """Join judgements and lists, once for all orders."""
         plan = self.work.plan
         orders: dict[Order, bool] = {}
@@ -296,7 +286,6 @@ class Queries:
             orders[order] = orders.get(order, False) or group.keep_scores
         present = np.bincount(judged.query, minlength=len(self.queries))
         pool = Pool(starts_of(present[present > 0]), judged.value)  # type: ignore[arg-type]
-        self.counts[ROLES[JUDGED], "queries"] += pool.n_queries
         matched: dict[Order, Aligned] = {}
         plain = {
             order: orders[order] for order in orders if order.duplicates == "count"
@@ -304,137 +293,30 @@ class Queries:
         careful = {order: orders[order] for order in orders if order not in plain}
         last = self._last_rows(listed) if careful else None
         if last is None:
-            return _Lists(self, judged, listed, present > 0).matched(pool, orders)
+            return Lists(self, judged, listed, present > 0).matched(pool, orders)
         if any(order.duplicates == "error" for order in careful):
             raise self._twice(listed, last[1], LISTED)
         if plain:
-            matched |= _Lists(self, judged, listed, present > 0).matched(pool, plain)
+            matched |= Lists(self, judged, listed, present > 0).matched(pool, plain)
         self.counts[ROLES[LISTED], "dropped"] += len(listed.query) - len(last[0])
         shorter = listed.take(last[0])
-        return matched | _Lists(self, judged, shorter, present > 0).matched(
+        return matched | Lists(self, judged, shorter, present > 0).matched(
             pool, careful
         )
 
-    def _last_rows(self, rows: _Rows) -> tuple[Ints, int] | None:
+    def _last_rows(self, rows: Rows) -> tuple[Ints, int] | None:
         """Return the last row of each item, and one that repeats another, if any."""
         key = rows.query * len(self.items) + rows.item
-        if not _repeats(np.sort(key)).any():
+        if not repeats(np.sort(key)).any():
             return None
         order = np.argsort(key, kind="stable")
-        same = _repeats(key[order])
+        same = repeats(key[order])
         kept = np.sort(np.delete(order, np.flatnonzero(same)))
         return kept, int(order[int(same.argmax())])
 
-    def rank(self, listed: _Rows) -> None:
+    def rank(self, listed: Rows) -> None:
         """Say whose ids decide ties from now on."""
         self._ranked_items = listed.item
-
-
-class _Lists:
-    """Lists as they are compared, and the judged rows in them."""
-
-    def __init__(
-        self, queries: Queries, judged: _Rows, listed: _Rows, present: Bools
-    ) -> None:
-        self.queries, self.listed = queries, listed
-        number = np.cumsum(present) - 1
-        self.n_judged = int(np.count_nonzero(present))
-        of_list = listed.query[np.flatnonzero(np.diff(listed.query, prepend=-1))]
-        extra = of_list[~present[of_list]]
-        number[extra] = self.n_judged + np.arange(len(extra))
-        self.extra, self.number = extra, number[of_list]
-        counts = np.bincount(listed.query, minlength=len(present))[of_list]
-        self.starts = starts_of(counts)
-        self.judged_ids = np.flatnonzero(present)
-        width = len(queries.items)
-        known = judged.query * width + judged.item
-        order = np.argsort(known, kind="stable")
-        key, known = listed.query * width + listed.item, known[order]
-        place = np.minimum(np.searchsorted(known, key), max(len(known) - 1, 0))
-        same = known[place] == key if len(known) else np.zeros(len(key), dtype=bool)
-        self.row: Ints = np.flatnonzero(same)
-        self.pair: Ints = order[place[self.row]] if len(known) else self.row
-        self.group: Ints = np.searchsorted(self.starts, self.row, side="right") - 1
-
-    def matched(self, pool: Pool, orders: dict[Order, bool]) -> dict[Order, Aligned]:
-        """Return the joined table for each order."""
-        owner, work, starts = self.queries, self.queries.work, self.starts
-        owner.rank(self.listed)
-        by_place = all(order.by == "given" for order in orders)
-        score = None if by_place else self.listed.value
-        where = _Where(
-            {
-                "query": _Column(owner.queries, self.listed.query),
-                "item": _Column(owner.items, self.listed.item),
-            }
-        )
-        if score is not None and any(order.by == "rank_value" for order in orders):
-            check_ranks(where, score)  # type: ignore[arg-type]
-        compared = compare(score, starts, orders)
-        matched = {}
-        for order, keep_scores in orders.items():
-            values = compared[order.by, order.bits]
-            scores, row = values.scores, self.row
-            if order.by == "rank_value" and scores is not None:
-                refuse_same_ranks(where, scores, starts, None, self._query)  # type: ignore[arg-type]
-            above, tied, rank = values.ranks(
-                starts,
-                row,
-                self.group,
-                order,
-                owner._text_order,  # noqa: SLF001
-            )
-            length = np.zeros(self.n_judged + len(self.extra), dtype=np.int64)
-            length[self.number] = values.lengths(starts, order)
-            every = of_row = None
-            if keep_scores:
-                of_row = np.repeat(self.number, np.diff(starts))
-                every = -position(of_row).astype(float) if scores is None else scores
-                inside = of_row < self.n_judged
-                every, of_row = every[inside], of_row[inside]
-            table = Judged.of_pairs(
-                pool,
-                self.pair,
-                rank=rank,
-                above=above,
-                tied=tied,
-                score=-above.astype(np.float64) if scores is None else scores[row],
-                n_retrieved=length[: self.n_judged],
-                in_run=length[: self.n_judged] > 0,
-                scores=every,
-                score_query=of_row,
-            )
-            ids = owner.ids
-            matched[order] = joined(
-                table,
-                [ids[number] for number in self.judged_ids],
-                [ids[number] for number in self.extra],
-                length[self.n_judged :],
-                (),
-                repeats=True,
-                scored=order.by == "score" and scores is not None and not work.ranked,
-                unsorted=self._n_unsorted() if order.by == "given" else 0,
-                steps=values.steps.seen,
-            )
-        return matched
-
-    def _query(self, group: int) -> object:
-        return self.queries.ids[int(self.listed.query[self.starts[group]])]
-
-    def _n_unsorted(self) -> int:
-        """Count the lists in which a score rises."""
-        score = self.listed.value
-        if score is None:
-            return 0
-        rises = np.flatnonzero(score[1:] > score[:-1]) + 1
-        rises = rises[~np.isin(rises, self.starts)]
-        return len(np.unique(np.searchsorted(self.starts, rises, side="right")))
-
-
-def _repeats(ordered: Ints) -> Bools:
-    """Return which numbers come again right behind themselves."""
-    same: Bools = ordered[1:] == ordered[:-1]
-    return same
 
 
 def _numbered(column: Any) -> tuple[AnyArray, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,8 @@ from rankine._engines.asked import (
 from rankine._engines.findings import doubts_on, refuse, said_of
 from rankine._engines.frames import Pair, Top, quoted
 from rankine._engines.jobs import refuse_stopped, run_action, run_job
-from rankine._engines.queries import Work
 from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.work import Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
@@ -46,9 +47,6 @@ MOST = 50_000_000
 _REFUSED = {
     "keep": f"items are not kept on Spark; {IN_MEMORY}",
     "weights": f"queries have no weights on Spark; {IN_MEMORY}",
-    "items": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
-    "train": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
-    "reference": f"metrics of lists are not computed on Spark; {IN_MEMORY}",
     "engine": "rankine.spark.evaluate always runs on Spark; leave out engine=",
     "memory_limit": "Spark's own settings say how much memory executors have; leave "
     "out memory_limit=",
@@ -64,7 +62,10 @@ def evaluate(
     convention: str | Convention = "rankine",
     ties: str | None = None,
     rel: float | None = None,
-    catalog: int | None = None,
+    catalog: Any = None,
+    items: Any = None,
+    train: Any = None,
+    reference: Any = None,
     columns: Mapping[str, Any] | None = None,
     grades: Mapping[Any, float] | None = None,
     depth: int | None = None,
@@ -83,13 +84,19 @@ def evaluate(
     per partition, whatever the number of queries.
 
     Args:
-        qrels: the judgements, a row per query and item.
+        qrels: the judgements, a row per query and item; None if no metric needs them.
         run: the retrieved items, a row per query and item.
         metrics: names or metrics.
         convention: whose choices the numbers follow.
         ties: as in `rankine.evaluate`.
         rel: the smallest relevant grade, instead of the convention's.
-        catalog: number of items in the catalogue, for the metrics that need it.
+        catalog: number of items in the catalogue, or the items, for the metrics that
+            need it.
+        items: what is known of items, as in `rankine.evaluate`. This, `train` and
+            `reference` are for metrics of lists; they are in memory, not on Spark, and
+            every executor gets all of them.
+        train: the interactions that users had before.
+        reference: the lists of another recommender.
         columns: which column is what; recognised by their names if not given.
         grades: what each grade in words is worth.
         depth: use only the first items of each list; the other rows are dropped before
@@ -125,6 +132,9 @@ def evaluate(
         ties=ties,
         rel=rel,
         catalog=catalog,
+        items=items,
+        train=train,
+        reference=reference,
         columns=columns,
         grades=grades,
         depth=depth,
@@ -134,7 +144,7 @@ def evaluate(
         lenient=lenient,
     )
     job = prepare(metrics, options)
-    check_metrics(job)
+    check_metrics(job, judged=qrels is not None)
     pair = Pair.of(qrels, run, job, sequence)
     plan = by_scores(job.plan, pair)
     check_order(plan, pair)
@@ -152,6 +162,8 @@ def evaluate(
         lenient,
         pair.texts,
         places_of(plan, pair),
+        pair.judged,
+        _pickled(job),
     )
     top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
@@ -186,8 +198,10 @@ class SparkEvaluation(Evaluation):
         rules: dict[int, Convention] = {}
         for group in plan.groups:
             rules |= {number: rule for number, _, rule in group.members}
+        listing = state.listing
+        wholes = {} if listing is None else listing.wholes(plan, job.known)
         pooled = tuple(
-            Pooled(metric, rules[number], state.sums[number])
+            wholes.get(number) or Pooled(metric, rules[number], state.sums[number])
             for number, metric in enumerate(plan.bound)
         )
         tables = (_Counted(range(state.n_queries)),)
@@ -199,9 +213,9 @@ class SparkEvaluation(Evaluation):
         self._said = notes_of(
             plan,
             self.summaries,
-            state.seen,
+            state.seen if plan.judged else None,
             doubts=doubts,
-            catalogue=(),
+            catalogue=() if listing is None else listing.catalogue,
             said=said_of(plan, pair, state, top),
         )
         of_tool = (caution.told() for caution in state.cautions)
@@ -256,11 +270,14 @@ class SparkEvaluation(Evaluation):
             seed: of the random numbers; the same seed gives the same interval.
 
         Returns:
-            Low and high; nan with fewer than two queries.
+            Low and high; nan with fewer than two queries, and for a number of all lists
+            together.
         """
         label = self._label(metric)
         check_interval(confidence, method, n_resamples, seed)
         pooled: Any = self.summaries[label]
+        if pooled.metric.fact.of_all:
+            return Interval(math.nan, math.nan)
         if method == "t":
             return pooled.interval(confidence)  # type: ignore[no-any-return]
         if pooled.sums.parts is not None:
@@ -326,6 +343,16 @@ def _state_of(rows: Any, work: Work) -> State:
     for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
         state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
     return state
+
+
+def _pickled(job: Job) -> bytes | None:
+    """Return what metrics of lists must know, for executors that have polars."""
+    if len(job.plan.judged) == len(job.plan.groups):
+        return None
+    from pyspark import cloudpickle  # noqa: PLC0415 - an extra
+
+    pickled: bytes = cloudpickle.dumps(job.known)
+    return pickled
 
 
 def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:

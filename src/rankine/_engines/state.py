@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
+    from rankine._engines.listed import Listing
     from rankine._evaluate.summary import Summary
     from rankine._metrics.metric import Metric
     from rankine.errors import RankineError
@@ -219,7 +220,10 @@ class State:
         cautions: where numbers may not be those of a tool.
         steps: how often a score is above the one before it, and whether one is below.
         grades: the smallest and the largest grade.
-        alone_ids: the first few queries of the run that have no judgements.
+        judged_ids: the first few queries that have judgements.
+        alone_ids: the first few queries of the run that have none.
+        shared: whether any query has both judgements and a list.
+        listing: what lists show, where a metric of lists is asked for.
         fraction: the smallest grade with a fraction, if there is any.
         problems: why some data cannot be used.
     """
@@ -231,7 +235,10 @@ class State:
     cautions: tuple[Caution, ...] = ()
     steps: tuple[int, bool] = (0, False)
     grades: tuple[float, float] = (math.inf, -math.inf)
+    judged_ids: tuple[Any, ...] = ()
     alone_ids: tuple[Any, ...] = ()
+    shared: bool = False
+    listing: Listing | None = None
     fraction: float = math.inf
     problems: list[RankineError] = field(default_factory=list)
 
@@ -252,7 +259,13 @@ class State:
         self.steps = rises + other.steps[0], falls or other.steps[1]
         least, most = self.grades
         self.grades = min(least, other.grades[0]), max(most, other.grades[1])
+        self.judged_ids = first(self.judged_ids, other.judged_ids)
         self.alone_ids = first(self.alone_ids, other.alone_ids)
+        self.shared = self.shared or other.shared
+        if self.listing is None or other.listing is None:
+            self.listing = self.listing or other.listing
+        else:
+            self.listing += other.listing
         self.fraction = min(self.fraction, other.fraction)
         self.problems += other.problems
 

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 import rankine
 from rankine._base.limits import limited
-from rankine._engines.queries import ROLES, Queries, Work
+from rankine._engines.queries import Queries
 from rankine._engines.state import State, Sums
+from rankine._engines.work import ROLES, Work
 from rankine.errors import RankineError, UsageError
 
 if TYPE_CHECKING:

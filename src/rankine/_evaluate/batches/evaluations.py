@@ -253,7 +253,7 @@ class Evaluations(Total[_Part]):
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
         plan, part = self._plan, self.part
-        if any(_reads_judged_queries(group) for group in plan.groups):
+        if any(reads_judged_queries(group) for group in plan.groups):
             part.came.refuse_apart()
         weights = self._job.weights
         by_number: dict[int, Summary] = {}
@@ -349,7 +349,7 @@ def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
         raise DataError(msg)
 
 
-def _reads_judged_queries(group: Group) -> bool:
+def reads_judged_queries(group: Group) -> bool:
     """Say whether metrics look only at queries that have judgements."""
     if not group.lists:
         return True

@@ -1,0 +1,48 @@
+"""What executors are told, and the shape of the rows that they get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankine._evaluate.plan import Plan
+
+JUDGED, LISTED = 0, 1
+"""What a row is: a judgement, or an item of a list."""
+ROLES = ("qrels", "run")
+ROWS = 1 << 18
+"""Rows that are evaluated together, which take about 50 MB."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What executors are told.
+
+    Attributes:
+        version: of the package on the driver.
+        plan: what is to be computed, with nothing refused, rounded or missed yet.
+        depth: the number of items of each list that are kept.
+        scored: whether the run has scores or ranks.
+        ranked: whether these are ranks.
+        lenient: whether repeated items are dropped and counted.
+        texts: ids that must be the plain forms of ints: a part, and the side.
+        places: whose rows must have a place each, and no two of a query the same:
+            a side, and the column of the places.
+        judged: whether there are judgements.
+        known: what is known besides the lists, pickled, as it needs polars; None where
+            no metric of lists is asked for.
+        n_rows: how many rows are evaluated together.
+    """
+
+    version: str
+    plan: Plan
+    depth: int | None
+    scored: bool
+    ranked: bool
+    lenient: bool
+    texts: tuple[tuple[str, int], ...] = ()
+    places: tuple[tuple[int, str], ...] = ()
+    judged: bool = True
+    known: bytes | None = None
+    n_rows: int = ROWS
