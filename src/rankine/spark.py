@@ -12,6 +12,7 @@ from rankine.errors import MissingExtraError
 
 try:
     from rankine._engines.comparing import compare
+    from rankine._engines.events import accumulate, summarize
     from rankine._engines.shipped import ship
     from rankine._engines.spark import SparkEvaluation, evaluate
 except ModuleNotFoundError as error:
@@ -20,4 +21,11 @@ except ModuleNotFoundError as error:
     msg = "Spark needs pyarrow; install rankine-eval[spark]"
     raise MissingExtraError(msg) from None
 
-__all__ = ["SparkEvaluation", "compare", "evaluate", "ship"]
+__all__ = [
+    "SparkEvaluation",
+    "accumulate",
+    "compare",
+    "evaluate",
+    "ship",
+    "summarize",
+]

@@ -91,7 +91,7 @@ class Table:
             twice = next(x for x in frame.columns if frame.columns.count(x) > 1)
             msg = f"the column {twice!r} appears twice in {role}; give it once"
             raise FormatError(msg)
-        blank = pl.DataFrame({name: _blank(types[name]) for name in types})
+        blank = pl.DataFrame({name: blank_of(types[name]) for name in types})
         named = {*NAMES, *map(str, (how.columns or {}).values())}
         if sequence and sequence in types and sequence.casefold() not in named:
             blank = blank.drop(sequence)  # whose numbers are the places of rows
@@ -218,7 +218,7 @@ def quoted(name: str) -> str:
     return f"`{doubled}`"
 
 
-def _blank(kind: str) -> pl.Series:
+def blank_of(kind: str) -> pl.Series:
     """Return a column without rows, of the type that a reader would see."""
     dtype: Any = pl.Float64
     if kind in _INTS:

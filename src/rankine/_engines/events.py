@@ -1,0 +1,187 @@
+"""Logs of events on Spark: what users did is added up there, user by user."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+
+from rankine._base.checks import check_count
+from rankine._engines.frames import blank_of, functions, is_spark, quoted
+from rankine._engines.jobs import refuse_stopped, run_job
+from rankine._io.columns import known_columns, told_column
+from rankine._online.rules import COLUMNS
+from rankine._online.summary import Accumulator
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    RankineError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rankine._online.summary import Summary
+
+_NAME = "events"
+
+
+def accumulate(
+    events: Any,
+    metrics: Sequence[str] | None = None,
+    *,
+    by: str | None = "variant",
+    segment: str | None = None,
+    daily: bool = False,
+    confidence: float = 0.95,
+    partitions: int | None = None,
+    **rules: Any,
+) -> Accumulator:
+    """Read a log of events that is a Spark DataFrame.
+
+    Events are brought together by user, in one shuffle, and added up on executors,
+    which need polars for that. What comes back is what `rankine.online.Accumulator`
+    keeps of them, about a row of sums per user.
+
+    Args:
+        events: the log, classic or Connect.
+        metrics: as in `rankine.online.summarize`, and so are the others.
+        by: the column that tells groups of users apart.
+        segment: a second such column.
+        daily: whether each day has its row.
+        confidence: of the intervals.
+        partitions: how many parts the users are shared among; as many as Spark chooses
+            if not given. The events of a part must fit into memory there.
+        rules: as in `rankine.online.summarize`.
+
+    Returns:
+        An accumulator, whose ``result()`` is the summary, and which
+        `rankine.online.ab_test` takes in place of a log.
+
+    Raises:
+        UsageError: an option is not valid.
+        DataError: the events cannot be used.
+    """
+    options = {
+        "by": by,
+        "segment": segment,
+        "daily": daily,
+        "confidence": confidence,
+        **rules,
+    }
+    total = Accumulator(metrics, **options)
+    if partitions is not None:
+        check_count("partitions", partitions, least=1)
+    if not is_spark(events):
+        msg = (
+            f"{_NAME} must be a Spark DataFrame, got {type(events).__name__}; "
+            "rankine.online.summarize takes data in memory"
+        )
+        raise ParameterError(msg)
+    refuse_stopped(events.sparkSession, f"the Spark session of {_NAME}")
+    rows = _by_user(events, _user(events, metrics, options), partitions)
+    function = _function(pickle.dumps((metrics, options)))
+    problems: list[RankineError] = []
+    empty = True
+    for row in run_job(rows.mapInArrow(function, "state binary")):
+        part = pickle.loads(bytes(row.state))  # noqa: S301 - made by our own code
+        if isinstance(part, RankineError):
+            problems.append(part)
+        elif not problems:
+            total.merge(part)
+        empty = False
+    if problems:
+        raise min(problems, key=str)
+    if empty:
+        msg = f"{_NAME} has no events"
+        raise DataError(msg)
+    return total
+
+
+def summarize(
+    events: Any, metrics: Sequence[str] | None = None, **options: Any
+) -> Summary:
+    """Return the metrics of a log of events that is a Spark DataFrame.
+
+    The numbers are those of `rankine.online.summarize`.
+
+    Args:
+        events: the log.
+        metrics: as in `rankine.online.summarize`.
+        options: as in `accumulate`.
+
+    Returns:
+        As `rankine.online.summarize`.
+    """
+    return accumulate(events, metrics, **options).result()
+
+
+def _user(events: Any, metrics: Any, options: dict[str, Any]) -> str:
+    """Return the column of users; refuse a log that lacks columns, before a job."""
+    types = dict(events.dtypes)
+    blank = pl.DataFrame({name: blank_of(types[name]) for name in types})
+    try:
+        Accumulator(metrics, **options).update(blank)
+    except (ColumnNotFoundError, FormatError):
+        raise
+    except DataError:
+        pass  # of a log without rows, whose columns are as they should be
+    given = dict(options.get("columns") or {})
+    for part in ("user", "session"):
+        column = next(iter(known_columns([*types], part, COLUMNS)), None)
+        if part in given:
+            column = told_column([*types], given[part], _NAME)
+        if column is not None:
+            return column
+    msg = f"{_NAME} has no column of users"
+    raise ColumnNotFoundError(msg)
+
+
+def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
+    """Bring the events of a user together; those of nobody are spread by their rows."""
+    sql = functions()
+    user = sql.col(quoted(column)).cast("string")
+    plain = [quoted(name) for name, kind in events.dtypes if "map<" not in kind]
+    keys: list[Any] = [user, sql.when(user.isNull(), sql.xxhash64(*plain))]
+    if n_partitions is not None:
+        keys.insert(0, n_partitions)
+    return events.repartition(*keys)
+
+
+def _function(pickled: bytes) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return a function of batches that executors can run whether they have polars."""
+
+    def added(batches: Iterable[Any]) -> Iterator[Any]:
+        try:
+            from rankine._engines.events import added_up  # noqa: PLC0415 - elsewhere
+        except ModuleNotFoundError as error:
+            if error.name != "polars":
+                raise
+            msg = "events are added up with polars on the executors; install it there"
+            state: Any = MissingExtraError(msg)
+        else:
+            state = added_up(pickled, batches)
+        if state is not None:
+            yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+
+    return added
+
+
+def added_up(
+    pickled: bytes, batches: Iterable[Any]
+) -> Accumulator | RankineError | None:
+    """Add up the events of a part; None if there are none."""
+    tables = [batch for batch in batches if batch.num_rows]
+    if not tables:
+        return None
+    metrics, options = pickle.loads(pickled)  # noqa: S301 - made by our own code
+    frame: Any = pl.from_arrow(pa.Table.from_batches(tables))
+    try:
+        return Accumulator(metrics, **options).update(frame)
+    except RankineError as error:
+        return error  # as data: an exception would be tried again
