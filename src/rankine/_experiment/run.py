@@ -258,8 +258,8 @@ def _in_processes(
 ) -> None:
     for metric in planned.metrics:
         if metric.fact.origin is not None:
-            own = f"{metric} is your own metric, which other processes do not have"
-            msg = f"{own}; use jobs=1"
+            lacking = f"{metric} is your own metric, which other processes do not have"
+            msg = f"{lacking}; use jobs=1"
             raise ParameterError(msg)
     others = set(multiprocessing.active_children())
     # A process that was forked while polars has threads would wait for ever.
