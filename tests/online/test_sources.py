@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,14 @@ def sqlite(tmp_path: Path) -> Path:
 
 def same(found: pl.DataFrame) -> None:
     assert_frame_equal(found, WHOLE, check_exact=True)
+
+
+def test_a_query_may_be_forgotten_in_another_thread(sqlite: Path) -> None:
+    queries = [rk.online.from_sql(sqlite, ALL)]
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(queries.clear).result()  # warns if it cannot be closed there
+
+    assert not queries
 
 
 @pytest.mark.parametrize("batch_rows", [97, 100_000])

@@ -194,7 +194,9 @@ def _opened(path: Path) -> Any:
         raise FormatError(msg)
     try:
         if kind == "sqlite":
-            return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            uri = f"{path.absolute().as_uri()}?mode=ro"
+            # Whichever thread collects garbage may close it.
+            return sqlite3.connect(uri, uri=True, check_same_thread=False)
         return _driver("duckdb", "DuckDB").connect(str(path), read_only=True)
     except Exception as error:
         if not _of_driver(error):

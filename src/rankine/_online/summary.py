@@ -168,7 +168,10 @@ class Accumulator:
         return self
 
     def merge(self, other: Accumulator) -> Self:
-        """Add what another one has read; it must have been made alike."""
+        """Add what another one has read; it must have been made alike.
+
+        Where that is refused, both are as they were.
+        """
         given: object = other
         if not isinstance(given, Accumulator):
             msg = f"merge takes an Accumulator, got {kind_of(other)}"
