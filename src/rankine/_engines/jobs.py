@@ -6,7 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rankine import errors
-from rankine.errors import DataError, MissingExtraError, RankineError, UsageError
+from rankine.errors import (
+    DataError,
+    FormatError,
+    MissingExtraError,
+    RankineError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +20,25 @@ if TYPE_CHECKING:
 _OURS = re.compile(r"rankine\.errors\.(\w+): ([^\n]*)")
 _MODULE = re.compile(r"No module named '([\w.]+)'")
 _CAUSE = re.compile(
-    r"^\s*(?:Caused by: )?[\w.$]*(?:Error|Exception): ([^\n]+)", re.MULTILINE
+    r"^[\s:]*(?:Caused by: )?[\w.$]*(?:Error|Exception): ([^\n]+)", re.MULTILINE
 )
+_FILE = re.compile(r"while reading file (?:file:/*(?=/))?(\S+?)\.?(?=\s|$)")
+_WITHIN = re.compile(r"[\w.$]+(?:Error|Exception): ")
+
+_FAULTS = {
+    "spark.driver.maxResultSize": "what comes back is more than the driver may take; "
+    "raise spark.driver.maxResultSize, or leave values per query on Spark",
+    "Java heap space": "there is no memory left for Spark; raise spark.driver.memory "
+    "or spark.executor.memory, or share queries among more partitions",
+    "Python worker exited unexpectedly": "a Python worker ended before its work was "
+    "done, as where memory runs out; give executors more memory with "
+    "spark.executor.memoryOverhead, or share queries among more partitions",
+    "ExecutorLostFailure": "an executor was lost, as often as Spark tries; its log "
+    "says why, and spark.task.maxFailures how often that is",
+    "No space left on device": "a disk of an executor is full; spark.local.dir says "
+    "where it keeps what is shuffled",
+}
+"""What Spark says of a fault -> what it means, and what to do."""
 
 
 def refuse_stopped(session: Any, whose: str) -> None:
@@ -59,7 +82,13 @@ def in_one_sentence(text: str) -> RankineError:
         if package == errors.__name__.split(".")[0]:
             todo = "install it there, or call rankine.spark.ship(spark) first"
         return MissingExtraError(f"the executors have no {package}; {todo}")
+    for words, meaning in _FAULTS.items():
+        if words in text:
+            return DataError(meaning)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = _CAUSE.findall(text)
     said = causes[-1] if causes else lines[0] if lines else "no reason given"
+    said, file = _WITHIN.split(said)[-1], _FILE.search(text)
+    if file:
+        return FormatError(f"{file[1]}: Spark cannot read it ({said})")
     return DataError(f"Spark could not do it: {said}")

@@ -1,0 +1,71 @@
+"""What Spark says in a page is told in one sentence."""
+
+# ruff: noqa: E501 - messages stand on one line, as the user sees them
+from __future__ import annotations
+
+import pytest
+
+from rankine._engines.jobs import in_one_sentence
+from rankine.errors import DataError, DuplicateItemError, FormatError, MissingExtraError
+
+ABORTED = "An error occurred while calling o88.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to stage failure: {}\n\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3039)\n"
+LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 in stage 1.0 (TID 9) (10.0.0.7 executor 4): "
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message"),
+    [
+        (
+            "Total size of serialized results of 2 tasks (80.0 KiB) is bigger than spark.driver.maxResultSize (64.0 KiB)",
+            DataError,
+            "what comes back is more than the driver may take; raise spark.driver.maxResultSize, or leave values per query on Spark",
+        ),
+        (
+            f"{LOST}ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Command exited with code 137",
+            DataError,
+            "an executor was lost, as often as Spark tries; its log says why, and spark.task.maxFailures how often that is",
+        ),
+        (
+            f"{LOST}org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
+            DataError,
+            "a Python worker ended before its work was done, as where memory runs out; give executors more memory with spark.executor.memoryOverhead, or share queries among more partitions",
+        ),
+        (
+            f"{LOST}java.io.IOException: No space left on device",
+            DataError,
+            "a disk of an executor is full; spark.local.dir says where it keeps what is shuffled",
+        ),
+        (
+            "java.lang.OutOfMemoryError: Java heap space",
+            DataError,
+            "there is no memory left for Spark; raise spark.driver.memory or spark.executor.memory, or share queries among more partitions",
+        ),
+        (
+            f"{LOST}org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'pyarrow'",
+            MissingExtraError,
+            "the executors have no pyarrow; install pyarrow there",
+        ),
+        (
+            f"{LOST}org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\nrankine.errors.DuplicateItemError: item 'a' appears twice\n",
+            DuplicateItemError,
+            "item 'a' appears twice",
+        ),
+        (
+            f"{LOST}org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///data/run/part-0.parquet. SQLSTATE: KD001\n\tat x\nCaused by: java.lang.RuntimeException: corrupted file: the footer index is not within the file\n",
+            FormatError,
+            "/data/run/part-0.parquet: Spark cannot read it (corrupted file: the footer index is not within the file)",
+        ),
+        (
+            f"{LOST}java.lang.RuntimeException: part-0.parquet is not a Parquet file",
+            DataError,
+            "Spark could not do it: part-0.parquet is not a Parquet file",
+        ),
+    ],
+)
+def test_faults_are_told_in_one_sentence(
+    said: str, kind: type[Exception], message: str
+) -> None:
+    error = in_one_sentence(ABORTED.format(said))
+
+    assert type(error) is kind
+    assert str(error) == message

@@ -1,0 +1,68 @@
+"""Files that are broken, and Python that fails on executors, are told in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rankine.errors import DataError
+
+pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
+
+import rankine.spark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+SCHEMA = "query string, item string, score double"
+
+
+def refused(spark: Any, run: Any) -> str:
+    qrels = spark.createDataFrame(
+        [("1", "1", 1)], "query string, item string, grade int"
+    )
+    with pytest.raises(DataError) as error:
+        rankine.spark.evaluate(qrels, run, "AP")
+    assert "\\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+    return str(error.value)
+
+
+def test_a_part_of_a_folder_is_cut_short(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    rows = spark.range(5000).selectExpr(
+        "CAST(id AS STRING) AS query", "CAST(id AS STRING) AS item", "rand(1) AS score"
+    )
+    rows.repartition(2).write.parquet(str(folder))
+    for checksum in folder.glob(".*.crc"):
+        checksum.unlink()
+    part = min(folder.glob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:-1000])
+
+    said = refused(spark, spark.read.schema(SCHEMA).parquet(str(folder)))
+
+    assert said.startswith(f"{part}: Spark cannot read it (")
+
+
+def test_a_worker_that_ends_and_one_that_fails(spark: Any) -> None:
+    def ends(batches: Iterable[Any]) -> Iterator[Any]:
+        import os  # noqa: PLC0415 - this runs elsewhere
+
+        for _ in batches:
+            os._exit(3)
+        yield from ()
+
+    def fails(batches: Iterable[Any]) -> Iterator[Any]:
+        for _ in batches:
+            msg = "no such bucket"
+            raise ValueError(msg)
+        yield from ()
+
+    run = spark.createDataFrame([("1", "1", 1.0)], SCHEMA)
+
+    said = refused(spark, run.mapInArrow(ends, SCHEMA))
+    assert said.startswith("a Python worker ended before its work was done")
+    said = refused(spark, run.mapInArrow(fails, SCHEMA))
+    assert said == "Spark could not do it: no such bucket"
