@@ -47,6 +47,41 @@ def test_compare_prints_the_same(shell: Shell) -> None:
         assert shell.run(*words, "--stream") == shell.run(*words)
 
 
+def log_of(shell: Shell) -> tuple[str, str]:
+    """Write a log, and what is recommended to its users."""
+    log = "".join(
+        f"{q},{d},{int(n % 3 == 0)},0.5\n" for n, (q, d, _) in enumerate(MIXED)
+    )
+    offered = "".join(f"q{number},d{number + 70}\n" for number in range(7))
+    return (
+        shell.write("log.csv", f"user,item,click,propensity\n{log}"),
+        shell.write("offered.csv", f"user,item\n{offered}"),
+    )
+
+
+@pytest.mark.parametrize("style", [[], ["--json"], ["-e", "ips", "-e", "snips"]])
+def test_ctr_prints_the_same(shell: Shell, style: list[str]) -> None:
+    words = ["ctr", *log_of(shell), *style]
+    with small():
+        done = shell.run(*words, "--stream", "--memory", "8G")
+
+    assert done == shell.run(*words)
+    assert done.code == 0
+
+
+def test_ctr_of_a_log_that_is_cut_off(shell: Shell) -> None:
+    log, offered = log_of(shell)
+    path = shell.folder / "log.parquet"
+    pl.read_csv(log).write_parquet(path, row_group_size=50)
+    path.write_bytes(path.read_bytes()[:-100])
+    with small():
+        done = shell.run("ctr", str(path), offered, "--stream")
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith(f"rankine: {path}: ")
+    assert done.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

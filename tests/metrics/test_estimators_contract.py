@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._evaluate.logs.ctr import Question
+from rankine._evaluate.logs.question import Question
 from rankine._metrics.estimators import ESTIMATORS
 from rankine.cli.ctr import command
 from rankine.errors import DataError, ParameterError

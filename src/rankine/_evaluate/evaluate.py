@@ -235,7 +235,8 @@ class Job:
         limit: int | None = None
         said: tuple[str, ...] = ()
         if not self.partial and not self.options.lenient:
-            limit, said = limit_of(run, self.options)
+            engine, most = self.options.engine, self.options.memory_limit
+            limit, said = limit_of(run, engine, most)
         how = self.of_run if limit is None else replace(self.of_run, memory=limit)
         source = source_of(run, how, self.options.order, part=self.partial)
         if isinstance(source, Stream) and limit is not None:

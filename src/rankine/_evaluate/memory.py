@@ -13,13 +13,13 @@ from rankine._base.memory import available, bytes_of, in_use, in_words
 from rankine._io.batches import is_batches
 from rankine._io.files import parts_of
 from rankine._io.sources import Stream
+from rankine._io.tables import Table
 from rankine._io.unpack import packing_of
 from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from rankine._evaluate.options import Options
     from rankine._io.sources import Rows
 
 _HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
@@ -39,21 +39,22 @@ def check_engine(engine: Any, memory_limit: Any) -> None:
     if engine == "memory":
         msg = (
             "memory_limit= is for engine='stream' and engine='auto'; engine='memory' "
-            "reads a run at once"
+            "reads all at once"
         )
         raise ParameterError(msg)
 
 
-def limit_of(run: Any, options: Options) -> tuple[int | None, tuple[str, ...]]:
-    """Return the bytes of memory within which a run is read in parts.
+def limit_of(
+    run: Any, engine: str, memory_limit: int | str | None
+) -> tuple[int | None, tuple[str, ...]]:
+    """Return the bytes of memory within which a run or a log is read in parts.
 
     None if it is read at once. Also returns notes.
     """
-    if options.engine == "memory":
+    if engine == "memory":
         return None, ()
-    given = options.memory_limit
-    limit = None if given is None else bytes_of(given)
-    if options.engine == "stream" or is_batches(run):
+    limit = None if memory_limit is None else bytes_of(memory_limit)
+    if engine == "stream" or is_batches(run):
         return _within(limit), ()
     size = _size_in_memory(run)
     if size <= _SMALL and limit is None:
@@ -107,19 +108,20 @@ def _within(limit: int | None) -> int:
     if limit < used + _ROOM:
         msg = (
             f"memory_limit is {in_words(limit)}, but {in_words(used)} are in use even "
-            f"before the run is read; allow at least {in_words(used + _ROOM)}"
+            "before anything is read in parts; allow at least "
+            f"{in_words(used + _ROOM)}"
         )
         raise ParameterError(msg)
     return limit
 
 
 def _name(run: Any) -> str:
-    return run.name if isinstance(run, Stream) else os.fsdecode(run)
+    return run.name if isinstance(run, (Stream, Table)) else os.fsdecode(run)
 
 
 def _size_in_memory(run: Any) -> int:
-    """Return about how many bytes the files of a run would take; 0 for all else."""
-    place = run.name if isinstance(run, Stream) else run
+    """Return about how many bytes its files would take; 0 for all else."""
+    place = run.name if isinstance(run, (Stream, Table)) else run
     if not isinstance(place, (str, os.PathLike)):
         return 0
     path = Path(os.fsdecode(place))

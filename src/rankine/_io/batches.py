@@ -13,7 +13,7 @@ from rankine._base.forks import need_threads
 from rankine._io.frames import frame_part, is_frame, reason, resolved, rows_of
 from rankine._io.mappings import in_one
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
-from rankine._io.tables import together
+from rankine._io.tables import Table, together
 from rankine._io.values import kind_of
 from rankine.errors import ColumnNotFoundError, FormatError
 
@@ -68,6 +68,19 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         once=True,
     )
     return in_one(stream) if how.memory is None else stream
+
+
+def tables_of(data: Any, name: str) -> Iterator[Table]:
+    """Yield the batches of a table with named columns, but for those without rows."""
+    n_rows = 0
+    names: dict[str, str] | None = None
+    for batch in _batches(data, name):
+        names = names or {column: column for column in batch.names}
+        part = _later(batch, names, n_rows)
+        height = part.load(part.names[:1], ())[0].height
+        n_rows += height
+        if height:
+            yield Table(name, (part,))
 
 
 def _later(batch: Part, part: Mapping[str, str], n_rows: int) -> Part:

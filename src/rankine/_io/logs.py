@@ -25,11 +25,11 @@ from rankine._io.values import ids, numbers
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rankine._io.columns import TableRole
     from rankine._io.sources import Rows
-    from rankine._io.tables import Places, Table
+    from rankine._io.tables import Loaded, Places, Table
 
 _IDS = ("user", "item", "position")
 
@@ -39,6 +39,7 @@ class Log:
     """A table of which each known part is a column of this name.
 
     Attributes:
+        name: what to call the table in messages.
         frame: the parts that were found.
         origin: says where a row stands.
         columns: the name that each part had.
@@ -46,6 +47,7 @@ class Log:
         notes: what was inferred or changed while reading.
     """
 
+    name: str
     frame: pl.DataFrame
     origin: Rows | Places
     columns: Mapping[str, str]
@@ -77,7 +79,7 @@ class Log:
             for part, name in self.columns.items()
             if part in parts and part not in self.named and name != part
         )
-        return (*self.notes, *((f"{self.origin.name}: {taken}",) if taken else ()))
+        return (*self.notes, *((f"{self.name}: {taken}",) if taken else ()))
 
 
 def read_log(
@@ -96,6 +98,47 @@ def read_log(
         columns: part -> name or number of its column, if the name is not recognised.
         unit: the column of users, if it was chosen among several.
     """
+    column_of, numeric = _columns_of(table, role, needs, columns, unit)
+    loaded = table.load(list(column_of.values()), numeric)
+    log = _log(loaded, table, column_of, columns)
+    if log.frame.height == 0:
+        raise no_rows_in(table.name)
+    return log
+
+
+def read_log_in_parts(
+    table: Table,
+    role: TableRole,
+    needs: Mapping[str, str],
+    columns: Mapping[str, Any],
+    unit: str | None,
+    size: int,
+) -> Iterator[Log]:
+    """Read the same about so many rows at a time, of each part that has any."""
+    column_of, numeric = _columns_of(table, role, needs, columns, unit)
+    empty = True
+    for loaded in table.batches(list(column_of.values()), numeric, size):
+        log = _log(loaded, table, column_of, columns)
+        if log.frame.height:
+            empty = False
+            yield log
+    if empty:
+        raise no_rows_in(table.name)
+
+
+def no_rows_in(title: str) -> DataError:
+    """Return what is raised for a table without rows."""
+    return DataError(f"{title} has no rows")
+
+
+def _columns_of(
+    table: Table,
+    role: TableRole,
+    needs: Mapping[str, str],
+    columns: Mapping[str, Any],
+    unit: str | None,
+) -> tuple[dict[str, str], list[str]]:
+    """Return the column of each part, and those that hold numbers."""
     title, names = table.name, table.names
     if table.parts[0].entries is not None:
         raise not_a_table(title)
@@ -104,16 +147,20 @@ def read_log(
     for part, why in needs.items():
         if part not in column_of:
             raise no_part(names, part, title, f"{part} column, which {why}")
-    numeric = [name for part, name in column_of.items() if part not in _IDS]
-    loaded = table.load(list(column_of.values()), numeric)
+    return column_of, [name for part, name in column_of.items() if part not in _IDS]
+
+
+def _log(
+    loaded: list[Loaded],
+    table: Table,
+    column_of: Mapping[str, str],
+    columns: Mapping[str, Any],
+) -> Log:
     frames = [_checked(frame, origin, column_of) for frame, origin in loaded]
     frame = together(_same_rewards(frames), [origin for _, origin in loaded])
-    if frame.height == 0:
-        msg = f"{title} has no rows"
-        raise DataError(msg)
-    return Log(
-        frame, origin_of(title, loaded), column_of, frozenset(columns), table.notes
-    )
+    named = frozenset(columns)
+    origin = origin_of(table.name, loaded)
+    return Log(table.name, frame, origin, column_of, named, table.notes)
 
 
 def _checked(

@@ -86,13 +86,15 @@ def share_of(memory: int | None) -> int:
     )
 
 
-def refuse_more(what: str, memory: int | None) -> None:
-    """Refuse to hold more of a run if all memory that it may use is taken."""
+_CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"
+
+
+def refuse_more(what: str, memory: int | None, hint: str = _CUTOFFS) -> None:
+    """Refuse to hold more, where the memory that may be taken is in use."""
     if memory is not None and in_use() > memory:
         msg = (
             f"{what} would take more than the {in_words(memory)} that memory_limit= or "
-            "--memory allows; allow more, or ask for metrics with a cutoff, which do "
-            "not need all of them"
+            f"--memory allows; allow more{hint}"
         )
         raise ParameterError(msg)
 

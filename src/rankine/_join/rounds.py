@@ -18,7 +18,7 @@ from rankine.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankine._base.arrays import Floats, Ints
+    from rankine._base.arrays import Bools, Floats, Ints
     from rankine._io.logs import Log
 
 _SUM = 1e-6
@@ -115,59 +115,145 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
         k: how many items of each list are taken, the best predicted first.
         over: rounds are the ``logged`` ones, or the ``recommended`` pairs.
     """
-    context = _context(logged, recommended)
-    pair = [*context, "item"]
-    offered = _offered(recommended, context, k)
-    offered, notes = _same_types(logged, recommended, offered, pair)
-    shown = logged.frame
-    listed = Policy(shown, offered, context)
-    works: list[Callable[[], Any]] = [listed.agreed, listed.unseen]
-    agreed, is_unseen = at_once(works, shown.height)
-    if agreed is None:
-        raise _twice(offered, pair, recommended)
-    # Without probabilities, they are the same for a whole list.
-    chosen: Floats = 1 / listed.counts[listed.context.offered]
-    if "probability" in offered.columns:
-        chosen = offered["probability"].to_numpy().astype(np.float64)
-    row, place = agreed.row, agreed.place
-    same, guess = shown[row], offered["guess"].to_numpy()
-    propensities = "propensity" in shown.columns
-    unlogged = outside = 0
-    if over == "recommended":
-        alone = np.ones(offered.height, dtype=np.bool_)
-        alone[place] = False
-        other, number = guess[alone], np.ones(int(alone.sum()), dtype=np.int64)
-        mine, direct = np.ones(len(place)), guess[place]
-        weight = chosen
-    else:
-        mine, some = chosen[place], np.flatnonzero(listed.counts)
-        sums = _sums(listed, chosen * guess)
-        direct = sums[agreed.context]
-        rest = agreed.rounds - np.bincount(agreed.context, minlength=listed.context.n)
-        other, number = sums[some], rest[some]
-        outside = shown.height - int(agreed.rounds[some].sum())
-        unlogged = int(np.count_nonzero(agreed.rounds[some] == 0))
-        weight = chosen * agreed.rounds[listed.context.offered]
-    unseen = weight[is_unseen]
-    rounds = Rounds(
-        reward=same["reward"].cast(pl.Float64).to_numpy(),
-        chosen=mine,
-        propensity=same["propensity"].to_numpy() if propensities else np.ones(len(row)),
-        predicted=guess[place],
-        direct=direct,
-        other=other,
-        count=number,
-        spread=logged.propensities,
-        # Which matters where there are no propensities.
-        n_items=0 if logged.propensities else shown["item"].n_unique(),
-        unseen=share_of(unseen.sum(), weight.sum()),
-        outside=outside,
-        unlogged=unlogged,
-        word=logged.unit if context == ["user"] else "context",
-        said=(*_said(logged, recommended, context), *notes),
-    )
+    tally = Tally(logged, recommended, k, over=over)
+    tally.add(logged)
+    context = tally.context
     units = tuple(logged.unit if part == "user" else part for part in context)
-    return Joined(rounds, shown, offered.with_columns(weight=weight), context, units)
+    offered = tally.offered.with_columns(weight=tally.weight)
+    return Joined(tally.rounds, logged.frame, offered, context, units)
+
+
+class Tally:
+    """What rounds add up to, of a log that may come in parts.
+
+    Rounds that match are kept. The others are counted, by the context that they have
+    in what is recommended, which has to be at hand.
+
+    Attributes:
+        context: what rounds are matched by besides items.
+        offered: what is recommended, with ids of the types that the log has.
+    """
+
+    def __init__(
+        self, logged: Log, recommended: Log, k: int | None, *, over: str
+    ) -> None:
+        """Prepare for a log, of which all or the first part is given."""
+        self.context = _context(logged, recommended)
+        self._pair = [*self.context, "item"]
+        self._first, self._recommended, self._over = logged, recommended, over
+        self._plain = _offered(recommended, self.context, k)
+        self.offered, _ = _same_types(logged, recommended, self._plain, self._pair)
+        n = self.offered.height
+        self._guess: Floats = self.offered["guess"].to_numpy()
+        self._chosen: Floats = np.zeros(n)
+        self._direct: Floats = np.zeros(n)
+        self._is_first: Bools = np.zeros(n, dtype=np.bool_)
+        self._unseen: Bools = np.ones(n, dtype=np.bool_)
+        self._alone: Bools = np.ones(n, dtype=np.bool_)
+        self._n_rounds: Ints = np.zeros(n, dtype=np.int64)
+        self._n_matched: Ints = np.zeros(n, dtype=np.int64)
+        self._matches: list[tuple[Floats, Floats, Ints]] = []
+        self._items: pl.Series | None = None
+        self._spread: tuple[float, float] | None = None
+        self._outside = 0
+        self._notes: dict[str, None] = {}
+
+    def add(self, logged: Log) -> None:
+        """Add rounds: all of them, or a part."""
+        types = _same_types(logged, self._recommended, self._plain, self._pair)
+        self._notes.update(dict.fromkeys(types[1]))
+        shown = logged.frame
+        listed = Policy(shown, self.offered, self.context)
+        works: list[Callable[[], Any]] = [listed.agreed, listed.unseen]
+        agreed, is_unseen = at_once(works, shown.height)
+        if agreed is None:
+            raise _twice(self.offered, self._pair, self._recommended)
+        if not self._matches:
+            self._look_at_lists(listed)
+        row, place = agreed.row, agreed.place
+        same = shown[row]
+        propensities = "propensity" in shown.columns
+        self._matches.append(
+            (
+                same["reward"].cast(pl.Float64).to_numpy(),
+                same["propensity"].to_numpy() if propensities else np.ones(len(row)),
+                place,
+            )
+        )
+        of_offered = listed.context.offered
+        self._n_rounds += agreed.rounds[of_offered]
+        here = np.bincount(agreed.context, minlength=listed.context.n)
+        self._n_matched += here[of_offered]
+        self._alone[place] = False
+        self._unseen &= is_unseen
+        self._outside += shown.height - int(agreed.rounds[listed.counts > 0].sum())
+        self._see_propensities(logged)
+
+    def _look_at_lists(self, listed: Policy) -> None:
+        """See what is recommended in each context, which no round changes."""
+        of_offered = listed.context.offered
+        # Without probabilities, they are the same for a whole list.
+        self._chosen = 1 / listed.counts[of_offered]
+        if "probability" in self.offered.columns:
+            self._chosen = self.offered["probability"].to_numpy().astype(np.float64)
+        self._direct = _sums(listed, self._chosen * self._guess)[of_offered]
+        first = np.zeros(listed.context.n, dtype=np.int64)
+        first[of_offered[::-1]] = np.arange(len(of_offered))[::-1]
+        self._is_first[first[listed.counts > 0]] = True
+
+    def _see_propensities(self, logged: Log) -> None:
+        ends = logged.propensities
+        if ends is None:  # the number of items matters instead
+            items = logged.frame["item"].unique()
+            if self._items is not None:
+                items = pl.concat((self._items, items)).unique()
+            self._items = items
+        elif self._spread is None:
+            self._spread = ends
+        else:
+            self._spread = min(self._spread[0], ends[0]), max(self._spread[1], ends[1])
+
+    @property
+    def weight(self) -> Floats:
+        """How often each pair that is recommended would be shown in all rounds."""
+        by_pairs = self._over == "recommended"
+        return self._chosen if by_pairs else self._chosen * self._n_rounds
+
+    @property
+    def rounds(self) -> Rounds:
+        """What is known of the rounds that were added."""
+        reward, propensity, place = map(
+            np.concatenate, zip(*self._matches, strict=True)
+        )
+        guess, first = self._guess, self._is_first
+        unlogged = outside = 0
+        if self._over == "recommended":
+            other = guess[self._alone]
+            number = np.ones(len(other), dtype=np.int64)
+            mine, direct = np.ones(len(place)), guess[place]
+        else:
+            other = self._direct[first]
+            number = (self._n_rounds - self._n_matched)[first]
+            mine, direct = self._chosen[place], self._direct[place]
+            outside = self._outside
+            unlogged = int(np.count_nonzero(self._n_rounds[first] == 0))
+        weight, logged = self.weight, self._first
+        return Rounds(
+            reward=reward,
+            chosen=mine,
+            propensity=propensity,
+            predicted=guess[place],
+            direct=direct,
+            other=other,
+            count=number,
+            spread=self._spread,
+            n_items=0 if self._items is None else len(self._items),
+            unseen=share_of(weight[self._unseen].sum(), weight.sum()),
+            outside=outside,
+            unlogged=unlogged,
+            word=logged.unit if self.context == ["user"] else "context",
+            said=(*_said(logged, self._recommended, self.context), *self._notes),
+        )
 
 
 def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
@@ -176,7 +262,7 @@ def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
         yield from log.said({*log.columns} - {"user", "position"} | {*context})
     if logged.has("user") and not recommended.has("user"):
         yield (
-            f"{recommended.origin.name} has no column with a known name for users: "
+            f"{recommended.name} has no column with a known name for users: "
             "everyone is recommended the same items"
         )
 
@@ -194,8 +280,8 @@ def _context(logged: Log, recommended: Log) -> list[str]:
             both.append(part)
         elif recommended.has(part):
             msg = (
-                f"{recommended.origin.name} has a {part} column and "
-                f"{logged.origin.name} has none, so they cannot be matched"
+                f"{recommended.name} has a {part} column and "
+                f"{logged.name} has none, so they cannot be matched"
             )
             raise DataError(msg)
     return both
@@ -206,7 +292,7 @@ def _same_types(
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Bring the ids that are recommended to the types of those in the log."""
     notes: tuple[str, ...] = ()
-    names = logged.origin.name, recommended.origin.name
+    names = logged.name, recommended.name
     if names[0] == names[1]:
         names = "the log", "what is recommended"
     for part in parts:
@@ -242,7 +328,7 @@ def _check_probabilities(
     chances = frame["probability"].to_numpy()
     if (chances < 0).any():
         msg = (
-            f"{recommended.origin.name}: a probability is {chances.min():g}, below 0 "
+            f"{recommended.name}: a probability is {chances.min():g}, below 0 "
             f"({count(int((chances < 0).sum()), 'such row')} in all)"
         )
         raise DataError(msg)
@@ -253,7 +339,7 @@ def _check_probabilities(
         worst = sums.row(int(gap.arg_max() or 0), named=True)
         who = ", ".join(f"{part} {worst[part]!r}" for part in context)
         msg = (
-            f"the probabilities of {who or 'all items'} in {recommended.origin.name} "
+            f"the probabilities of {who or 'all items'} in {recommended.name} "
             f"add up to {worst['total']:g}, not to 1"
         )
         raise DataError(msg)
@@ -263,7 +349,7 @@ def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataErro
     first, _ = first_repeat(offered.select(pair)) or (0, 0)
     row = offered.row(first, named=True)
     who = ", ".join(f"{part} {row[part]!r}" for part in pair)
-    return DataError(f"{recommended.origin.name} lists {who} twice")
+    return DataError(f"{recommended.name} lists {who} twice")
 
 
 def _sums(listed: Policy, values: Floats) -> Floats:

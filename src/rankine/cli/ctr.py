@@ -16,6 +16,7 @@ from rankine.cli.options import (
     say_how,
 )
 from rankine.cli.output import json_option, paragraph, print_json, width
+from rankine.cli.progress import progress
 
 
 @click.command()
@@ -84,6 +85,7 @@ def command(
     formats: tuple[str, ...],
     encoding: str | None,
     max_bytes: int | None,
+    engine: str | None,
     **options: Any,
 ) -> None:
     """Estimate the click rate of recommendations from a log of another policy.
@@ -96,18 +98,21 @@ def command(
     rankine ctr log.parquet recommended.csv -e ips -e snips
     rankine ctr log.csv recommended.csv -e dr --clip 50
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._evaluate.logs.ctr import Question  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.logs.estimate import estimates  # noqa: PLC0415
+    from rankine._evaluate.logs.question import Question  # noqa: PLC0415 - --help stays fast
     from rankine._io import open_table  # noqa: PLC0415
 
-    asked = Question(estimators or ("matching",), **options)
+    asked = Question(estimators or ("matching",), engine=engine or "auto", **options)
     refuse_stdin_twice(logged, recommended)
     files = {"logged": logged, "recommended": recommended}
     read_as = readings([*files], asked.columns_of, formats, encoding, max_bytes)
     tables = [open_table(path, role, read_as[role]) for role, path in files.items()]
     if verbose:
         say_how(tables)
-    results = estimates(asked.joined(*tables).rounds, asked)
+    with progress() as report:
+        log, offered = tables
+        rounds = asked.rounds(log, offered, report)
+    results = estimates(rounds, asked)
     if as_json:
         print_json([*results.to_dict().values()])
     else:

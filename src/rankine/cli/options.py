@@ -166,23 +166,25 @@ _OF_DATA = (
 )  # fmt: skip
 
 
-_OF_ENGINE = (
-    click.option(
-        "--stream", "engine", flag_value="stream", default=None,
-        help="Read runs in parts, so that they may be larger than memory; without it, "
-        "only runs that would not fit are.",
-    ),
-    click.option(
-        "--memory", "memory_limit", callback=_size, metavar="SIZE",
-        help="The memory that the process may use while runs are read in parts, such "
-        "as 512M or 2G; half of what is free if not given.",
-    ),
-)  # fmt: skip
+def _of_engine(what: str) -> tuple[Callable[[Any], Any], ...]:
+    """Return the options that say how large files of a kind are read."""
+    return (
+        click.option(
+            "--stream", "engine", flag_value="stream", default=None,
+            help=f"Read {what} in parts, so that it may be larger than memory; without "
+            "this, only where it would not fit.",
+        ),
+        click.option(
+            "--memory", "memory_limit", callback=_size, metavar="SIZE",
+            help=f"The memory that the process may use while {what} is read in parts, "
+            "such as 512M or 2G; half of what is free if not given.",
+        ),
+    )  # fmt: skip
 
 
 def evaluating(function: F) -> F:
     """Give a command the options that say how runs are evaluated."""
-    return _with((*_OF_RULE, *_OF_DATA, *_OF_ENGINE), function)
+    return _with((*_OF_RULE, *_OF_DATA, *_of_engine("a run")), function)
 
 
 def with_data(function: F) -> F:
@@ -197,7 +199,7 @@ def reading(function: F) -> F:
 
 def reading_tables(function: F) -> F:
     """Give a command the options that say how a log and recommendations are read."""
-    return _with(_OF_TABLES, function)
+    return _with((*_OF_TABLES, *_of_engine("the log")), function)
 
 
 def _with(options: tuple[Callable[[Any], Any], ...], function: F) -> F:

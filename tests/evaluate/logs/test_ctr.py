@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._evaluate.logs.ctr import Question
 from rankine._evaluate.logs.estimate import estimates
+from rankine._evaluate.logs.question import Question
 from rankine._join.rounds import Rounds
 from rankine._metrics.estimators import ESTIMATORS
 from tests.evaluate.logs.tables import LOGGED, REST, SHOWN, Q, W, changed

@@ -10,8 +10,8 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._evaluate.batches.totals import Total, check_options, check_pair
-from rankine._evaluate.logs.ctr import Question
 from rankine._evaluate.logs.estimate import answer
+from rankine._evaluate.logs.question import Question
 from rankine._join.ids import one_type
 from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError
@@ -61,7 +61,8 @@ class Rates(Total[_Part]):
 
     def __init__(self, options: dict[str, Any]) -> None:
         """Check the options, which are those of `ctr`."""
-        check_options("ctr", options, [option.name for option in fields(Question)])
+        known = {option.name for option in fields(Question)}
+        check_options("ctr", options, known - {"engine", "memory_limit"})
         self.said = Question(**options)
 
     def read(self, *batch: Any) -> _Part:

@@ -18,7 +18,7 @@ from rankine._stats.intervals import Interval, Sample, intervals
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._evaluate.logs.ctr import Question
+    from rankine._evaluate.logs.question import Question
     from rankine._join.rounds import Rounds
     from rankine._metrics.estimators import Estimator, Found
 

@@ -1,0 +1,366 @@
+"""What is asked of a log, and the rounds that answer it, read at once or in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rankine._base.checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_k,
+    check_number,
+)
+from rankine._base.text import count
+from rankine._conventions.presets import LOGS
+from rankine._evaluate.memory import at_once, check_engine, limit_of
+from rankine._io import open_table
+from rankine._io.batches import is_batches, tables_of
+from rankine._io.columns import TableRole
+from rankine._io.frames import is_frame
+from rankine._io.logs import (
+    check_columns,
+    no_rows_in,
+    read_log,
+    read_log_in_parts,
+    same_units,
+)
+from rankine._io.sources import Reading, Rows
+from rankine._io.tables import Table, together
+from rankine._join.gathered import refuse_more, share_of
+from rankine._join.rounds import Tally, join
+from rankine._metrics.estimators import ESTIMATORS
+from rankine._stats.intervals import check_interval
+from rankine.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
+
+    from rankine._io.logs import Log
+    from rankine._join.rounds import Joined, Rounds
+
+_USUAL: dict[str, float | None] = {
+    "threshold": 10.0,
+    "shrinkage": 10.0,
+    "clip": None,
+    "missing_propensity": None,
+}
+"""Arguments that only some estimators read, and what they are if not given."""
+
+
+@dataclass
+class Question:
+    """What is asked about a log, checked before anything is read.
+
+    The attributes are the arguments of `ctr`; those not given are filled in from the
+    convention.
+    """
+
+    estimator: Any = "matching"
+    k: int | None = None
+    clip: float | None = None
+    threshold: float = 10.0
+    shrinkage: float = 10.0
+    convention: str = "rankine"
+    n: str | None = None
+    missing_propensity: str | None = None
+    any_reward: bool = False
+    columns: Any = None
+    confidence: float = 0.95
+    method: str = "t"
+    seed: int = 0
+    engine: str = "auto"
+    memory_limit: int | str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        if isinstance(self.estimator, list):
+            self.estimator = tuple(self.estimator)
+        if not self.estimators:
+            known = ", ".join(ESTIMATORS)
+            msg = f"no estimator was asked for; the estimators are {known}"
+            raise ParameterError(msg)
+        for name in self.estimators:
+            check_choice("estimator", name, list(ESTIMATORS))
+        check_flag("any_reward", self.any_reward)
+        check_count("seed", self.seed, least=0)
+        check_k(self.k)
+        check_choice("convention", self.convention, list(LOGS))
+        if self.n is None:
+            self.n = LOGS[self.convention].n
+        check_choice("n", self.n, ("logged", "recommended"))
+        idle = {name: getattr(self, name) for name in _USUAL}
+        if self.missing_propensity is None:
+            self.missing_propensity = LOGS[self.convention].missing_propensity
+        check_choice("missing_propensity", self.missing_propensity, ("error", "items"))
+        if self.clip is not None:
+            check_number("clip", self.clip, above=0)
+        check_number("threshold", self.threshold, above=0)
+        check_number("shrinkage", self.shrinkage, above=0)
+        check_interval(self.confidence, self.method, 1)
+        check_engine(self.engine, self.memory_limit)
+        _refuse_idle(self.estimators, **idle)
+        if not isinstance(self.columns, (Mapping, type(None))):
+            msg = f"columns must be a mapping from part to column, got {self.columns!r}"
+            raise ParameterError(msg)
+        self.columns = dict(self.columns or {})
+        for table in ("logged", "recommended"):
+            _own(self.columns, table)
+
+    @property
+    def several(self) -> bool:
+        """Whether estimators came as a list, and so does the answer."""
+        return isinstance(self.estimator, tuple)
+
+    @property
+    def estimators(self) -> tuple[str, ...]:
+        """Their names."""
+        return self.estimator if self.several else (self.estimator,)
+
+    @property
+    def weighing(self) -> list[str]:
+        """The estimators that need propensities."""
+        return [name for name in self.estimators if ESTIMATORS[name].weighs]
+
+    def columns_of(self, table: str) -> dict[str, Any]:
+        """Return which column is what in one of the two tables, as the user says."""
+        columns = _own(self.columns, table)
+        check_columns(columns)
+        return columns
+
+    def joined(self, logged: Any, recommended: Any) -> Joined:
+        """Read a log and recommendations, check what is in them, and join them."""
+        tables = self._opened(logged, recommended)
+        log = read_log(*tables.logged)
+        offered = self._offered(tables)
+        self._check_rounds(log, offered)
+        return join(log, offered, self.k, over=str(self.n))
+
+    def rounds(
+        self,
+        logged: Any,
+        recommended: Any,
+        report: Callable[[str, int, int | None], object] = lambda *_: None,
+    ) -> Rounds:
+        """Join a log and recommendations, of which the log may be read in parts.
+
+        Args:
+            logged: the log.
+            recommended: what is recommended.
+            report: is told the name of a log that is read in parts, how many rows were
+                read, and None, as nobody knows how many there are.
+        """
+        memory, said = limit_of(logged, self.engine, self.memory_limit)
+        comes_in_batches = is_batches(logged) and (memory or not is_frame(logged))
+        if memory is None and not comes_in_batches:
+            return self.joined(logged, recommended).rounds
+        name = "logged"
+        batches: Iterable[Any] = (logged,)
+        if comes_in_batches:
+            batches = tables_of(logged, name)
+        tally: Tally | None = None
+        offered: Log | None = None
+        first: Log | None = None
+        n_rows, size = 0, max(1, share_of(memory) // _ROW)
+        for table in batches:
+            tables = self._opened(table, recommended)
+            if offered is None:
+                offered = self._offered(tables)
+                said += _at_once(tables.logged[0])
+            for log in read_log_in_parts(*tables.logged, size):
+                first = first or replace(log, frame=log.frame.clear())
+                origins = [Rows(part.frame, part.name) for part in (first, log)]
+                together([first.frame, log.frame.clear()], origins)
+                self._check_rounds(log, offered, whole=False)
+                if tally is None:
+                    tally = Tally(log, offered, self.k, over=str(self.n))
+                tally.add(log)
+                n_rows += log.frame.height
+                report(tables.logged[0].name, n_rows, None)
+                refuse_more("the rounds that match", memory, "")
+        if tally is None:
+            raise no_rows_in(name)
+        rounds = tally.rounds
+        return replace(rounds, said=(*rounds.said, *said))
+
+    def _opened(self, logged: Any, recommended: Any) -> _Tables:
+        """Open both tables; say which columns they must have."""
+        needs = {"item": "rounds are matched by", "reward": "says what was earned"}
+        if self.weighing and self.missing_propensity == "error":
+            needs["propensity"] = (
+                f"{self.weighing[0]} weighs rounds by (missing_propensity='items' or "
+                "--missing-propensity items uses 1 / the number of items)"
+            )
+        wanted = {"item": "rounds are matched by"}
+        if self._predicting:
+            wanted["predicted"] = f"{self._predicting[0]} starts from"
+        given = self.columns_of("logged"), self.columns_of("recommended")
+        tables = (
+            open_table(logged, "logged", Reading(columns=given[0])),
+            open_table(recommended, "recommended", Reading(columns=given[1])),
+        )
+        columns = [
+            {**table.columns, **choices}
+            for table, choices in zip(tables, given, strict=True)
+        ]
+        units = same_units(tables, columns)
+        return _Tables(
+            (tables[0], "logged", needs, columns[0], units[0]),
+            (tables[1], "recommended", wanted, columns[1], units[1]),
+        )
+
+    @property
+    def _predicting(self) -> list[str]:
+        """The estimators that need predictions."""
+        return [name for name in self.estimators if ESTIMATORS[name].models]
+
+    def _offered(self, tables: _Tables) -> Log:
+        """Read what is recommended."""
+        offered = read_log(*tables.recommended)
+        _check_probability(offered, self)
+        return offered
+
+    def _check_rounds(self, log: Log, offered: Log, *, whole: bool = True) -> None:
+        """Refuse rewards and propensities that cannot be, of a log or of a part."""
+        if not self.any_reward:
+            _check_rewards(log, offered if self._predicting else None)
+        if self.weighing:
+            _check_propensities(log, self.clip, whole=whole)
+
+
+_Opened: TypeAlias = tuple[
+    Table, TableRole, Mapping[str, str], Mapping[str, Any], str | None
+]
+
+
+class _Tables(NamedTuple):
+    """What is to be read: a table, what it is, what it must hold, and its columns."""
+
+    logged: _Opened
+    recommended: _Opened
+
+
+_ROW = 64
+"""About how many bytes a logged round takes."""
+
+
+def _at_once(table: Table) -> tuple[str, ...]:
+    """Say of a large log that it is read at once, where it has no parts."""
+    kinds = [part.kind for part in table.parts if part.batches is None]
+    return at_once(table, kinds[0]) if kinds else ()
+
+
+def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
+    """Refuse what none of the estimators looks at."""
+    for name, value in given.items():
+        if value == _USUAL[name]:
+            continue
+        readers = [
+            estimator.name for estimator in ESTIMATORS.values() if estimator.reads(name)
+        ]
+        if not set(readers) & set(asked):
+            needed = ", ".join(readers)
+            msg = (
+                f"{name}={value!r} has no effect on {', '.join(asked)}; it is for "
+                f"{needed}"
+            )
+            raise ParameterError(msg)
+
+
+def _own(columns: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """Return the columns that are given for both tables, and for this one."""
+    others = {
+        "logged": {"predicted", "probability"},
+        "recommended": {"reward", "propensity"},
+    }
+    of_table = {}
+    for part, name in columns.items():
+        table, dot, key = str(part).rpartition(".")
+        if not dot:
+            of_table[part] = name
+        elif table == title:
+            if key in others[title]:
+                msg = f"columns gives {title} a {key} column, which it does not have"
+                raise ParameterError(msg)
+            of_table[key] = name
+        elif table not in {"logged", "recommended"}:
+            msg = (
+                f"columns names an unknown table {table!r}; the tables are logged and "
+                "recommended"
+            )
+            raise ParameterError(msg)
+    return {part: name for part, name in of_table.items() if part not in others[title]}
+
+
+def _check_probability(offered: Log, asked: Question) -> None:
+    if not offered.has("probability"):
+        return
+    over_pairs = asked.n == "recommended"
+    for is_given, what in ((asked.k is not None, "k"), (over_pairs, f"n={asked.n!r}")):
+        if is_given:
+            msg = (
+                f"{what} cannot be combined with a probability column, which says how "
+                "often each item is shown"
+            )
+            raise ParameterError(msg)
+
+
+def _check_rewards(log: Log, offered: Log | None) -> None:
+    reward = log.frame["reward"]
+    _refuse_row(
+        log,
+        "reward",
+        (reward != 0) & (reward != 1),
+        log.columns["reward"],
+        "; a click is 0 or 1, and any_reward=True or --any-reward allows any number",
+    )
+    if offered is not None:
+        guess = offered.frame["predicted"]
+        _refuse_row(
+            offered,
+            "predicted",
+            (guess < 0) | (guess > 1),
+            offered.columns["predicted"],
+            "; the predicted rate of clicks is between 0 and 1, and any_reward=True or "
+            "--any-reward allows any number",
+        )
+
+
+def _check_propensities(log: Log, clip: float | None, *, whole: bool) -> None:
+    low, high = log.propensities or (1.0, 1.0)
+    # Below the smallest normal number, one over it is beyond the largest.
+    tiny = float(np.finfo(np.float64).tiny)
+    if tiny <= low and high <= 1:
+        return
+    p = log.frame["propensity"]
+    zero = (p >= 0) & (p < tiny)
+    if clip is None:
+        in_all = f" ({count(int(zero.sum()), 'such row')} in all)" if whole else ""
+        _refuse_row(
+            log,
+            "propensity",
+            zero,
+            "the propensity",
+            f"{in_all}, whose weight would be infinite; clip= or --clip limits it",
+        )
+    _refuse_row(
+        log,
+        "propensity",
+        (p < 0) | (p > 1),
+        "the propensity",
+        "; a probability is above 0 and at most 1",
+    )
+
+
+def _refuse_row(table: Log, part: str, odd: pl.Series, name: str, why: str) -> None:
+    """Refuse a table by the first row that is odd, if there is one."""
+    if odd.any():
+        row = int(odd.arg_true()[0])
+        msg = f"{table.origin.where(row)}: {name} is {table.frame[part][row]:g}{why}"
+        raise DataError(msg)
