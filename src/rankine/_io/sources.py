@@ -89,6 +89,7 @@ class Rows:
         n_places: how many queries there are, if they are the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
         grid_queries: the ids of its rows.
+        origins: the files that rows of several come from, each with how many rows.
     """
 
     frame: pl.DataFrame
@@ -109,9 +110,12 @@ class Rows:
     n_places: int | None = None
     grid: Ints | None = None
     grid_queries: pl.Series | None = None
+    origins: tuple[tuple[Rows, int], ...] = ()
 
     def where(self, row: int) -> str:
         """Say where a row is, as ``file:line`` or as a row number from 0."""
+        if self.origins:
+            return self.place(row)
         word, _, number = self.place(row).partition(" ")
         mark = ":" if word == "line" else ", row "
         return f"{self.name}{mark}{number}"
@@ -124,7 +128,16 @@ class Rows:
         return replace(self, lines=lines, first=self.first + skipped)
 
     def place(self, row: int) -> str:
-        """Say where a row is within its source: ``line 7`` or ``row 7``."""
+        """Say where a row is within its source: ``line 7`` or ``row 7``.
+
+        The name of the file comes with it, where there are several.
+        """
+        if self.origins:
+            row = row if self.number is None else int(self.number[row])
+            for origin, n_rows in self.origins:
+                if row < n_rows:
+                    return origin.where(row)
+                row -= n_rows
         if self.lines is not None:
             return f"line {int(self.lines[row])}"
         if self.line is not None:

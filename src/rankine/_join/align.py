@@ -156,12 +156,12 @@ def _from_rows(
     notes = frame.notes
     heads = None if keep is None or isinstance(frame, Stream) else frame
     if isinstance(frame, Rows):
-        frame, said = _same_types(judged, frame)
+        frame, said = _same_types(judged, frame, frame.name)
         notes += said
     told_of_parts: dict[str, None] = {}
 
     def typed(part: Rows) -> Rows:
-        part, said = _same_types(judged, part)
+        part, said = _same_types(judged, part, run.name)
         told_of_parts.update(dict.fromkeys(said))
         return part
 
@@ -196,11 +196,13 @@ def _from_rows(
     return aligned
 
 
-def _same_types(truth: Judgements, run: Rows) -> tuple[Rows, tuple[str, ...]]:
+def _same_types(
+    truth: Judgements, run: Rows, name: str
+) -> tuple[Rows, tuple[str, ...]]:
     """Bring the ids of a run to the types that those of the judgements have."""
     frame = run.frame
-    queries, notes = truth.as_judged(frame["query"], "query", run.name)
-    items, more = truth.as_judged(frame["item"], "item", run.name)
+    queries, notes = truth.as_judged(frame["query"], "query", name)
+    items, more = truth.as_judged(frame["item"], "item", name)
     if queries.dtype == frame["query"].dtype and items.dtype == frame["item"].dtype:
         return run, ()
     frame = frame.with_columns(queries.alias("query"), items.alias("item"))

@@ -88,6 +88,10 @@ class RunLists:
 def concat(parts: list[Rows]) -> Rows:
     """Concatenate consecutive parts."""
     frame = pl.concat([part.frame for part in parts], rechunk=False)
+    names = dict.fromkeys(part.name for part in parts)
+    if len(names) > 1:
+        origins = tuple(origin for part in parts for origin in _origins(part))
+        return Rows(frame, " and ".join(names), origins=origins)
     if all(part.lines is None for part in parts):
         return Rows(frame, parts[0].name, parts[0].line, first=parts[0].first)
     lines = [
@@ -99,12 +103,30 @@ def concat(parts: list[Rows]) -> Rows:
     return Rows(frame, parts[0].name, lines=np.concatenate(lines))
 
 
+def _origins(rows: Rows) -> tuple[tuple[Rows, int], ...]:
+    """Return what says where rows are, without the rows."""
+    n = rows.frame.height
+    return rows.origins or ((replace(rows, frame=rows.frame.clear()), n),)
+
+
 def cut_out(rows: Rows, begin: int, end: int) -> Rows:
     """Return some consecutive rows."""
+    frame = rows.frame.slice(begin, end - begin)
+    origins = []
+    first = 0
+    for origin, n_rows in rows.origins:
+        inside = range(max(begin - first, 0), min(end - first, n_rows))
+        first += n_rows
+        if inside:
+            origins.append((origin.later(inside.start), len(inside)))
+    if len(origins) == 1:
+        return replace(origins[0][0], frame=frame)
+    if origins:
+        names = dict.fromkeys(origin.name for origin, _ in origins)
+        return Rows(frame, " and ".join(names), origins=tuple(origins))
     line = None if rows.line is None else rows.line + begin
     lines = None if rows.lines is None else rows.lines[begin:end]
-    frame, first = rows.frame.slice(begin, end - begin), rows.first + begin
-    return Rows(frame, rows.name, line, lines, first=first)
+    return Rows(frame, rows.name, line, lines, first=rows.first + begin)
 
 
 def take(rows: Rows, row: AnyArray) -> Rows:
