@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -173,6 +174,19 @@ def test_rows_in_any_order(
 
     assert str(parts.mean) == str(whole.mean)
     assert parts.per_query.sort("query").equals(whole.per_query.sort("query"))
+    assert said(parts.notes) == said(whole.notes)
+    assert said(parts.warnings) == said(whole.warnings)
+
+
+def said(sentences: tuple[str, ...]) -> list[list[str]]:
+    """Return the words of sentences, but for those on files and the order of rows.
+
+    Words are sorted, as queries are named in the order in which they come.
+    """
+    about = re.compile("read as one|no header|in order|out of order")
+    return sorted(
+        sorted(re.findall(r"\w+", text)) for text in sentences if not about.search(text)
+    )
 
 
 @given(rows=runs(repeats=False), sizes=sizes, n_slots=st.integers(1, 3))
