@@ -280,9 +280,10 @@ class _Gathered:
             file.seek(begin)
             heads.append(pl.read_ipc_stream(file.read(middle)))
             rows.append(pl.read_ipc_stream(file.read(length - middle)))
-        return pl.concat(heads, how=_RELAXED), pl.concat(
-            rows, how=_RELAXED, rechunk=True
+        together = (
+            pl.concat(frames, how=_RELAXED, rechunk=True) for frames in (heads, rows)
         )
+        return next(together), next(together)
 
     def _brought_together(self, heads: pl.DataFrame, rows: pl.DataFrame) -> Rows:
         """Return the rows of each query together, of which some may stand apart."""
@@ -291,7 +292,7 @@ class _Gathered:
         number = Index(queries).find(query)
         small = number.astype(np.uint16) if len(queries) <= 1 << 16 else number
         order = np.argsort(small, kind="stable")
-        count = heads["count"].to_numpy()
+        count = heads["count"].to_numpy().astype(np.int64)
         row, _ = expand(starts_of(count)[:-1][order], count[order])
         of_row = np.repeat(number[order], count[order])
         frame = rows[row].insert_column(0, queries.gather(of_row))
@@ -340,7 +341,10 @@ def _sorted(frame: pl.DataFrame) -> _Lists:
     frame = frame.rechunk()[order]
     starts = list_starts(frame["query"])
     heads = pl.DataFrame(
-        {"query": frame["query"][starts[:-1]], "count": np.diff(starts)}
+        {
+            "query": frame["query"][starts[:-1]],
+            "count": np.diff(starts).astype(np.uint32),
+        }
     )
     return _Lists(heads, frame.drop("query"), starts, slot[order[starts[:-1]]])
 
