@@ -220,6 +220,7 @@ def test_an_experiment_writes_a_report(more: str, caption: str, shell: Shell) ->
 
     assert done.code == 0, done.err
     assert caption in Parsed(text_of(shell)).tables
+    assert "There is no curve" not in text_of(shell)
 
 
 def test_an_experiment_with_two_conventions_has_no_report(shell: Shell) -> None:

@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import rankine as rk
+from rankine._report.charts import first_curve
 from rankine.errors import DataError, FormatError, ParameterError
 from tests.evaluate.comparisons import BOTH, NEW, OLD, QRELS, compared, values_compared
 from tests.report.test_damaged import WRONG, _places
@@ -260,3 +261,54 @@ def test_no_damage_goes_further_than_one_sentence() -> None:
                 found = rk.load(json.dumps(broken))
                 assert str(found)
                 assert found.to_json()
+
+
+def drawn(spec: tuple[str, Any] | str) -> Any:
+    return spec if isinstance(spec, str) else (spec[0], spec[1]["data"]["values"])
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"confidence": 0.9}, {"metrics": ["AP", "P@2"]}], ids=str
+)
+def test_curves_come_back(options: dict[str, Any]) -> None:
+    saved = compared(**{"metrics": ["RR", "nDCG@3"], **options})
+
+    loaded = rk.load(saved.to_json())
+
+    # Computed anew, of a comparison that was never saved.
+    fresh = compared(**{"metrics": ["RR", "nDCG@3"], **options})
+    label, points = drawn(first_curve(fresh))
+    assert drawn(first_curve(loaded)) == (label, points)
+    assert {point["system"] for point in points} == set(saved.systems)
+
+
+def test_curves_that_were_asked_for_come_back() -> None:
+    saved = compared(metrics=["RR", "nDCG@3"])
+    asked = {name: ev.curve("P", [2, 4]) for name, ev in saved.evaluations.items()}
+
+    loaded = rk.load(saved.to_json())
+
+    for name, evaluation in loaded.evaluations.items():
+        assert_frame_equal(evaluation.curve("P", [2, 4]), asked[name])
+        with pytest.raises(ParameterError, match="no longer has the ranks"):
+            evaluation.curve("P", [2, 5])
+
+
+def test_what_was_saved_without_curves_is_loaded() -> None:
+    data = json.loads(compared(metrics=["RR", "nDCG@3"]).to_json())
+    for part in data["saved"]["evaluations"]:
+        del part["saved"]["curves"]
+
+    loaded = rk.load(json.dumps(data))
+
+    assert drawn(first_curve(loaded)) == "Evaluation no longer has the ranks of items"
+
+
+def test_the_curve_of_an_evaluation_comes_back() -> None:
+    evaluation = compared(metrics=["RR", "nDCG@3"]).evaluations["old"]
+
+    loaded = rk.load(evaluation.to_json())
+
+    points = loaded.curve("RR", [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100])
+    again = compared(metrics=["RR", "nDCG@3"]).evaluations["old"]
+    assert_frame_equal(points, again.curve("RR", points["k"].to_list()))

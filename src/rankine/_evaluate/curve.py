@@ -43,9 +43,21 @@ class RecallAtPrecision:
 def curve(
     evaluation: Evaluation, metric: str | Metric, ks: Any, *, confidence: float = 0.95
 ) -> pl.DataFrame:
-    """Return a metric at many cutoffs; see `Evaluation.curve`."""
-    cutoffs = _cutoffs(ks)
-    summaries = _summaries(evaluation, _with_cutoff(metric), cutoffs)
+    """Return a metric at many cutoffs; see `Evaluation.curve`.
+
+    It is kept with the evaluation, so that one that was saved still has it.
+    """
+    cutoffs, wanted = _cutoffs(ks), _with_cutoff(metric)
+    key = str(wanted), tuple(cutoffs), confidence
+    if key not in evaluation.curves:
+        evaluation.curves[key] = _curve(evaluation, wanted, cutoffs, confidence)
+    return evaluation.curves[key]
+
+
+def _curve(
+    evaluation: Evaluation, metric: Metric, cutoffs: list[int], confidence: float
+) -> pl.DataFrame:
+    summaries = _summaries(evaluation, metric, cutoffs)
     samples = [summary.sample for summary in summaries]
     bounds = intervals(samples, confidence=confidence)
     return pl.DataFrame(

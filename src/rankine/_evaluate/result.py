@@ -66,6 +66,7 @@ class Evaluation(DrawnEvaluation):
         self._unsorted = unsorted
         self._doubts = doubts
         self.drawn: dict[tuple[Any, ...], dict[str, Interval]] = {}
+        self.curves: dict[tuple[Any, ...], pl.DataFrame] = {}
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -28,6 +28,7 @@ from rankine._join.lists import First
 from rankine._report.loaded import restored
 from rankine._report.saved import FORMAT as MAKER
 from rankine._report.saved import document_of
+from rankine._report.saved_curves import keep_curve
 from rankine._tables.segments import starts_of
 from rankine.errors import DataError, FormatError
 
@@ -133,6 +134,7 @@ def save_unit(
         cells: the hash of each metric's cell.
         shorter: paths as they were read, and as notes are to have them.
     """
+    keep_curve(evaluation)
     document = document_of(evaluation, arrays=True)
     document["labels"] = list(evaluation.summaries)
     for key in ("notes", "warnings"):
@@ -246,7 +248,9 @@ def _joined(units: Sequence[Unit], cells: Sequence[str]) -> dict[str, Any]:
         }
         if new:
             used.append((unit, new))
+    curves: list[Any] = []
     for unit, new in used:
+        curves += unit.document["saved"].get("curves", [])
         frame = pl.read_parquet(io.BytesIO(unit.values.read_bytes()))
         saved = unit.document["saved"]
         for place_of_group, group in enumerate(saved["groups"]):
@@ -264,7 +268,7 @@ def _joined(units: Sequence[Unit], cells: Sequence[str]) -> dict[str, Any]:
     return units[0].document | {
         "notes": _notes("notes", used),
         "warnings": _notes("warnings", used),
-        "saved": {"metrics": metrics, "groups": groups},
+        "saved": {"metrics": metrics, "groups": groups, "curves": curves},
     }
 
 

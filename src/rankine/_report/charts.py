@@ -13,7 +13,7 @@ from rankine._base.text import p_text
 from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
 from rankine._report import specs
-from rankine._report.tables import shown
+from rankine._report.tables import brief, shown
 from rankine._stats.flips import NOTHING
 from rankine.errors import MissingExtraError, ParameterError, RankineError
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _PAIRS = 45
 """Pairs of each metric that are drawn; of more, those with the best system are."""
+_SHORT = 24
+"""Letters of a name in the title of a chart."""
 _KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
@@ -100,7 +102,7 @@ def forest(comparison: Comparison, metric: str) -> Spec:
         }
         for row in shown_pairs(comparison, metric)
     ]
-    than = "" if against is None else f" from {shown(against)}"
+    than = "" if against is None else f" from {brief(shown(against), _SHORT)}"
     return specs.forest(rows, f"difference in {metric}{than}")
 
 
@@ -182,13 +184,18 @@ _GRID = 30
 def differences(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
     """Return the difference of every query between two systems, sorted."""
     rows = query_rows(comparison, metric, *pair)
-    return specs.differences(rows, metric, *map(shown, pair))
+    return specs.differences(rows, metric, *titled(pair))
 
 
 def scatter(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
     """Return every query by its values in two systems."""
     rows = query_rows(comparison, metric, *pair)
-    return specs.scatter(rows, metric, *map(shown, pair))
+    return specs.scatter(rows, metric, *titled(pair))
+
+
+def titled(names: Iterable[str]) -> list[str]:
+    """Return names that are short enough for the titles of axes."""
+    return [brief(shown(name), _SHORT) for name in names]
 
 
 def curve(
@@ -311,12 +318,19 @@ def _label(evaluation: Evaluation, metric: str | None) -> str:
         raise ParameterError(error.args[0]) from None
 
 
-def attempted(draw: Callable[..., Spec], *arguments: Any) -> Spec | str:
-    """Return a chart, or why there is none."""
-    try:
-        return draw(*arguments)
-    except RankineError as error:
-        return str(error)
+def first_curve(result: Comparison | Evaluation) -> tuple[str, Spec] | str:
+    """Return the curve of the first metric that has one, or why there is none."""
+    reason = ""
+    for metric in (
+        result.summaries if isinstance(result, Evaluation) else result.metrics
+    ):
+        try:
+            if isinstance(result, Evaluation):
+                return metric, curve([result], metric)
+            return metric, curves(result, metric)
+        except RankineError as error:
+            reason = reason or str(error)
+    return reason
 
 
 _OF_COMPARISON: dict[str, Callable[..., Spec]] = {

@@ -27,6 +27,7 @@ from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure
 from rankine._report.nodes import Node
 from rankine._report.saved import COMPARISON, FORMAT, KINDS, VERSION
+from rankine._report.saved_curves import read_curves
 from rankine._stats.jackknife import Whole
 from rankine._stats.pairwise import Settings
 from rankine._tables.segments import starts_of
@@ -155,7 +156,7 @@ def _evaluation(
     preset = node["preset"]
     named = None if preset.value is None else preset.text()
     plan = Plan(asked, labels, bound, planned, rule, (), preset=named)
-    return kind.restored(
+    evaluation = kind.restored(
         plan,
         tuple(summaries[number] for number in range(len(metrics))),
         tables,
@@ -163,6 +164,8 @@ def _evaluation(
         notes=node["notes"].texts(),
         warnings=node["warnings"].texts(),
     )
+    evaluation.curves.update(read_curves(saved))
+    return evaluation
 
 
 def _comparison(node: Node) -> Comparison:

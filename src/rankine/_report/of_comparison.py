@@ -266,7 +266,7 @@ def _queries(page: Page, comparison: Comparison) -> list[Markup]:
     metric = data["metrics"][0]
     a, b = (comparison.systems[place] for place in data["pairs"][0])
     rows = charts.query_rows(comparison, metric, a, b)
-    names = metric, shown(a), shown(b)
+    names = metric, *charts.titled((a, b))
     holes = "{metric}", "{a}", "{b}"
     bars = page.figure(
         "bars",
@@ -331,18 +331,15 @@ def _moved(comparison: Comparison, metric: str, a: str, b: str) -> Markup:
 
 def _curves(page: Page, comparison: Comparison) -> Markup:
     """Return the curve of the first metric that has one, or say why there is none."""
-    reason = ""
-    for metric in comparison.metrics:
-        spec = charts.attempted(charts.curves, comparison, metric)
-        if isinstance(spec, str):
-            reason = reason or spec
-            continue
-        sure = f"{100 * comparison.settings.confidence:g} %"
-        says = f"{metric} by its cutoff, with {sure} bands."
-        if len(comparison.systems) > specs.MOST_CURVES:
-            says += f" Of the {specs.MOST_CURVES} best systems."
-        return page.figure("curve", spec, says)
-    return tag("p", f"There is no curve: {reason}.", class_="hint")
+    first = charts.first_curve(comparison)
+    if isinstance(first, str):
+        return tag("p", f"There is no curve: {first}.", class_="hint")
+    metric, spec = first
+    sure = f"{100 * comparison.settings.confidence:g} %"
+    says = f"{metric} by its cutoff, with {sure} bands."
+    if len(comparison.systems) > specs.MOST_CURVES:
+        says += f" Of the {specs.MOST_CURVES} best systems."
+    return page.figure("curve", spec, says)
 
 
 def _segments(comparison: Comparison) -> Markup:

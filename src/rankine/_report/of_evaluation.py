@@ -10,7 +10,7 @@ from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
 from rankine._report.explorer import explored_run, known_texts
 from rankine._report.export import cells
-from rankine._report.markup import Cell, Markup, join, table, tag
+from rankine._report.markup import Cell, Markup, table, tag
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import number, shown
 from rankine.errors import RankineError
@@ -138,11 +138,8 @@ def _worst(evaluation: Evaluation, label: str) -> Markup:
 
 
 def _curve(page: Page, evaluation: Evaluation) -> Markup:
-    reason = ""
-    for label in evaluation.summaries:
-        spec = charts.attempted(charts.curve, [evaluation], label)
-        if isinstance(spec, str):
-            reason = reason or spec
-            continue
-        return page.figure("curve", spec, f"{label} by its cutoff, with a 95 % band.")
-    return join([tag("p", f"There is no curve: {reason}.", class_="hint")])
+    first = charts.first_curve(evaluation)
+    if isinstance(first, str):
+        return tag("p", f"There is no curve: {first}.", class_="hint")
+    metric, spec = first
+    return page.figure("curve", spec, f"{metric} by its cutoff, with a 95 % band.")

@@ -21,6 +21,7 @@ from rankine._evaluate.wholes import whole_and_without
 from rankine._evaluate.worst import SHOWN, plain, table_of
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._report.export import to_dict
+from rankine._report.saved_curves import curves_of, keep_curve
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
         name for name, result_type in KINDS.items() if type(evaluation) is result_type
     )
     shown = _head(kind) | to_dict(evaluation)
+    keep_curve(evaluation)
     return _text(shown, _rest(evaluation, items=items), indent)
 
 
@@ -59,6 +61,7 @@ def comparison_to_json(
     comparison: Comparison, indent: int | None, *, items: bool
 ) -> str:
     """Return a comparison as JSON, with the values of every system."""
+    keep_curve(comparison)
     compared = comparison._compared  # noqa: SLF001 - of our own making
     values = {
         label: {
@@ -181,6 +184,7 @@ def _rest(
     return {
         "metrics": [metrics[number] for number in range(len(summaries))],
         "groups": groups,
+        "curves": curves_of(evaluation),
     }
 
 

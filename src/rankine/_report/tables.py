@@ -29,6 +29,18 @@ def shown(text: object) -> str:
     )
 
 
+def brief(text: str, most: int) -> str:
+    """Return a name that is not too long, with its end, which often tells it apart.
+
+    >>> brief("bm25", 12), brief("reranked by a large model", 12)
+    ('bm25', 'reran… model')
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
 def csv_name(name: str) -> str:
     """Return a name for CSV: a spreadsheet would take =, +, - and @ for a formula.
 

@@ -1,0 +1,49 @@
+"""The curves of a result in what is saved of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._evaluate.summary import finite
+from rankine._report.charts import first_curve
+
+if TYPE_CHECKING:
+    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.result import Evaluation
+    from rankine._report.nodes import Node
+
+_NUMBERS = ("value", "low", "high")
+
+
+def keep_curve(result: Comparison | Evaluation) -> None:
+    """Compute what a report draws, so that it is saved with the evaluations."""
+    first_curve(result)
+
+
+def curves_of(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Return all curves that were asked for, ready for JSON."""
+    return [
+        {
+            "metric": metric,
+            "ks": list(ks),
+            "confidence": confidence,
+            **{
+                name: [finite(value) for value in frame[name].to_list()]
+                for name in _NUMBERS
+            },
+        }
+        for (metric, ks, confidence), frame in evaluation.curves.items()
+    ]
+
+
+def read_curves(node: Node) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """Return the curves that were saved; none of what an older version saved."""
+    curves = {}
+    for part in node["curves"].parts() if "curves" in node.value else ():
+        ks = part["ks"].counts().tolist()
+        numbers = {name: part[name].finite(len(ks)) for name in _NUMBERS}
+        key = part["metric"].text(), tuple(ks), part["confidence"].number()
+        curves[key] = pl.DataFrame({"k": ks, **numbers})
+    return curves
