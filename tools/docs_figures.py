@@ -1,4 +1,4 @@
-"""Draw the figures of the documentation: python tools/docs_figures.py.
+"""Draw the figures of the documentation: python -m tools.docs_figures.
 
 They are SVG, and are put into the pages themselves, where they take the colours of the
 page; seen alone, they follow the light or dark scheme of the reader.
@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 from rankine import rbo_prefix_weight
+from tools.docs_family_figures import FAMILIES
 
 ASSETS = Path(__file__).parent.parent / "docs" / "assets"
 
@@ -107,7 +108,7 @@ def rbo_weight() -> str:
     return head + "\n".join(body) + "\n</svg>\n"
 
 
-FIGURES = {"rbo-weight.svg": rbo_weight}
+FIGURES = {"rbo-weight.svg": rbo_weight, **FAMILIES}
 
 
 if __name__ == "__main__":
