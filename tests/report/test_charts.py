@@ -321,3 +321,28 @@ def test_examination_takes_shares_by_rank() -> None:
 def test_other_shares_are_refused(shares: Any) -> None:
     with pytest.raises(ParameterError, match=r"examination has no ranks|the share of"):
         rk.plot.examination(shares)
+
+
+def test_long_labels_keep_what_tells_them_apart() -> None:
+    converter = pytest.importorskip("vl_convert")
+    start = "conversion_rate, the variant with a long name"
+    rows = [
+        {
+            "label": f"{start}, {segment}", "value": 0.1, "low": 0.0, "high": 0.2,
+            "verdict": "better",
+        }
+        for segment in ("at", "de")
+    ]  # fmt: skip
+
+    drawn = converter.vegalite_to_svg(specs.forest(rows, "lift"))
+
+    for segment in ("at", "de"):
+        assert f"…a long name, {segment}</text>" in drawn
+    assert drawn.count("conversion_rate,") >= 2
+    days = [
+        {"system": row["label"], "day": "2026-03-01", "value": 1, "low": 0, "high": 2}
+        for row in rows
+    ]
+    legend = converter.vegalite_to_svg(specs.over_days(days, "ctr"))
+    for segment in ("at", "de"):
+        assert f"…a long name, {segment}</text>" in legend

@@ -121,8 +121,9 @@ def test_arms_of_other_sizes_are_warned_of_first() -> None:
 def test_segments_have_rows_of_their_own() -> None:
     test = rk.online.ab_test(log(), control="A", metrics=["ctr"], segment="country")
 
-    cells = parsed(test).tables["The effect on each metric"]
-
+    text = page_of(test, None, None, ()).text()
+    cells = Parsed(text).tables["The effect on each metric"]
+    assert "<summary>3 more sentences on segments</summary>" in text
     assert cells[0][2] == "segment"
     assert [row[2] for row in cells[1:]] == [
         "all" if row is None else row for row in test.details["segment"]
@@ -213,7 +214,7 @@ def test_effects_of_each_day_are_drawn_with_both_bands(
             str(row["day"]), "ctr", "B", f"{row['n'] + row['n_control']:,}",
             f"{row['difference']:+.4f}|{row['low']:+.4f} to {row['high']:+.4f}",
             "" if row["n"] < 1000 else
-            f"{row['always_low']:+.4f} to {row['always_high']:+.4f}|p < 0.0001",
+            f"< 0.0001|{row['always_low']:+.4f} to {row['always_high']:+.4f}",
         ]
         for row in rows
     ]  # fmt: skip
@@ -252,8 +253,11 @@ def test_the_sample_ratio_of_each_day_is_shown(
     chart = document.data["charts"]["joined"]
     assert {point["value"] for point in chart["data"]["values"]} == {0.5}
     effects = document.data["charts"]["day-0"]
-    colors = [spec["encoding"]["color"]["scale"]["domain"] for spec in (chart, effects)]
-    assert colors == [["A", "B"], ["A", "B"]]  # the same in every chart
+    (both, colors), (names, others) = (
+        spec["encoding"]["color"]["scale"].values() for spec in (chart, effects)
+    )
+    assert (both, names) == (["A", "B"], ["B"])
+    assert others == colors[1:]  # the same in every chart
 
 
 @pytest.mark.usefixtures("_plain")

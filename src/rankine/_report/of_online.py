@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import p_equals, p_text
+from rankine._base.text import count, p_equals, p_text
 from rankine._online.abresult import ABTest
 from rankine._online.people import counted
 from rankine._report import specs
@@ -14,7 +14,7 @@ from rankine._report.charts import drawn_number
 from rankine._report.markup import Cell, Markup, join, points, table, tag
 from rankine._report.of_comparison import verdict_mark
 from rankine._report.page import Page, remarks, reproduction
-from rankine._report.tables import between, number, shown
+from rankine._report.tables import between, brief, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -182,7 +182,14 @@ def _summary(
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
         )
         entries.append(join([verdict_mark(verdict_text(row)), sentence]))
-    parts = [points(entries, class_="verdicts")]
+    whole = [row.get("segment") is None for row in rows]
+    first = [entry for entry, is_whole in zip(entries, whole, strict=True) if is_whole]
+    rest = [entry for entry in entries if entry not in first]
+    parts = [points(first, class_="verdicts")]
+    if rest:
+        more = points(rest, class_="verdicts")
+        words = f"{count(len(rest), 'more sentence')} on segments"
+        parts.append(tag("details", tag("summary", words), more))
     doubts = [tag("p", text, class_="notice") for text in test.srm.warnings]
     return [*doubts, *parts]
 
@@ -206,7 +213,8 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         change = _interval(row, names or [row["variant"]], _DIFFERENCE)
         sizes.setdefault(row["metric"], []).append(change)
     control = shown(test.settings.control)
-    spec = specs.forest(lifts, f"lift over {control}", form="+.0%")
+    over = f"lift over {brief(control, 24)}"
+    spec = specs.forest(lifts, over, form="+.0%")
     changes = [
         page.figure(
             f"difference-{place}",
@@ -265,7 +273,7 @@ def _always(row: dict[str, Any]) -> Cell:
     low, high, p = row["always_low"], row["always_high"], row["p_always"]
     if math.isnan(low) or math.isnan(high):
         return Cell("")
-    return Cell(f"{low:+.4f} to {high:+.4f}", drawn_number(p), p_equals(p))
+    return Cell(p_text(p), drawn_number(p), f"{low:+.4f} to {high:+.4f}")
 
 
 def _over_time(page: Page, test: ABTest) -> list[Markup]:

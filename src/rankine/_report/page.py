@@ -184,7 +184,7 @@ def _themed(spec: Spec) -> Spec:
     ink = {
         "labelColor": _INK, "titleColor": _INK, "labelFont": _FONT,
         "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 11,
-        "titleFontSize": 12, "titleLimit": 260,
+        "titleFontSize": 12, "titleLimit": 330,
     }  # fmt: skip
     axis = {
         **ink, "domainColor": _INK, "tickColor": _INK, "gridColor": _INK,
@@ -195,6 +195,10 @@ def _themed(spec: Spec) -> Spec:
     themed["config"] = {
         "aria": False, "mark": {"aria": False}, "font": _FONT, "axis": axis,
         "legend": ink, "view": {"stroke": None},
+        "title": {
+            "color": _INK, "font": _FONT, "fontSize": 12, "fontWeight": 500,
+            "limit": 460,
+        },
     }  # fmt: skip
     return themed
 

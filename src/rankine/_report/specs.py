@@ -41,6 +41,12 @@ _LEVELS = (1 / 50, 1 / 5, 1)
 """Parts of the level of a test: 0.001, 0.01 and 0.05 where that is 0.05."""
 _SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
 _PALE = "#FFFFFF"
+_LONG = 32
+"""Letters of a label; a longer one keeps its beginning and its end."""
+_SHORTENED = (
+    f"length(datum.label) > {_LONG} ? substring(datum.label, 0, {_LONG // 2}) + '…' + "
+    f"substring(datum.label, length(datum.label) - {_LONG // 2 - 1}) : datum.label"
+)
 _WIDE, _HIGH = 560, 260
 
 
@@ -51,10 +57,14 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     interval: always_low, always_high.
     """
     verdicts = list(VERDICTS)
-    axis = {} if form is None else {"axis": {"format": form}}
+    axis: Spec = {"title": None}
+    if form is not None:
+        axis["axis"] = {"format": form}
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
-        "axis": {"labelLimit": 220, "ticks": False, "domain": False},
+        "axis": {
+            "labelLimit": 220, "labelExpr": _SHORTENED, "ticks": False, "domain": False,
+        },
     }  # fmt: skip
     color = {
         "field": "verdict", "type": "nominal", "legend": None,
@@ -99,6 +109,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         rows,
         layer=[*([zero] if tested else []), *layers],
         height=24 * max(len(rows), 1),
+        title=_title(title),
     )
 
 
@@ -119,11 +130,12 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
                 "scale": {"nice": False},
             },
             "x2": {"field": "end"},
-            "y": _number("difference", f"{metric}: {b} minus {a}"),
+            "y": {**_number("difference", ""), "title": None},
             "y2": {"datum": 0},
             "color": _colored("change"),
             "tooltip": _tips("query", "a", "b", "difference"),
         },
+        title=_title(f"{metric}: {b} minus {a}"),
     )
 
 
@@ -217,11 +229,14 @@ def _lines(
     color = {
         "field": "system", "type": "nominal", "sort": None,
         "legend": {
-            "values": drawn, "title": None, "orient": "bottom", "columns": 3,
-            "labelLimit": 200,
-            "symbolOpacity": 1, "symbolType": "stroke", "symbolStrokeWidth": 3,
+            "title": None, "orient": "bottom",
+            "columns": max(1, min(3, 44 // max(map(len, drawn), default=1))),
+            "labelLimit": 260, "labelExpr": _SHORTENED, "symbolOpacity": 1,
+            "symbolType": "stroke", "symbolStrokeWidth": 3,
         },
-        "scale": {"domain": systems, "range": list(_SYSTEMS[: len(systems)])},
+        "scale": {
+            "domain": drawn, "range": [_SYSTEMS[systems.index(name)] for name in drawn],
+        },
     }  # fmt: skip
     y = {**_number("value", metric), "scale": {"zero": False}}
     band = {
@@ -256,8 +271,11 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
         "field": "level", "type": "ordinal", "legend": None,
         "scale": {"domain": levels, "range": list(_SHADES)},
     }  # fmt: skip
-    axis = {"ticks": False, "domain": False, "labelLimit": 180}
-    top = {**axis, "labelAngle": -40, "orient": "top"}
+    axis = {
+        "ticks": False, "domain": False, "labelLimit": 220, "labelExpr": _SHORTENED,
+    }  # fmt: skip
+    small = len(columns) <= _LABELLED
+    top = {**axis, "labelAngle": -40 if small else -90, "orient": "top"}
     encoding: Spec = {
         "x": {**_name("column", columns), "axis": top},
         "y": {**_name("row", names), "axis": axis},
@@ -272,7 +290,6 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
             "color": {"condition": strong, "value": "#1A1A1A"},
         },
     }
-    small = len(columns) <= _LABELLED
     return _chart(
         rows,
         layer=[squares, labels] if small else [squares],
@@ -378,6 +395,11 @@ def _chart(
         **parts,
         "config": {"view": {"stroke": None}, "axis": {"gridOpacity": 0.5}},
     }
+
+
+def _title(text: str) -> Spec:
+    """Return a title over the whole width, where that of an axis would be cut."""
+    return {"text": text, "anchor": "start", "frame": "bounds", "offset": 8}
 
 
 def _number(field: str, title: str) -> Spec:

@@ -118,9 +118,14 @@
     return drawn.view;
   };
   const copied = (value) => JSON.parse(JSON.stringify(value));
+  // A name that is too long keeps its beginning and its end.
+  const brief = (text) => {
+    const letters = [...text];
+    return letters.length <= 24 ? text : `${letters.slice(0, 12).join("")}…${letters.slice(-11).join("")}`;
+  };
   const fill = (spec, words) => JSON.parse(JSON.stringify(spec), (key, value) =>
-    key === "title" && typeof value === "string"
-      ? value.replace(/\{(metric|a|b)\}/g, (_, name) => words[name])
+    (key === "title" || key === "text") && typeof value === "string"
+      ? value.replace(/\{(metric|a|b)\}/g, (_, name) => (name === "metric" ? words.metric : brief(words[name])))
       : value);
 
   // Marks of queries are painted here, over the frame that Vega draws: thousands of them follow a choice at once.
@@ -414,7 +419,7 @@
       // Beside a list that is not here, nothing is known to be new.
       const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
-        make("h4", { text: data.systems[system] }),
+        make("h4", { text: data.systems[system], title: data.systems[system] }),
         known[side] === undefined
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>
