@@ -57,9 +57,8 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     interval: always_low, always_high.
     """
     verdicts = list(VERDICTS)
-    axis: Spec = {"title": None}
-    if form is not None:
-        axis["axis"] = {"format": form}
+    ticks: Spec = {"tickCount": 5, "labelOverlap": True}
+    axis = {"title": None, "axis": ticks | ({} if form is None else {"format": form})}
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
         "axis": {
