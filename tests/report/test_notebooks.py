@@ -11,6 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine.cli import main
+from tests.report.pages import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,3 +169,52 @@ def test_an_undefined_estimate_says_so() -> None:
 
 def test_dir_shows_public_names_only() -> None:
     assert set(dir(rk)) == {*rk.__all__, "__version__"}
+
+
+CLICKS = pl.DataFrame(
+    {
+        "impression_id": [1, 1, 2, 2],
+        "user_id": [7, 7, 8, 8],
+        "position": [1, 2, 1, 2],
+        "click": [0, 1, 1, 0],
+    }
+)
+HOSTILE = "<b onclick=x>\x1b[1m"
+SMALL: dict[str, tuple[Callable[[], Any], list[list[str]]]] = {
+    "SimilarityMatrix": (
+        lambda: rk.similarity_matrix(
+            {HOSTILE: RUN, "y": {"q1": ["b", "x"], "q2": ["c", "x"]}}, "Jaccard@2"
+        ),
+        # Of q1, one of three items is in both; of q2, both are.
+        [["", "1.0000", "0.6667"], ["y", "0.6667", "1.0000"]],
+    ),
+    "Moved": (
+        lambda: rk.compare(
+            QRELS, {"old": RUN, HOSTILE: {"q1": ["a"], "q2": ["c"]}}, "RR", keep=1
+        ).moved("RR", "old", HOSTILE),
+        [["q1", "0.5000", "1.0000", "+0.5000", "1 b (0)", "1 a (1)"]],
+    ),
+    "Rate": (
+        lambda: rk.online.click_through_rate(clicks=1, impressions=4),
+        [["", "0.2500", "", "4"]],
+    ),
+    "ClickMetrics": (
+        lambda: rk.online.click_metrics(CLICKS),
+        [["1", "2", "1", "0.5000"], ["2", "2", "1", "0.5000"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_smaller_results_are_tables_in_a_notebook(name: str) -> None:
+    make, wanted = SMALL[name]
+
+    text = make()._repr_html_()
+
+    document = Parsed(text)
+    rows = next(iter(document.tables.values()))[1:]
+    for row, cells in zip(rows, wanted, strict=True):
+        for seen, cell in zip(row, cells, strict=True):
+            assert not cell or seen == cell
+    assert "b" not in {tag for tag, _ in document.elements}
+    assert "\x1b" not in text

@@ -87,6 +87,11 @@ class Moved(Sequence[MovedQuery]):
 
         return moved_text(self)
 
+    def _repr_html_(self) -> str:
+        from rankine._report.notebook import moved_html  # noqa: PLC0415
+
+        return moved_html(self)
+
 
 def moved_queries(
     comparison: Comparison, label: str, systems: tuple[str, str], values: Floats, n: int

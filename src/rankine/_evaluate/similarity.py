@@ -208,6 +208,11 @@ class SimilarityMatrix:
 
         return matrix_text(self)
 
+    def _repr_html_(self) -> str:
+        from rankine._report.notebook import matrix_html  # noqa: PLC0415
+
+        return matrix_html(self)
+
 
 def similarity_matrix(
     runs: Any,

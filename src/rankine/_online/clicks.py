@@ -338,6 +338,11 @@ class ClickMetrics:
     n: int
     notes: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from rankine._report.notebook import clicks_html  # noqa: PLC0415
+
+        return clicks_html(self)
+
 
 def click_metrics(
     log: Any, *, columns: Mapping[str, Any] | None = None, confidence: float = 0.95

@@ -77,6 +77,11 @@ class Rate:
 
         return rate_text(self)
 
+    def _repr_html_(self) -> str:
+        from rankine._report.notebook import rate_html  # noqa: PLC0415
+
+        return rate_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; what is undefined is None."""
         return {

@@ -1,0 +1,79 @@
+"""Smaller results as tables for notebooks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankine._report.tables import between, html_table, number
+
+if TYPE_CHECKING:
+    from rankine._evaluate.moved import Moved
+    from rankine._evaluate.similarity import SimilarityMatrix
+    from rankine._evaluate.worst import TopItem
+    from rankine._online.clicks import ClickMetrics
+    from rankine._online.rates import Rate
+
+_ROWS = 100
+
+
+def matrix_html(matrix: SimilarityMatrix) -> str:
+    """Return a row per run, the first of two, and a column per run, the second."""
+    rows = [
+        (name, *("-" if math.isnan(value) else number(value) for value in row))
+        for name, row in zip(matrix.names, matrix.values.tolist(), strict=True)
+    ]
+    sides = "l" + "r" * len(matrix.names)
+    said = dict.fromkeys(note for notes in matrix.notes.values() for note in notes)
+    head = ("", *matrix.names)
+    return html_table(head, rows, sides, caption=str(matrix.measure), below=said)
+
+
+def moved_html(moved: Moved) -> str:
+    """Return a row per query, with its values and the first items of both lists."""
+    rows = [
+        (
+            query.query,
+            *map(number, query.values),
+            f"{query.difference:+.4f}",
+            *([_item(item) for item in top] or [""] for top in query.tops),
+        )
+        for query in moved
+    ]
+    a, b = moved.systems
+    head = ("query", a, b, "difference", f"first items of {a}", f"first items of {b}")
+    caption = (
+        f"{moved.metric}: {moved.n_moved:,} of {moved.n_queries:,} queries differ, the "
+        f"{len(moved):,} that differ most"
+    )
+    return html_table(head, rows, "lrrrll", caption=caption)
+
+
+def _item(item: TopItem) -> str:
+    grade = "not judged" if item.grade is None else f"{item.grade:g}"
+    return f"{item.rank} {item.item} ({grade})"
+
+
+def rate_html(rate: Rate) -> str:
+    """Return the number and its interval, and the notes below."""
+    head = ("", "value", f"{100 * rate.confidence:g} % interval", "n")
+    n = "" if rate.n is None else f"{rate.n:,}"
+    row = (rate.metric, number(rate.value), between(*rate.interval), n)
+    return html_table(head, [row], "lrrr", below=rate.notes)
+
+
+def clicks_html(clicks: ClickMetrics) -> str:
+    """Return a row per position, and the mean reciprocal rank below."""
+    rows = [
+        (str(position), f"{shown:,}", f"{n:,}", number(rate))
+        for position, shown, n, rate in clicks.by_position.select(
+            "position", "impressions", "clicks", "ctr"
+        )
+        .head(_ROWS)
+        .iter_rows()
+    ]
+    bounds = between(*clicks.interval)
+    mean = f"mean reciprocal rank of the first click: {number(clicks.mrr)}"
+    below = [f"{mean} ({bounds})" if bounds else mean, *clicks.notes]
+    head = ("position", "impressions", "clicks", "click rate")
+    return html_table(head, rows, "rrrr", below=below)
