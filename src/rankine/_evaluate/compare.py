@@ -79,8 +79,7 @@ def compare(
             ``bonferroni``, ``bh``, ``maxt`` (with randomization) or ``none``.
         family: what is corrected together: ``metric``, the pairs of each metric; or
             ``all``.
-        confidence: the confidence level of intervals; verdicts are given at 1 -
-            confidence.
+        confidence: the level of intervals; verdicts are given at 1 - confidence.
         margin: the difference that does not matter, for verdicts of equivalence: a
             number for all metrics, or {metric: number}.
         by: the segment of each query, such as its type or the cohort of its user:
@@ -126,8 +125,7 @@ def compare_runs(
 ) -> Comparison:
     """Evaluate runs, by their names, and compare them; see `compare`.
 
-    Everything that can be checked without data is checked first. Judgements are read
-    once.
+    Whatever can be checked without data is checked first. Judgements are read once.
     """
     settings.check(weighted=job.options.weights is not None)
     check_systems(tuple(runs))
