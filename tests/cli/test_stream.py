@@ -86,7 +86,7 @@ def test_ctr_of_a_log_that_is_cut_off(shell: Shell) -> None:
     ("words", "message"),
     [
         (["--memory", "lots"], "expected a number of bytes such as 500M or 2G"),
-        (["--stream", "--memory", "1M"], "rankine: memory_limit is 1 MB, and "),
+        (["--stream", "--memory", "1M"], "rankine: memory_limit is 1 MB, but "),
         (["--stream", "--lenient"], "cannot be combined with engine='stream'"),
     ],
 )

@@ -51,7 +51,7 @@ def run(tmp_path: Path) -> Path:
         ({"memory_limit": "0GB"}, "got '0GB'"),
         ({"memory_limit": "1e9"}, "got '1e9'"),
         ({"memory_limit": "²GB"}, "got '²GB'"),
-        ({"engine": "memory", "memory_limit": "1GB"}, "reads a run at once"),
+        ({"engine": "memory", "memory_limit": "1GB"}, "reads all at once"),
         ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, but "),
         ({"engine": "stream", "lenient": True}, "lenient=True looks at all rows"),
     ],

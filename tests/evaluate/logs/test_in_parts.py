@@ -168,7 +168,7 @@ def test_a_log_without_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(memory, "_SMALL", 0)
 
     notes = rk.ctr(path, OFFERED, "ips", engine="stream").notes
-    assert f"{path}: read at once, as arrow has no parts" in notes
+    assert f"{path}: read at once, as arrow cannot be read in parts" in notes
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_is_refused() -> None:
         rk.ctr(log, OFFERED, engine="spark")
     with pytest.raises(ParameterError, match="memory_limit must be a number of bytes"):
         rk.ctr(log, OFFERED, memory_limit="much")
-    with pytest.raises(ParameterError, match="memory_limit is 1 MB, and "):
+    with pytest.raises(ParameterError, match="memory_limit is 1 MB, but "):
         rk.ctr(log, OFFERED, engine="stream", memory_limit="1MB")
     with pytest.raises(DataError, match="logged has no rows"):
         rk.ctr(iter([log.clear()]), OFFERED)
