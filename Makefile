@@ -158,11 +158,13 @@ counts: $(VENV)/installed-dev
 EVENTS ?= 10000000
 
 .PHONY: bench
-bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/installed
+bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/installed \
+		$(SPARK)/installed
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 	$(PEERS)-search/bin/python benchmarks/online.py $(EVENTS)
 	$(ORACLE)-online/bin/python benchmarks/ab.py
 	$(PEERS)-search/bin/python benchmarks/streaming.py
+	$(SPARK)/bin/python benchmarks/spark.py
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1

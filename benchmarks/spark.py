@@ -1,0 +1,157 @@
+"""rankine on Spark, beside applyInPandas per query and MLlib's RankingMetrics.
+
+    python benchmarks/spark.py [QUERIES]
+
+All of them run in one session on two cores, on the same Parquet files, and the least of
+three runs counts. What is shuffled and collected by rankine is printed too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import rankine.spark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+N_ITEMS, N_RUNS, K = 50, 3, 10
+FIVE = ["P@5", "P@10", "R@10", "nDCG(gain='binary')@10", "AP"]
+ALONE = "nDCG(gain='binary')@10"
+
+
+def session(folder: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "4g",
+        "spark.local.dir": folder,
+        "spark.sql.shuffle.partitions": "4",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def data(spark: Any, folder: str, n_queries: int) -> tuple[Any, Any]:
+    """Write and read lists of 50 items, of which the first of each is relevant."""
+    rows = spark.range(n_queries * N_ITEMS, numPartitions=4).selectExpr(
+        f"concat('q', id % {n_queries}) AS query",
+        "concat('d', id) AS item",
+        "rand(7) AS score",
+    )
+    rows.write.mode("overwrite").parquet(f"{folder}/run")
+    run = spark.read.parquet(f"{folder}/run")
+    # A relevant item at least in every list, so that nobody leaves a query out.
+    first = f"CAST(substr(item, 2) AS BIGINT) < {n_queries} OR hash(item) % 10 = 0"
+    judged = run.where(first).selectExpr("query", "item", "1 AS grade")
+    judged.write.mode("overwrite").parquet(f"{folder}/qrels")
+    return spark.read.parquet(f"{folder}/qrels"), run
+
+
+def per_group(qrels: Any, run: Any) -> float:
+    """Compute nDCG@10 with a function of pandas that is called for every query."""
+    discounts = 1 / np.log2(np.arange(2, K + 2))
+
+    def of_query(frame: pd.DataFrame) -> pd.DataFrame:
+        grade = frame.sort_values("score", ascending=False)["grade"].to_numpy()[:K]
+        best = np.sort(frame["grade"].to_numpy())[::-1][:K]
+        ideal = (best * discounts[: len(best)]).sum()
+        value = (grade * discounts[: len(grade)]).sum() / ideal
+        return frame[["query"]].head(1).assign(value=value)
+
+    rows = run.join(qrels, ["query", "item"], "left").fillna(0, ["grade"])
+    values = rows.groupBy("query").applyInPandas(of_query, "query string, value double")
+    number: float = values.agg({"value": "avg"}).collect()[0][0]
+    return number
+
+
+def mllib(qrels: Any, run: Any) -> dict[str, float]:
+    """Compute five metrics with RankingMetrics, as its guide shows."""
+    from pyspark.mllib.evaluation import RankingMetrics
+    from pyspark.sql import functions as sql
+
+    pair = sql.sort_array(sql.collect_list(sql.struct("score", "item")), asc=False)
+    lists = run.groupBy("query").agg(pair.getField("item").alias("items"))
+    truth = qrels.groupBy("query").agg(sql.collect_list("item").alias("relevant"))
+    rows = lists.join(truth, "query").select("items", "relevant").rdd
+    metrics = RankingMetrics(rows.map(tuple).cache())
+    return {
+        "P@5": metrics.precisionAt(5),
+        "P@10": metrics.precisionAt(10),
+        "R@10": metrics.recallAt(10),
+        ALONE: metrics.ndcgAt(10),
+        "AP": metrics.meanAveragePrecision,
+    }
+
+
+def least(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the least time of three, and what came out."""
+    times, result = [], None
+    for _ in range(N_RUNS):
+        begin = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - begin)
+    return min(times), result
+
+
+def moved(spark: Any, work: Callable[[], Any]) -> tuple[int, int, int]:
+    """Return the bytes shuffled and collected by some work, and its tasks."""
+    context = spark.sparkContext
+    context.setJobGroup("moved", "moved")
+    work()
+    scala = context._jsc.sc()  # noqa: SLF001 - only the JVM knows
+    scala.listenerBus().waitUntilEmpty()
+    tracker = context.statusTracker()
+    stages = {
+        stage
+        for job in tracker.getJobIdsForGroup("moved")
+        for stage in tracker.getJobInfo(job).stageIds
+    }
+    attempts = [scala.statusStore().lastStageAttempt(stage) for stage in stages]
+    shuffled = sum(attempt.shuffleWriteBytes() for attempt in attempts)
+    collected = sum(attempt.resultSize() for attempt in attempts)
+    return shuffled, collected, sum(attempt.numTasks() for attempt in attempts)
+
+
+def main(n_queries: int) -> None:
+    with TemporaryDirectory() as folder:
+        spark = session(folder)
+        qrels, run = data(spark, folder, n_queries)
+        n_rows = qrels.count() + run.count()
+        print(f"{n_queries:,} queries, {n_rows:,} rows, two cores, one session")
+        ours, alone = least(lambda: rankine.spark.evaluate(qrels, run, ALONE).mean)
+        theirs, number = least(lambda: per_group(qrels, run))
+        assert abs(number - alone[ALONE]) < 1e-9
+        print(f"nDCG@10       rankine {ours:6.2f} s")
+        print(f"nDCG@10 applyInPandas {theirs:6.2f} s, {theirs / ours:.1f} x")
+        ours, five = least(lambda: rankine.spark.evaluate(qrels, run, FIVE).mean)
+        theirs, others = least(lambda: mllib(qrels, run))
+        for label, other in others.items():
+            assert abs(other - five[label]) < 1e-9, label
+        print(f"five metrics  rankine {ours:6.2f} s")
+        print(f"five metrics    MLlib {theirs:6.2f} s, {theirs / ours:.1f} x")
+        shuffled, collected, n_tasks = moved(
+            spark, lambda: rankine.spark.evaluate(qrels, run, FIVE)
+        )
+        print(f"shuffled {shuffled / n_rows:.1f} bytes a row")
+        print(f"collected {collected:,} bytes from {n_tasks} tasks")
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)
