@@ -212,7 +212,7 @@ def _put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
         (_put("systems", value=["old"]), "damaged, systems has fewer than two systems"),
         (_put("baseline", value="odl"), "damaged, baseline is 'odl'; expected one of"),
         (_put("test", value="u"), r"damaged, the settings are not valid \(test must b"),
-        (_put("test", value="sign"), r"settings are not valid \(.*has no weights"),
+        (_put("test", value="sign"), r"settings are not valid \(.*takes no weights"),
         (
             _put("margins", value={"RR": -1}),
             "damaged, margins.RR is not a margin above",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankine._evaluate.summary import finite
@@ -19,7 +20,8 @@ _NUMBERS = ("value", "low", "high")
 
 def keep_curve(result: Comparison | Evaluation) -> None:
     """Compute what a report draws, so that it is saved with the evaluations."""
-    first_curve(result)
+    with np.errstate(all="ignore"):  # values that are not finite have no interval
+        first_curve(result)
 
 
 def curves_of(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -44,6 +46,9 @@ def read_curves(node: Node) -> dict[tuple[Any, ...], pl.DataFrame]:
     for part in node["curves"].parts() if "curves" in node.value else ():
         ks = part["ks"].counts().tolist()
         numbers = {name: part[name].finite(len(ks)) for name in _NUMBERS}
-        key = part["metric"].text(), tuple(ks), part["confidence"].number()
+        confidence = part["confidence"].number()
+        if not 0 < confidence < 1:
+            part["confidence"].refuse("is not between 0 and 1")
+        key = part["metric"].text(), tuple(ks), confidence
         curves[key] = pl.DataFrame({"k": ks, **numbers})
     return curves
