@@ -68,7 +68,7 @@ def test_missing_run_can_be_an_error() -> None:
     with pytest.raises(DataError) as caught:
         value(TRUTH, {"q1": ["a"]}, "AP", missing_run="error")
 
-    assert "misses 1 of 2 judged queries ('q2')" in str(caught.value)
+    assert "lacks 1 of 2 judged queries ('q2')" in str(caught.value)
     assert value(TRUTH, {"q1": ["a"], "q2": []}, "RR", missing_run="error") == 1 / 2
 
 

@@ -33,7 +33,7 @@ def brief(text: str, most: int) -> str:
     """Return a name that is not too long, with its end, which often tells it apart.
 
     >>> brief("bm25", 12), brief("reranked by a large model", 12)
-    ('bm25', 'reran… model')
+    ('bm25', 'rerank…model')
     """
     if len(text) <= most:
         return text
