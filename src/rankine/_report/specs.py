@@ -57,7 +57,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     interval: always_low, always_high.
     """
     verdicts = list(VERDICTS)
-    ticks: Spec = {"tickCount": 5, "labelOverlap": True}
+    ticks: Spec = {"tickCount": 5, "labelOverlap": True, "labelSeparation": 6}
     axis = {"title": None, "axis": ticks | ({} if form is None else {"format": form})}
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
