@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 Points = Sequence[tuple[float, float]]
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 388.0, 36.0, 272.0
-_SIZE = (400, 324)
+LEFT, RIGHT, TOP, BOTTOM = 56.0, 388.0, 36.0, 272.0
+SIZE = (400, 324)
 _TENTHS = [number / 10 for number in range(11)]
-_HEAD = """\
+HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" \
 role="img" aria-labelledby="{name}-title {name}-desc">
 <title id="{name}-title">{title}</title>
@@ -68,7 +68,7 @@ class Figure:
         """Return where a point is drawn."""
         right = (x - self.xs[0]) / (self.xs[-1] - self.xs[0])
         above = (y - self.ys[0]) / (self.ys[-1] - self.ys[0])
-        return _LEFT + (_RIGHT - _LEFT) * right, _BOTTOM - (_BOTTOM - _TOP) * above
+        return LEFT + (RIGHT - LEFT) * right, BOTTOM - (BOTTOM - TOP) * above
 
     def line(self, points: Points, *, dashed: bool = False) -> None:
         """Draw a line through points."""
@@ -92,22 +92,22 @@ class Figure:
 
     def drawn(self) -> str:
         """Return it as SVG."""
-        width, height = _SIZE
-        head = _HEAD.format(
+        width, height = SIZE
+        head = HEAD.format(
             name=self.name, width=width, height=height, title=self.title, desc=self.desc
         )
         grid = []
         for tick in self.ys:
             _, y = self.place(self.xs[0], tick)
-            grid.append(f'<path class="grid" d="M{_LEFT:.1f} {y:.1f}H{_RIGHT:.1f}"/>')
-            grid.append(_text(_LEFT - 7, y + 5, f"{tick:g}", "end"))
+            grid.append(f'<path class="grid" d="M{LEFT:.1f} {y:.1f}H{RIGHT:.1f}"/>')
+            grid.append(_text(LEFT - 7, y + 5, f"{tick:g}", "end"))
         for tick in self.xs:
             x, _ = self.place(tick, self.ys[0])
-            grid.append(f'<path class="grid" d="M{x:.1f} {_TOP:.1f}V{_BOTTOM:.1f}"/>')
-            grid.append(_text(x, _BOTTOM + 20, f"{tick:g}", "middle"))
-        middle = (_LEFT + _RIGHT) / 2
-        grid.append(_text(4, _TOP - 20, self.up, "start"))
-        grid.append(_text(middle, _BOTTOM + 44, self.across, "middle"))
+            grid.append(f'<path class="grid" d="M{x:.1f} {TOP:.1f}V{BOTTOM:.1f}"/>')
+            grid.append(_text(x, BOTTOM + 20, f"{tick:g}", "middle"))
+        middle = (LEFT + RIGHT) / 2
+        grid.append(_text(4, TOP - 20, self.up, "start"))
+        grid.append(_text(middle, BOTTOM + 44, self.across, "middle"))
         return head + "\n".join([*grid, *self.body]) + "\n</svg>\n"
 
 

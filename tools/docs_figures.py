@@ -10,7 +10,15 @@ import math
 from pathlib import Path
 
 from rankine import rbo_prefix_weight
-from tools.docs_family_figures import FAMILIES
+from tools.docs_family_figures import (
+    BOTTOM,
+    FAMILIES,
+    HEAD,
+    LEFT,
+    RIGHT,
+    SIZE,
+    TOP,
+)
 
 ASSETS = Path(__file__).parent.parent / "docs" / "assets"
 
@@ -19,33 +27,15 @@ _DEPTHS = (1, 2, 5, 10, 20, 50)
 _SHARES = (0, 20, 40, 60, 80, 100)
 _NAMED_AT = (0.88, 0.7, 0.7, 0.7, 0.7)
 """The share at which each curve is named; the first on its free side, the left."""
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 388.0, 36.0, 272.0
-_SIZE = (400, 324)
-
-_HEAD = """\
-<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" \
-role="img" aria-labelledby="{name}-title {name}-desc">
-<title id="{name}-title">{title}</title>
-<desc id="{name}-desc">{desc}</desc>
-<style>
-svg:root {{ color: #222; color-scheme: light dark; font-family: sans-serif }}
-@media (prefers-color-scheme: dark) {{ svg:root {{ color: #ddd }} }}
-.chart text {{ fill: currentColor; font-size: 15px }}
-.chart .grid {{ stroke: currentColor; stroke-opacity: 0.16 }}
-.chart .line {{ fill: none; stroke: var(--md-typeset-a-color, #5b7be0); \
-stroke-width: 2.2; stroke-linejoin: round }}
-.chart .name {{ font-weight: 600 }}
-</style>
-"""
 
 
 def _x(depth: float) -> float:
     """Return where a depth is: ranks by their logarithm."""
-    return _LEFT + (_RIGHT - _LEFT) * math.log(depth) / math.log(_DEPTHS[-1])
+    return LEFT + (RIGHT - LEFT) * math.log(depth) / math.log(_DEPTHS[-1])
 
 
 def _y(share: float) -> float:
-    return _BOTTOM - (_BOTTOM - _TOP) * share
+    return BOTTOM - (BOTTOM - TOP) * share
 
 
 def _text(x: float, y: float, words: str, anchor: str, more: str = "") -> str:
@@ -57,20 +47,20 @@ def _grid() -> list[str]:
     for share in _SHARES:
         y = _y(share / 100)
         drawn += [
-            f'<path class="grid" d="M{_LEFT:.1f} {y:.1f}H{_RIGHT:.1f}"/>',
-            _text(_LEFT - 7, y + 5, f"{share} %", "end"),
+            f'<path class="grid" d="M{LEFT:.1f} {y:.1f}H{RIGHT:.1f}"/>',
+            _text(LEFT - 7, y + 5, f"{share} %", "end"),
         ]
     for depth in _DEPTHS:
         x = _x(depth)
         drawn += [
-            f'<path class="grid" d="M{x:.1f} {_TOP:.1f}V{_BOTTOM:.1f}"/>',
-            _text(x, _BOTTOM + 20, str(depth), "middle"),
+            f'<path class="grid" d="M{x:.1f} {TOP:.1f}V{BOTTOM:.1f}"/>',
+            _text(x, BOTTOM + 20, str(depth), "middle"),
         ]
-    middle = (_LEFT + _RIGHT) / 2
+    middle = (LEFT + RIGHT) / 2
     return [
         *drawn,
-        _text(4, _TOP - 20, "share of the weight", "start"),
-        _text(middle, _BOTTOM + 44, "depth, in ranks (log scale)", "middle"),
+        _text(4, TOP - 20, "share of the weight", "start"),
+        _text(middle, BOTTOM + 44, "depth, in ranks (log scale)", "middle"),
     ]
 
 
@@ -94,10 +84,10 @@ def _curve(p: float, named_at: float) -> list[str]:
 def rbo_weight() -> str:
     """Draw the share of the weight of RBO that the first ranks have, for several p."""
     shown = ", ".join(f"{rbo_prefix_weight(10, p):.0%} for {p:g}" for p in _PERSISTENCE)
-    head = _HEAD.format(
+    head = HEAD.format(
         name="rbo-weight",
-        width=_SIZE[0],
-        height=_SIZE[1],
+        width=SIZE[0],
+        height=SIZE[1],
         title="The share of the weight that the first ranks have, by p",
         desc=f"A curve for each p, rising with the number of ranks from 1 to "
         f"{_DEPTHS[-1]}. The first ten ranks have {shown}.",
