@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click import Context
 from click.testing import CliRunner
 
 import rankine as rk
@@ -120,3 +122,11 @@ def test_click_runs_it_as_well(shell: Shell) -> None:
     )
 
     assert json.loads(done.output)[0]["run"] == "a.run"
+
+
+@pytest.mark.parametrize("command", cli.list_commands(Context(cli)))
+def test_sentences_have_no_gaps(command: str) -> None:
+    shown = CliRunner().invoke(cli, [command, "--help"]).output
+    words, _, _ = shown.partition("Options:")
+
+    assert not re.findall(r"\S {3,}\S", words)

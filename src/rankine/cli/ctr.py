@@ -91,8 +91,8 @@ def command(
     """Estimate the click rate of recommendations from a log of another policy.
 
     Both files have named columns: CSV, TSV, Parquet, Arrow, JSON or NDJSON, compressed
-        or not, recognised by their content; a folder or a pattern names the parts of
-        one table, and - is standard input. Exits with 1 if there is no estimate.
+    or not, recognised by their content; a folder or a pattern names the parts of
+    one table, and - is standard input. Exits with 1 if there is no estimate.
 
     \b
     rankine ctr log.parquet recommended.csv -e ips -e snips
