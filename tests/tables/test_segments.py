@@ -77,7 +77,13 @@ def test_many_are_counted_like_few(width: int) -> None:
     segment = np.repeat(np.arange(10), width)
     counted = []
 
-    for sizes in ({"few_lists": 0}, {"few_cells": 0}, {"few_cells": 1 << 20}):
+    ways = (
+        {"few_lists": 0, "short_lists": 0},
+        {"few_lists": 0, "short_lists": width},
+        {"few_cells": 0},
+        {"few_cells": 1 << 20},
+    )
+    for sizes in ways:
         with limited(**sizes):
             columns = segments.count_above(values, starts, segment, values)
         counted.append([column.tolist() for column in columns])
@@ -85,7 +91,25 @@ def test_many_are_counted_like_few(width: int) -> None:
     rows = [values[segment == number] for number in segment]
     above = [int((row > x).sum()) for row, x in zip(rows, values, strict=True)]
     tied = [int((row == x).sum()) for row, x in zip(rows, values, strict=True)]
-    assert counted == [[above, tied]] * 3
+    assert counted == [[above, tied]] * 4
+
+
+@pytest.mark.parametrize("longest", [3, 300])
+def test_short_lists_of_any_length_are_compared_place_by_place(longest: int) -> None:
+    rng = np.random.default_rng(longest)
+    lengths = [0, longest, 1, 0, longest - 1]
+    starts = segments.starts_of(np.array(lengths))
+    values = rng.integers(0, 3, sum(lengths)).astype(float)
+    values[0] = -np.inf
+    segment = np.repeat(np.arange(len(lengths)), lengths)
+
+    with limited(few_lists=0, short_lists=longest):
+        above, tied = segments.count_above(values, starts, segment, values)
+
+    rows = [values[segment == number] for number in segment]
+    pairs = list(zip(rows, values, strict=True))
+    assert above.tolist() == [int((row > x).sum()) for row, x in pairs]
+    assert tied.tolist() == [int((row == x).sum()) for row, x in pairs]
 
 
 def test_running_sum_keeps_the_digits_of_small_segments() -> None:

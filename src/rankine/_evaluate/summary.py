@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankine._tables.lists import Exposure
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
+_MANY = 100
 _BY_RULE = frozenset({"convention", "gaps"})
 """Where the convention says what a query without relevant items is worth."""
 
@@ -140,7 +141,9 @@ def summarize(
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     how = metric.summary
-    value = reduce(values, how)
+    # To see that one of many is nan costs less than their exact sum.
+    known = len(values) < _MANY or not np.isnan(values).any()
+    value = reduce(values, how) if known else math.nan
     n_undefined, gaps, known_empty = 0, None, None
     skips = rule.empty_list == "skip"
     if math.isnan(value) or rule.empty_truth != "zero" or skips:

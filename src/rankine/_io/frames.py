@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rankine._io.tables import Loaded
 
 _NUMBERS = ("grade", "score", "rank")
+_EMPTY = pl.DataFrame()
+"""The frame of an origin that only says where rows are."""
 _NO_INDEX = SimpleNamespace(names=())
 _NO_FRAME = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
@@ -61,7 +63,9 @@ def from_frame(
         how: what the user says of it.
         name: what to call it in messages.
     """
-    return rows_of(frame_part(data, name or role), role, how)
+    title = name or role
+    origin = Rows(_EMPTY, title, role=role)
+    return rows_of(frame_part(data, title, origin), role, how)
 
 
 def rows_of(
@@ -75,8 +79,9 @@ def rows_of(
     taken, origin = table.load(list(part.values()), values)
     taken, unnested, n_empty = _unnested(taken, part, title)
     if unnested:
-        origin = Rows(pl.DataFrame(), title)
-    origin = replace(origin, role=role)
+        origin = Rows(_EMPTY, title, role=role)
+    elif origin.role != role:
+        origin = replace(origin, role=role)
     notes = table.notes + unnested
     if not table.notes:
         notes += _said(role, part, title, named=bool(how.columns))
@@ -245,7 +250,7 @@ def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
 
     def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
         columns = [_column_of(data, names[name]).alias(name) for name in wanted]
-        return pl.DataFrame(columns), origin or Rows(pl.DataFrame(), title)
+        return pl.DataFrame(columns), origin or Rows(_EMPTY, title)
 
     in_index = ", ".join(str(name) for name in index if name)
     return Part(title, tuple(names), load, index=in_index)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.limits import limits
 from rankine._base.text import KEEP_LARGEST
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
@@ -49,10 +50,8 @@ def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float
             return dict(data)
     judgements: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
-        if isinstance(entry, dict):
-            judgements[query] = entry
-        elif isinstance(entry, Mapping):
-            judgements[query] = dict(entry)
+        if isinstance(entry, Mapping):
+            judgements[query] = entry if type(entry) is dict else dict(entry)
         else:
             judgements[query] = _ones(query, entry, lenient=lenient)
         if not lenient and may_miss(judgements[query]):
@@ -214,6 +213,38 @@ def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
         msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
     return replace(in_one(source), role=role)
+
+
+def few_as_lists(rows: Rows) -> dict[Any, dict[Any, float]] | None:
+    """Turn a few rows into {query: {item: number}}, in which look-ups cost less.
+
+    Returns None for more rows, and for rows that a mapping cannot stand for: repeated
+    items, missing ids, subtopics, matrices, and numbers that are not finite or come
+    from ranks.
+    """
+    frame = rows.frame
+    few = 0 < frame.height <= limits().few_rows
+    plain = rows.shape is None and rows.grid is None and not rows.placed
+    if not few or not plain or rows.ranked or frame.columns != _SCORED:
+        return None
+    columns = queries, items, values = frame.get_columns()
+    kinds = {queries.dtype, items.dtype}
+    numbers: Floats = values.to_numpy()
+    if not kinds <= _AS_IN_DICTS or any(column.has_nulls() for column in columns):
+        return None
+    lists: dict[Any, dict[Any, float]] = {}
+    for query, item, value in zip(*(c.to_list() for c in columns), strict=True):
+        group = lists.get(query)
+        if group is None:
+            group = lists[query] = {}
+        group[item] = value
+    whole = sum(map(len, lists.values())) == frame.height
+    return lists if whole and np.isfinite(numbers).all() else None
+
+
+_SCORED = ["query", "item", "value"]
+_AS_IN_DICTS = {pl.String, pl.Int64}
+"""Types of ids that are the same in a frame and in a dict."""
 
 
 def in_one(source: Stream) -> Rows:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine._conventions.convention import BY_RANK
-from rankine._io.mappings import as_rows
+from rankine._io.mappings import as_rows, few_as_lists
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
@@ -83,12 +83,15 @@ def _looked_up(
 
     Nothing is looked up if the ids are of types that never agree.
     """
-    if not isinstance(truth.source, Lists) or not isinstance(run, Lists):
+    data = _mapping_of(truth, run)
+    some = {
+        order: keep
+        for order, keep in orders.items()
+        if data is not None and _can_probe(data, order, given=isinstance(run, Lists))
+    }
+    grades = truth.grades if some else None
+    if data is None or grades is None:
         return {}
-    some = {order: keep for order, keep in orders.items() if _can_probe(run, order)}
-    if not some:
-        return {}
-    grades, data = truth.grades, run.data
     probed = probe.Probed(grades, truth.pool, data, run.name)
     aligned = {}
     for order, keep_scores in some.items():
@@ -103,23 +106,45 @@ def _looked_up(
             probed.extra,
             lengths,
             run.notes,
-            scored=by_score and _are_mappings(run.data),
+            scored=by_score and _are_mappings(data),
             named=truth.named,
             steps=probed.steps if by_score else no_steps,
         )
     return aligned
 
 
-def _can_probe(run: Lists, order: Order) -> bool:
-    """Say whether look-ups are enough; for repeated items and ranks they are not."""
-    if order.by in BY_RANK:
+def _mapping_of(truth: Truth, run: Source) -> Mapping[Any, Any] | None:
+    """Return a run as the mapping that it is, or that a few rows are turned into.
+
+    Judgements must be of the same form, with ids of the same types, and must have all
+    queries: whether scores rise is told of all lists, and look-ups see these alone.
+    """
+    source = truth.source
+    if isinstance(run, Lists):
+        return run.data if isinstance(source, Lists) else None
+    if not isinstance(run, Rows) or not isinstance(source, Rows):
+        return None
+    grades = truth.grades
+    if grades is None or source.frame.dtypes[:2] != run.frame.dtypes[:2]:
+        return None
+    lists = few_as_lists(run)
+    return lists if lists is not None and lists.keys() <= grades.keys() else None
+
+
+def _can_probe(data: Mapping[Any, Any], order: Order, *, given: bool) -> bool:
+    """Say whether look-ups are enough; for repeated items and ranks they are not.
+
+    Of rows in the order given, it is also counted in how many lists scores rise, which
+    look-ups do not see.
+    """
+    if order.by in BY_RANK or (not given and order.by != "score"):
         return False
-    if order.duplicates == "error" or _are_mappings(run.data):
+    if order.duplicates == "error" or _are_mappings(data):
         return True
     return all(
         isinstance(entry, Mapping)
         or (isinstance(entry, list) and _is_without_repeats(entry))
-        for entry in run.data.values()
+        for entry in data.values()
     )
 
 

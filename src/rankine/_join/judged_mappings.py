@@ -109,7 +109,7 @@ class Probed:
         self._starts = starts_of(self.length)
         self.extra = [query for query in run if query not in truth] if n_extra else []
         self._truth, self._pool, self._name = truth, pool, name
-        self._lists: list[Mapping[Any, float]] = lists
+        self._lists: list[dict[Any, float]] = lists
         self._counted: dict[int, tuple[Ints, Floats, Ints, Ints, Floats]] = {}
 
     def ranked(self, order: Order) -> Found:
@@ -311,7 +311,7 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
 
 def _look_up(
     truth: Mapping[Any, Mapping[Any, float]],
-    scored: Sequence[Mapping[Any, float]],
+    scored: Sequence[dict[Any, float]],
     starts: Ints,
     name: str,
 ) -> tuple[Floats, Floats]:
@@ -324,8 +324,7 @@ def _look_up(
         # other, brings it into the cache, where items are then looked up.
         for some in groups_of(starts, _FEW):
             lists = scored[some]
-            values = [*chain.from_iterable([entry.values() for entry in lists])]
-            scores.append(packed(values))
+            scores.append(packed([*chain.from_iterable(map(dict.values, lists))]))
             of_judged += [
                 entry.get(item, _NAN)
                 for entry, judged in zip(lists, groups, strict=False)

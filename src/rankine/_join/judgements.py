@@ -154,11 +154,13 @@ class Truth:
     source: Rows | Lists | Dense
 
     @cached_property
-    def grades(self) -> dict[Any, dict[Any, float]]:
-        """The judgements as a mapping; the source must be one."""
-        if not isinstance(self.source, Lists):
-            raise TypeError
-        return mappings.grades(self.source)
+    def grades(self) -> dict[Any, dict[Any, float]] | None:
+        """The judgements as a mapping, if they are one, or a few rows."""
+        if isinstance(self.source, Lists):
+            return mappings.grades(self.source)
+        if isinstance(self.source, Rows):
+            return mappings.few_as_lists(self.source)
+        return None
 
     @cached_property
     def judgements(self) -> Judgements:
@@ -184,7 +186,7 @@ class Truth:
     @cached_property
     def named(self) -> Named:
         """The grades by query, whatever the form, and whose they are."""
-        if isinstance(self.source, Lists):
+        if self.grades is not None:
             return _named_in_lists(self.grades, self.source.name)
         if isinstance(self.source, Dense):
             return _named_in_matrix(self.source)
@@ -220,7 +222,7 @@ def _of_items(rows: Rows) -> Rows:
 def _named_in_lists(grades: dict[Any, dict[Any, float]], name: str) -> Named:
     groups = grades.values()
     counts = np.fromiter(map(len, groups), np.int64, count=len(groups))
-    flat = chain.from_iterable([group.values() for group in groups])
+    flat = chain.from_iterable(map(dict.values, groups))
     try:
         pool = Pool(starts_of(counts), mappings.numbers([*flat]))
     except DataError:

@@ -296,7 +296,32 @@ def count_above(
             under = np.concatenate([row.searchsorted(some) for row, some in pairs])
             return width - upto, upto - under
         return width - upto, np.ones(len(x), dtype=np.int64)
+    if n and int((starts[1:] - starts[:-1]).max()) <= limits().short_lists:
+        return _counted(values, starts, segment, x)
     return above_and_tied(sort_descending(values, starts), starts, segment, x)
+
+
+def _counted(
+    values: Floats, starts: Ints, segment: Ints, x: Floats
+) -> tuple[Ints, Ints]:
+    """Count as `count_above` does, by comparing each x with its whole segment.
+
+    The first values of all segments are compared at once, then the second ones.
+    """
+    lengths = starts[1:] - starts[:-1]
+    n, longest = len(lengths), int(lengths.max())
+    if len(values) == n * longest:
+        by_place = np.ascontiguousarray(values.reshape(n, longest).T)
+    else:
+        by_place = np.full((longest, n), np.nan)  # neither above nor equal
+        owner = np.arange(n).repeat(lengths)
+        by_place[np.arange(len(values)) - starts[owner], owner] = values
+    above, tied = np.zeros((2, len(x)), dtype=np.uint8 if longest < 1 << 8 else int)
+    for of_segments in by_place:
+        other = of_segments[segment]
+        above += other > x
+        tied += other == x
+    return above.astype(np.int64), tied.astype(np.int64)
 
 
 def above_and_tied(
