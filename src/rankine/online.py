@@ -12,16 +12,12 @@ from rankine._online.abresult import ABTest, SampleRatio
 from rankine._online.abtest import ab_test
 from rankine._online.beside import side_by_side
 from rankine._online.calibrate import Calibration, calibrate
-from rankine._online.clicks import (
-    ClickJudgements,
-    ClickMetrics,
-    click_metrics,
-    judgments_from_clicks,
-)
+from rankine._online.clicks import ClickJudgements, judgments_from_clicks
 from rankine._online.draws import Interleaved, interleave
 from rankine._online.generate import Generated, generate
 from rankine._online.interleaving import Preference, interleaving_test
 from rankine._online.needed import UsersNeeded, users_needed
+from rankine._online.positions import ClickMetrics, click_metrics
 from rankine._online.rates import (
     Rate,
     bounce_rate,

@@ -184,8 +184,11 @@ def test_clicks_by_position_are_in_reports_of_logs(shell: Shell) -> None:
 
         assert done.code == 0
         rows = Parsed(text_of(shell)).tables["Clicks by position"][1:]
-        # At rank 1, one of two was clicked.
-        assert rows == [["1", "2", "1", f"{1 / 2:.4f}"], ["2", "2", "0", "0.0000"]]
+        # At rank 1, A was clicked on; one user has no interval.
+        assert rows == [
+            ["1", "A", "1", "1", "1.0000"], ["1", "B", "1", "0", "0.0000"],
+            ["2", "A", "1", "0", "0.0000"], ["2", "B", "1", "0", "0.0000"],
+        ]  # fmt: skip
 
 
 def test_positions_that_are_none_are_said(shell: Shell) -> None:

@@ -184,13 +184,101 @@ def test_metrics_of_clicks_by_hand() -> None:
     )
     found = rk.online.click_metrics(log)
 
-    assert found.by_position.rows() == [(1, 3, 2, 2 / 3), (2, 3, 1, 1 / 3)]
+    rates = found.by_position.select("position", "impressions", "clicks", "ctr")
+    assert rates.rows() == [(1, 3, 2, 2 / 3), (2, 3, 1, 1 / 3)]
+    assert found.by_variant is None
     assert found.mrr == pytest.approx((1 + 0 + 1) / 3)
     assert found.n == 3
     # a: 1 of 1, b: 1 of 2; influences (1 - 2/3) / 1.5 and (1 - 4/3) / 1.5.
     error = math.sqrt(2 * (1 / 3 / 1.5) ** 2 / 1 / 2)
     far = 12.706204736432095
     assert found.interval.high == pytest.approx(2 / 3 + far * error)
+
+
+def test_a_click_rate_has_an_interval_over_users_by_hand() -> None:
+    # At rank 1: a has 1 click of 1, b 1 of 3, c 0 of 2; at rank 2 nobody clicks.
+    log = pl.DataFrame(
+        {
+            "impression_id": [1, 2, 3, 4, 5, 6, 1],
+            "user_id": ["a", "b", "b", "b", "c", "c", "a"],
+            "position": [1, 1, 1, 1, 1, 1, 2],
+            "click": [1, 1, 0, 0, 0, 0, 0],
+        }
+    )
+    first, second = rk.online.click_metrics(log).by_position.rows(named=True)
+
+    rate = 2 / 6
+    influences = [(1 - rate * 1) / 2, (1 - rate * 3) / 2, (0 - rate * 2) / 2]
+    error = math.sqrt(sum(each**2 for each in influences) / 2 / 3)
+    far = 4.302652729911275  # of Student's t with 2 degrees, 0.975
+    assert first["ctr"] == rate
+    assert first["low"] == 0  # as rate - far * error is below it
+    assert rate - far * error < 0
+    assert first["high"] == pytest.approx(min(rate + far * error, 1))
+    assert math.isnan(second["low"])  # one user
+
+
+def test_a_click_rate_is_told_of_each_variant() -> None:
+    rng = np.random.default_rng(0)
+    n = 400
+    log = pl.DataFrame(
+        {
+            "impression_id": np.arange(n).repeat(2),
+            "user_id": rng.integers(0, 90, n).repeat(2),
+            "position": np.tile([1, 2], n),
+            "click": rng.integers(0, 2, 2 * n),
+            "variant": rng.choice(["b", "a"], n).repeat(2),
+        }
+    )
+
+    found = rk.online.click_metrics(log, confidence=0.8)
+
+    assert found.by_variant is not None
+    assert found.by_variant["variant"].to_list() == ["a", "a", "b", "b"]
+    for name in "ab":
+        alone = rk.online.click_metrics(
+            log.filter(variant=name).drop("variant"), confidence=0.8
+        )
+        rows = found.by_variant.filter(variant=name).drop("variant")
+        assert rows.equals(alone.by_position)
+    for row in found.by_position.iter_rows(named=True):
+        assert row["low"] < row["ctr"] < row["high"]
+
+
+def test_rows_without_a_variant_count_for_all_only() -> None:
+    log = pl.DataFrame(
+        {
+            "impression_id": [1, 2, 3],
+            "user_id": [1, 2, 3],
+            "position": [1, 1, 1],
+            "click": [1, 0, 1],
+            "arm": ["new", None, ""],
+        }
+    )
+
+    found = rk.online.click_metrics(log)
+
+    assert found.by_position["impressions"].to_list() == [3]
+    assert found.by_variant is not None
+    assert found.by_variant.row(0)[:4] == ("new", 1, 1, 1)
+    assert "2 rows without a variant: in the click rates of all rows only" in (
+        found.notes
+    )
+
+
+def test_a_variant_does_not_part_a_click_from_its_impression() -> None:
+    events = pl.DataFrame(
+        {
+            "event": ["impression", "click"],
+            "impression_id": [1, 1],
+            "item_id": ["x", "x"],
+            "user_id": [1, 1],
+            "position": [1, 1],
+            "variant": ["a", "b"],
+        }
+    )
+
+    assert rk.online.click_metrics(events).by_position["clicks"].to_list() == [1]
 
 
 def test_without_users_impressions_are_taken_for_them() -> None:

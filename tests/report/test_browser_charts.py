@@ -155,3 +155,19 @@ def test_paper_is_white_whatever_the_theme(loaded: Browser) -> None:
         assert loaded.run(ink) == "rgb(0, 0, 0)"
         loaded.run("document.querySelector('#theme').click()")
         assert loaded.run(ink) == "rgb(0, 0, 0)"
+
+
+def test_marks_are_lighter_on_a_dark_page_and_mean_the_same(loaded: Browser) -> None:
+    loaded.wait("return document.querySelector('#bars canvas') !== null")
+    seen = (
+        "const canvas = document.querySelector('#bars canvas');"
+        "const bar = canvas.getContext('2d').getImageData(40, canvas.height / 4, 1, 1);"
+        "const line = document.querySelector('#forest-0 .live [stroke=\"#0072B2\"]');"
+        "return [`rgb(${[...bar.data].slice(0, 3).join(', ')})`, "
+        "getComputedStyle(line).stroke]"
+    )
+    light, dark = "rgb(0, 114, 178)", "rgb(77, 163, 219)"
+
+    assert loaded.run(seen) == [light, light]
+    loaded.run("document.querySelector('#theme').click()")
+    assert loaded.run(seen) == [dark, dark]

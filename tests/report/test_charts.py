@@ -75,7 +75,7 @@ def test_without_a_baseline_both_names_label_a_pair() -> None:
 
     rows = charts.forest(comparison, "RR")["data"]["values"]
 
-    labels = ["old to new", "old to third", "new to third"]
+    labels = ["old → new", "old → third", "new → third"]
     assert [row["label"] for row in rows] == labels
 
 
@@ -178,6 +178,34 @@ def test_of_many_systems_the_best_have_curves(monkeypatch: pytest.MonkeyPatch) -
     rows = charts.curves(comparison, "RR@5")["data"]["values"]
 
     assert list(dict.fromkeys(row["system"] for row in rows)) == ["old", "new"]
+
+
+def test_the_baseline_has_a_curve_however_bad_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = {"new": NEW, "old": OLD, "third": THIRD}
+    comparison = rk.compare(QRELS, runs, "RR@5", baseline="third")
+    old, third = (comparison.evaluations[name]["RR@5"] for name in ("old", "third"))
+    assert third < old
+    monkeypatch.setattr(specs, "MOST_CURVES", 2)
+
+    rows = charts.curves(comparison, "RR@5")["data"]["values"]
+
+    assert list(dict.fromkeys(row["system"] for row in rows)) == ["new", "third"]
+
+
+def test_systems_have_other_colours_than_verdicts() -> None:
+    rows = [
+        {"system": str(place), "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
+        for place in range(specs.MOST_CURVES)
+    ]
+
+    colors = specs.curve(rows, "RR@k")["encoding"]["color"]["scale"]["range"]
+
+    assert len(set(colors)) == specs.MOST_CURVES
+    tested = {name: color for name, (color, _) in specs.VERDICTS.items()}
+    del tested["mean"]  # of a single system, which is not compared
+    assert not set(colors) & set(tested.values())
 
 
 def test_the_means_of_an_evaluation_leave_out_counts() -> None:

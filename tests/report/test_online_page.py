@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -289,8 +290,9 @@ def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
 
         document = Parsed(path.read_text("utf-8"))
 
+        # At rank 1 both users are alike; at rank 2 they are not at all.
         assert document.tables["Clicks by position"][1:] == [
-            ["1", "2", "2", "1.0000"], ["2", "2", "1", "0.5000"],
+            ["1", "2", "2", "1.0000"], ["2", "2", "1", "0.5000|0.0000 to 1.0000"],
         ]  # fmt: skip
         points = document.data["charts"]["by-position"]["data"]["values"]
         assert [(point["rank"], point["value"]) for point in points] == [
@@ -301,6 +303,43 @@ def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
         assert "Mean reciprocal rank of the first click: 1.0000" in path.read_text()
     with pytest.raises(ParameterError, match="clicks must be what"):
         result.report(path, clicks=shown)  # type: ignore[arg-type]
+
+
+def test_clicks_by_position_are_told_of_each_variant() -> None:
+    pytest.importorskip("vl_convert")
+    rng = np.random.default_rng(0)
+    shown = pl.DataFrame(
+        {
+            "impression_id": np.arange(300),
+            "user_id": rng.integers(0, 80, 300),
+            "position": rng.integers(1, 4, 300),
+            "click": rng.integers(0, 2, 300),
+            "variant": rng.choice(["A", "B"], 300),
+        }
+    )
+    clicks = rk.online.click_metrics(shown, confidence=0.9)
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], confidence=0.9)
+
+    text = page_of(test, None, None, (), clicks).text()
+
+    document = Parsed(text)
+    assert clicks.by_variant is not None
+    rows = clicks.by_variant.sort("position", "variant").rows(named=True)
+    assert document.tables["Clicks by position"][1:] == [
+        [
+            f"{row['position']}", row["variant"], f"{row['impressions']}",
+            f"{row['clicks']}",
+            f"{row['ctr']:.4f}|{row['low']:.4f} to {row['high']:.4f}",
+        ]
+        for row in rows
+    ]  # fmt: skip
+    chart = document.data["charts"]["by-position"]
+    points = chart["data"]["values"]
+    assert [(point["system"], point["low"], point["high"]) for point in points] == [
+        (row["variant"], row["low"], row["high"]) for row in rows
+    ]
+    assert [layer["mark"]["type"] for layer in chart["layer"]] == ["area", "line"]
+    assert "with 90 % intervals over users" in text
 
 
 @pytest.mark.parametrize("kind", ["summary", "days", "test"])

@@ -1,8 +1,7 @@
-"""From clicks to judgements, and what clicks say of a ranking."""
+"""From clicks to judgements."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,9 +12,7 @@ import polars as pl
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._base.text import count
 from rankine._io.sources import Rows
-from rankine._online.moments import Moments
 from rankine._online.shown import read_shown
-from rankine._stats.intervals import Interval
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -318,86 +315,3 @@ def _unconnected(place: Ints, item: Ints, ranks: list[int]) -> int | None:
             break
         reached = more
     return None if reached.all() else ranks[int(reached.argmin())]
-
-
-@dataclass(frozen=True, eq=False)
-class ClickMetrics:
-    """What clicks say of the lists that were shown.
-
-    Attributes:
-        by_position: impressions, clicks and the click rate of each rank.
-        mrr: the mean over impressions of 1 / rank of the first click, 0 without one.
-        interval: its interval, clustered by user where the log has users.
-        n: how many impressions.
-        notes: what was assumed.
-    """
-
-    by_position: pl.DataFrame
-    mrr: float
-    interval: Interval
-    n: int
-    notes: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str:
-        from rankine._report.notebook import clicks_html  # noqa: PLC0415
-
-        return clicks_html(self)
-
-
-def click_metrics(
-    log: Any, *, columns: Mapping[str, Any] | None = None, confidence: float = 0.95
-) -> ClickMetrics:
-    """Return the click rate by rank, and the mean reciprocal rank of the first click.
-
-    Args:
-        log: a row per item that was shown, with impression_id, position, click, and
-            user_id if there is one; or a log of events, with an item_id.
-        columns: which column is what, where names are not known.
-        confidence: of the interval.
-
-    Returns:
-        Both, with an interval by the delta method over users; nan for fewer than two.
-
-    The first clicks are at ranks 2 and 1: (1/2 + 1) / 2.
-
-    >>> import polars as pl
-    >>> import rankine as rk
-    >>> log = pl.DataFrame(
-    ...     {
-    ...         "impression_id": [1, 1, 2, 2],
-    ...         "user_id": [7, 7, 8, 8],
-    ...         "position": [1, 2, 1, 2],
-    ...         "click": [0, 1, 1, 1],
-    ...     }
-    ... )
-    >>> rk.online.click_metrics(log).mrr
-    0.75
-    """
-    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
-
-    check_number("confidence", confidence, above=0, below=1)
-    needs = {
-        "impression": "says which items were shown together",
-        "position": "says where an item was shown",
-        "click": "says what users chose",
-    }
-    notes: list[str] = []
-    frame, _ = read_shown(log, needs, columns, ("user",), notes)
-    curve = by_position(frame)
-    notes += above_one(curve)
-    if "user" not in frame.columns:
-        frame = frame.with_columns(pl.col("impression").alias("user"))
-        notes.append("no users are known: the interval is too narrow if they repeat")
-    first = pl.when(pl.col("click") > 0).then(1 / pl.col("position")).otherwise(0.0)
-    each = frame.group_by("user", "impression").agg(first.max().alias("rr"))
-    users = each.group_by("user").agg(
-        pl.col("rr").sum().alias("y"), pl.len().cast(pl.Float64).alias("x")
-    )
-    moments = Moments.of(
-        [users["y"].to_numpy(), users["x"].to_numpy(), None, None], users.height
-    )
-    ratio, weights = moments.ratio()
-    error = math.sqrt(moments.variance(weights) / users.height)
-    far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
-    bounds = Interval(float(ratio) - far * error, float(ratio) + far * error)
-    return ClickMetrics(curve, float(ratio), bounds, each.height, tuple(notes))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-    from rankine._online.clicks import ClickMetrics
+    from rankine._online.positions import ClickMetrics
 
 
 class Drawn:
@@ -40,7 +40,7 @@ class Drawn:
             command: how to make the result again, to be shown at the end.
             files: of which the hashes are shown at the end.
         """
-        from rankine._online.clicks import ClickMetrics  # noqa: PLC0415 - slow
+        from rankine._online.positions import ClickMetrics  # noqa: PLC0415 - slow
         from rankine._report.of_online import page_of  # noqa: PLC0415
 
         given: object = clicks

@@ -15,6 +15,7 @@ from rankine._io import open_table
 from rankine._io.columns import check_parts, known_columns, told_column
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
 from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "user": ("user_id", "user", "visitor_id", "client_id"),
+    "variant": OF_EVENTS["variant"],
     "impression": ("impression_id", "impression", "request_id", "search_id"),
     "query": ("query_id", "query", "user_query", "qid"),
     "item": ("item_id", "item", "doc_id", "object_id", "docid"),
@@ -79,7 +81,10 @@ def read_shown(
     series = []
     for part, name in column_of.items():
         column = frame[name]
-        if part not in _NUMBERS:
+        if part == "variant":
+            # Users who are in no variant, as before a test, have none.
+            column = ids(column.cast(pl.String), part, origin, lenient=True)[0]
+        elif part not in _NUMBERS:
             column = ids(column, part, origin, hint="")[0]
         else:
             column = numbers(column, name, origin, lenient=part not in needs)
@@ -158,7 +163,7 @@ def _with_clicks(
     keys = [
         name
         for part, name in column_of.items()
-        if part != "event" and not clicks[name].null_count()
+        if part not in {"event", "variant"} and not clicks[name].null_count()
     ]
     counts = clicks.group_by(keys).agg(pl.len().cast(pl.Int64).alias("click"))
     strays = clicks.join(shown, on=keys, how="anti").height

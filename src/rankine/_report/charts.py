@@ -93,7 +93,7 @@ def forest(comparison: Comparison, metric: str) -> Spec:
     rows = [
         {
             "label": shown(
-                row["b"] if against == row["a"] else f"{row['a']} to {row['b']}"
+                row["b"] if against == row["a"] else f"{row['a']}{specs.TO}{row['b']}"
             ),
             "value": drawn_number(row["difference"]),
             "low": drawn_number(row["low"]),
@@ -236,14 +236,20 @@ def curve(
 def curves(
     comparison: Comparison, metric: str, ks: Iterable[int] | None = None
 ) -> Spec:
-    """Return the curves of the best systems, as many as colours can tell apart."""
+    """Return the curves of the best systems, as many as colours can tell apart.
+
+    The baseline is always among them.
+    """
     order = np.arange(len(comparison.systems))
+    kept = [] if comparison.baseline is None else [comparison.baseline]
     if len(order) > specs.MOST_CURVES:
         row = comparison.metrics.index(metric)
         means = comparison._compared.means[row]  # noqa: SLF001 - of our own making
         higher = comparison._compared.directions[row] is not False  # noqa: SLF001
         best = np.argsort(-means if higher else means, kind="stable")
-        order = np.sort(best[: specs.MOST_CURVES])
+        first = [comparison.systems.index(name) for name in kept]
+        rest = best[~np.isin(best, first)]
+        order = np.sort([*first, *rest[: specs.MOST_CURVES - len(first)]])
     names = [comparison.systems[row] for row in order.tolist()]
     known = comparison.evaluations
     evaluations = [known[name] for name in names if name in known]

@@ -150,7 +150,7 @@ def sentences(comparison: Comparison) -> list[str]:
         moves = ""
         if row["wins"] is not None:
             n = row["wins"] + row["ties"] + row["losses"]
-            moves = f"; {row['wins']} of {n} queries gain, {row['losses']} lose"
+            moves = f"; {row['wins']:,} of {n:,} queries gain, {row['losses']:,} lose"
         verdict = row["verdict"]
         if verdict.startswith(("better", "worse", "different")):
             word = verdict.split(",")[0]

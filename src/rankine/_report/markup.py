@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankine._report.tables import shown
+from rankine._report.tables import between, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,6 +73,21 @@ class Cell:
     value: float | None = None
     below: str = ""
     mark: str | None = None
+
+
+def measured(value: float, low: float, high: float, form: str = "") -> Cell:
+    """Return a number with its interval below; a form says how both are written.
+
+    >>> measured(0.5, 0.4, 0.6).below, measured(0.5, 0.4, 0.6, "{:+.0%}").below
+    ('0.4000 to 0.6000', '+40% to +60%')
+    """
+    if math.isnan(value):
+        return Cell(number(value))
+    if not form:
+        return Cell(number(value), value, between(low, high))
+    undefined = math.isnan(low) or math.isnan(high)
+    bounds = "" if undefined else f"{form.format(low)} to {form.format(high)}"
+    return Cell(form.format(value), value, bounds)
 
 
 def table(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.moved import Moved
     from rankine._evaluate.similarity import SimilarityMatrix
     from rankine._evaluate.worst import TopItem
-    from rankine._online.clicks import ClickMetrics
+    from rankine._online.positions import ClickMetrics
     from rankine._online.rates import Rate
 
 _ROWS = 100

@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_text
+from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
 from rankine._report.explorer import explored, known_texts
 from rankine._report.markup import Cell, Markup, isolated, join, points, table, tag
-from rankine._report.page import Page, remarks, reproduction
-from rankine._report.tables import between, number, shown
+from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.tables import between, brief, number, shown
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -21,13 +22,18 @@ if TYPE_CHECKING:
     from rankine._evaluate.comparison import Comparison
     from rankine._report.specs import Spec
 
-_SAID = 8
+_SAID = 10
 """Sentences at the top; the others can be opened."""
 _PAIRS = 400
 """Rows of the table of pairs, and sentences that can be opened."""
 _SEGMENTS = 300
 _BARS, _POINTS = 200, 500
 """Marks of a drawing; more would make it large."""
+_MARKS = {
+    "better": "▲", "worse": "▼", "different": "◆", "cannot tell": "●",
+    "equivalent": "■",
+}  # fmt: skip
+"""How verdicts are drawn in the charts."""
 _NAMES = 4
 _LONG = 40
 
@@ -86,7 +92,7 @@ def _title(comparison: Comparison) -> str:
 
 def _listed(names: list[str]) -> str:
     """Return names as a person would list them, not too long."""
-    names = [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in names]
+    names = [brief(name, _LONG) for name in names]
     if len(names) > _NAMES:
         return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -114,14 +120,22 @@ def _summary(comparison: Comparison) -> Markup:
         for row in charts.shown_pairs(comparison, comparison.metrics[0])
     }
     entries = [
-        (verdict_mark(row["verdict"]), " ", isolated(sentence, comparison.systems))
+        (
+            verdict_mark(row["verdict"]),
+            " ",
+            tag("span", isolated(sentence, comparison.systems)),
+        )
         for row, sentence in zip(pairs, said, strict=True)
     ]
-    ahead = [
-        join(entry)
+    ranked = [
+        (row, join(entry))
         for row, entry in zip(pairs, entries, strict=True)
         if (row["metric"], row["a"], row["b"]) in first
     ]
+    if len(ranked) > _SAID:
+        # Not all fit: those that matter most come first.
+        ranked.sort(key=lambda pair: -abs(finite(pair[0]["difference"]) or 0))
+    ahead = [entry for _, entry in ranked]
     drawn = {str(entry) for entry in ahead[:_SAID]}
     rest = [entry for entry in map(join, entries) if str(entry) not in drawn]
     parts = [*_best(comparison), points(ahead[:_SAID], class_="verdicts")]
@@ -142,14 +156,15 @@ def _best(comparison: Comparison) -> list[Markup]:
     best = sorted(comparison.best[0])
     if not best:
         return []
-    names = _listed([shown(comparison.systems[system]) for system in best])
+    names = [shown(comparison.systems[system]) for system in best]
+    whose = names[0] if len(names) == 1 else _listed(names)
     mean = number(float(compared.means[0, best[0]]))
     bounds = between(
         float(compared.lows[0, best[0]]), float(compared.highs[0, best[0]])
     )
     inside = f" ({bounds})" if bounds and len(best) == 1 else ""
     verb = "has" if len(best) == 1 else "have"
-    text = f"{names} {verb} the best {label}: {mean}{inside}."
+    text = f"{whose} {verb} the best {label}: {mean}{inside}."
     return [tag("p", isolated(text, comparison.systems), class_="lead")]
 
 
@@ -183,10 +198,11 @@ def _systems(comparison: Comparison) -> Markup:
     sides = "l" + "r" * len(comparison.metrics)
     drawn = table(head, rows, sides, caption="Means of all systems")
     says = (
-        "The best mean is bold. Letters before a mean name the systems that it is "
-        "better than. Below it is its interval. A title sorts the table."
+        "The best mean is bold, and below each mean is its interval. Letters before a "
+        "mean name the systems that it is better than."
     )
-    return join([tag("p", says, class_="hint"), drawn])
+    sort = scripted(" Column titles sort the table.")
+    return join([tag("p", says, sort, class_="hint"), drawn])
 
 
 def _differences(page: Page, comparison: Comparison) -> list[Markup]:
@@ -221,27 +237,33 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
         "stay", "lose",
     )  # fmt: skip
     drawn = table(head, rows, "llllrrrrrr", caption="Differences of all pairs")
-    marks = (("better", "▲"), ("worse", "▼"), ("cannot-tell", "●"), ("equivalent", "■"))
+    seen = {row["verdict"].split(",", 1)[0] for row in pairs}
     legend = [
-        tag("span", f"{mark} {name.replace('-', ' ')} ", class_=f"verdict {name}")
-        for name, mark in marks
+        tag("span", f"{mark} {name} ", class_=f"verdict {name.replace(' ', '-')}")
+        for name, mark in _MARKS.items()
+        if name in seen
     ]
-    how = f"Each line is a {100 * comparison.settings.confidence:g} % interval. Tests: "
-    parts = [
-        tag("p", *legend, class_="legend"),
-        tag("div", *forests, class_="grid"),
-        tag("p", f"{how}{tested(comparison)}.", class_="hint"),
-        drawn,
-    ]
+    how = f"Tests: {tested(comparison)}."
+    sure = f"Each line is a {100 * comparison.settings.confidence:g} % interval. "
+    parts = [tag("p", how, class_="hint"), drawn]
+    if any(forests):
+        parts = [
+            tag("p", *legend, class_="legend"),
+            tag("div", *forests, class_="grid"),
+            tag("p", sure, how, class_="hint"),
+            drawn,
+        ]
     if len(pairs) > _PAIRS:
         more = f"{len(pairs) - _PAIRS:,} more pairs are in pairwise of the result."
         parts.append(tag("p", more, class_="hint"))
+    if len(comparison.systems) == 2:  # noqa: PLR2004 - the table has them all
+        return parts
     of = "" if comparison.baseline else f" in {comparison.metrics[0]}"
     against = f" and {shown(comparison.baseline)}" if comparison.baseline else ""
     says = (
         f"Corrected p-values of the differences{of} between systems{against}: blue "
-        "where the system of the row is better, orange where it is worse, grey where "
-        f"p is above {comparison.settings.alpha:g}; the darker, the smaller p."
+        "if the system in the row is better, orange if it is worse, and darker the "
+        f"smaller p is; grey if p is above {comparison.settings.alpha:g}."
     )
     spec = charts.heatmap(comparison, comparison.metrics[0])
     return [*parts, page.figure("heatmap", spec, says)]
@@ -271,32 +293,32 @@ def _queries(page: Page, comparison: Comparison) -> list[Markup]:
     bars = page.figure(
         "bars",
         specs.differences(charts.thinned_bars(rows, _BARS), *names),
-        "Each bar is a query: how much it gains (blue) or loses (vermilion). "
-        "Choose one to open it below.",
+        "Each bar is a query: how much it gains (blue) or loses (orange).",
         live=_empty(specs.differences([], *holes)),
     )
     dots = page.figure(
         "dots",
         specs.scatter(charts.thinned_points(rows, _POINTS), *names),
-        "Each point is a query by its values in both systems; above the diagonal the "
-        "second has the larger value.",
+        "Each point is a query; above the diagonal, the second system has the larger "
+        "value.",
         live=_empty(specs.scatter([], *holes)),
     )
+    open_it = scripted(" Select a query to see its lists.")
     n, shown_n = len(comparison.queries), len(data["queries"])
     first = (
-        f"Of each pair, both lists are here of the queries that moved most by "
-        f"{metric}, up to {data['most']}. Beside an item is its grade; a dashed box is "
-        "an item that was not judged."
+        f"This file has both lists of the queries that moved most in {metric}, up to "
+        f"{data['most']} for each pair. The box beside an item shows its grade, and is "
+        "dashed if the item was not judged."
     )
     says = [first]
     if shown_n < n:
-        says.append(f"Of {n:,} queries, the {shown_n:,} that differ most are here.")
+        says.append(f"Of {n:,} queries, it has the {shown_n:,} that differ most.")
     if len(data["metrics"]) < len(comparison.metrics):
-        says.append(f"Values per query are here of {', '.join(data['metrics'])}.")
+        says.append(f"It has the values of queries in {', '.join(data['metrics'])}.")
     return [
         tag("div", id="controls", class_="controls", hidden=True),
-        tag("div", bars, dots, class_="grid"),
-        tag("p", " ".join(says), class_="hint"),
+        tag("div", bars, dots, class_="grid") if bars else Markup(),
+        tag("p", " ".join(says), open_it, class_="hint"),
         tag("div", id="explorer", hidden=True),
         tag("noscript", _moved(comparison, metric, a, b)),
     ]
@@ -336,9 +358,12 @@ def _curves(page: Page, comparison: Comparison) -> Markup:
         return tag("p", f"There is no curve: {first}.", class_="hint")
     metric, spec = first
     sure = f"{100 * comparison.settings.confidence:g} %"
-    says = f"{metric} by its cutoff, with {sure} bands."
+    says = f"{metric} by cutoff, with {sure} bands"
     if len(comparison.systems) > specs.MOST_CURVES:
-        says += f" Of the {specs.MOST_CURVES} best systems."
+        but = "" if comparison.baseline is None else "baseline and the "
+        n = specs.MOST_CURVES - (comparison.baseline is not None)
+        says += f", for the {but}{n} best systems"
+    says += "."
     return page.figure("curve", spec, says)
 
 
@@ -382,9 +407,8 @@ def _risk(comparison: Comparison, baseline: str) -> Markup:
             for name, risk in risks.items()
         ]
     says = (
-        f"Against {shown(baseline)}: the share of queries that are worse, and what is "
-        "left of the gains when a loss counts twice; below 0, more is risked than "
-        "gained."
+        f"Against {shown(baseline)}: the share of queries that get worse, and what is "
+        "left of the gains if a loss counts twice. Below 0, more is risked than gained."
     )
     head = ("metric", "system", "queries hurt", "URisk", "TRisk", "GeoRisk")
     drawn = table(head, rows, "llrrrr", caption="Risk against the baseline")

@@ -10,8 +10,8 @@ from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
 from rankine._report.explorer import explored_run, known_texts
 from rankine._report.export import cells
-from rankine._report.markup import Cell, Markup, table, tag
-from rankine._report.page import Page, remarks, reproduction
+from rankine._report.markup import Cell, Markup, isolated, table, tag
+from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
 from rankine.errors import RankineError
 
@@ -81,10 +81,16 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
     drawn = table(head, rows, "lrlr", caption="The number of each metric")
     spec = charts.means(evaluation)
     says = "The mean of every metric over queries, with its 95 % interval."
-    return [
-        drawn,
-        page.figure("means", spec, says) if spec["data"]["values"] else Markup(),
-    ]
+    figure = page.figure("means", spec, says) if spec["data"]["values"] else Markup()
+    return [_lead(evaluation), tag("div", drawn, figure, class_="grid")]
+
+
+def _lead(evaluation: Evaluation) -> Markup:
+    """Say in a sentence what the first metric is."""
+    cell = cells(evaluation)[0]
+    inside = f" ({cell.bounds()})" if cell.bounds() else ""
+    text = f"{cell.metric} of {shown(evaluation.name)} is {cell.number()}{inside}."
+    return tag("p", isolated(text, [shown(evaluation.name)]), class_="lead")
 
 
 def _browsed(evaluation: Evaluation) -> str | None:
@@ -101,16 +107,17 @@ def _browsed(evaluation: Evaluation) -> str | None:
 
 def _queries(page: Page, evaluation: Evaluation, label: str) -> list[Markup]:
     spec = charts.histogram(evaluation, label)
-    says = f"How many queries have which {label}."
+    says = f"How {label} is spread over the queries."
     hint = (
-        f"Lists are here of the queries with the worst {label}, up to "
-        f"{page.data['most']}. Beside an item is its grade; a dashed box is an item "
-        "that was not judged."
+        f"This file has the lists of the queries with the worst {label}, up to "
+        f"{page.data['most']}. The box beside an item shows its grade, and is dashed "
+        "if the item was not judged."
     )
+    several = len({row["value"] for row in spec["data"]["values"]}) > 1
     return [
+        page.figure("histogram", spec, says) if several else Markup(),
         tag("div", id="controls", class_="controls", hidden=True),
-        page.figure("histogram", spec, says),
-        tag("p", hint, class_="hint"),
+        tag("p", hint, scripted(" Select a query to see its list."), class_="hint"),
         tag("div", id="explorer", hidden=True),
         tag("noscript", _worst(evaluation, label)),
     ]
@@ -142,4 +149,4 @@ def _curve(page: Page, evaluation: Evaluation) -> Markup:
     if isinstance(first, str):
         return tag("p", f"There is no curve: {first}.", class_="hint")
     metric, spec = first
-    return page.figure("curve", spec, f"{metric} by its cutoff, with a 95 % band.")
+    return page.figure("curve", spec, f"{metric} by cutoff, with a 95 % band.")

@@ -11,15 +11,16 @@ from rankine._online.people import counted
 from rankine._report import specs
 from rankine._report.abtest import how, verdict_text
 from rankine._report.charts import drawn_number
-from rankine._report.markup import Cell, Markup, join, points, table, tag
+from rankine._report.markup import Cell, Markup, join, measured, points, table, tag
+from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import verdict_mark
 from rankine._report.page import Page, remarks, reproduction
-from rankine._report.tables import between, brief, number, shown
+from rankine._report.tables import brief, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankine._online.clicks import ClickMetrics
+    from rankine._online.positions import ClickMetrics
     from rankine._online.summary import Summary
     from rankine._report.specs import Rows
 
@@ -32,13 +33,13 @@ _DIFFERENCE = {
     "always_high": "always_high",
 }  # fmt: skip
 _THICK = (
-    "Thick lines are intervals for one look at the end; thin lines hold however often "
-    "one looks."
+    "Thick lines are intervals for one look at the end; thin lines are always valid: "
+    "they hold however often you look."
 )
 _BANDS = (
-    "What one would have seen on each day, of the users who count at the end. The "
-    "inner band is the interval for one look; the outer one holds however often one "
-    "looks, and begins where there are enough users."
+    "What you would have seen at the end of each day, for the users who count in the "
+    "end. The inner band is the interval for one look; the outer band is always valid: "
+    "it holds however often you look, and begins once there are enough users."
 )
 
 
@@ -66,7 +67,7 @@ def _page_of_summary(
     page = Page(title or "What users did", f"{summary.events:,} events · {sure}")
     page.add("charts", "Metrics", tag("div", *_drawn(page, summary), class_="grid"))
     page.add("numbers", "Numbers", *_numbers(summary))
-    _add_clicks(page, clicks)
+    add_clicks(page, clicks, summary.confidence, ())
     says = [f"{name} = {text}" for name, text in summary.definitions.items()]
     page.add("definitions", "Definitions", points(says))
     left = [f"no {name}: {why}" for name, why in summary.left_out.items()]
@@ -93,13 +94,13 @@ def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
         many = len({row["label"] for row in rows}) > specs.MOST_CURVES
         if days and not many:
             spec = specs.over_days(rows, metric)
-            says = f"{metric} of each day, with its interval."
+            says = f"{metric} of each day, with its interval, as in the table."
         elif not days:
             spec = specs.means(rows, metric)
-            says = f"{metric} with its interval."
+            says = f"{metric} with its interval, as in the table."
         else:
             continue
-        yield page.figure(f"metric-{place}", spec | {"width": 320}, says)
+        yield page.figure(f"metric-{place}", spec | {"width": 320}, says, caption=False)
 
 
 def _numbers(summary: Summary) -> list[Markup]:
@@ -107,7 +108,7 @@ def _numbers(summary: Summary) -> list[Markup]:
         (
             metric,
             *("-" if name is None else str(name) for name in group),
-            _cell(value, low, high),
+            measured(value, low, high),
             Cell(f"{n:,}", n),
             Cell(f"{users:,}", users),
         )
@@ -122,16 +123,6 @@ def _numbers(summary: Summary) -> list[Markup]:
         more = f"{summary.table.height - _ROWS:,} more rows are in table of the result."
         parts.append(tag("p", more, class_="hint"))
     return parts
-
-
-def _cell(value: float, low: float, high: float, form: str = "") -> Cell:
-    if math.isnan(value):
-        return Cell(number(value))
-    if not form:
-        return Cell(number(value), value, between(low, high))
-    undefined = math.isnan(low) or math.isnan(high)
-    bounds = "" if undefined else f"{form.format(low)} to {form.format(high)}"
-    return Cell(form.format(value), value, bounds)
 
 
 def _excluded(counts: Iterable[tuple[str, int]]) -> list[str]:
@@ -158,7 +149,8 @@ def _page_of_test(
     page.add("effects", "Effects", *_effects(page, test, rows))
     page.add("days", "Over time", *_over_time(page, test))
     page.add("ratio", "Sample ratio", *_ratio(page, test))
-    _add_clicks(page, clicks)
+    names = [shown(name) for name in test.srm.shares]
+    add_clicks(page, clicks, test.settings.confidence, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
     choices = [(name, str(value)) for name, value in vars(test.settings).items()]
@@ -178,10 +170,11 @@ def _summary(
         effect = _said(row, "lift", "lift_low", "lift_high", "{:+.1%}")
         effect = effect or _said(row, "difference", "low", "high", "{:+.4f}")
         sentence = (
-            f" {row['metric']} of {shown(row['variant'])} against {control}{of}: "
+            f"{row['metric']} of {shown(row['variant'])} against {control}{of}: "
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
         )
-        entries.append(join([verdict_mark(verdict_text(row)), sentence]))
+        mark = verdict_mark(verdict_text(row))
+        entries.append(join([mark, " ", tag("span", sentence)]))
     whole = [row.get("segment") is None for row in rows]
     first = [entry for entry, is_whole in zip(entries, whole, strict=True) if is_whole]
     rest = [entry for entry in entries if entry not in first]
@@ -195,7 +188,7 @@ def _summary(
 
 
 def _said(row: dict[str, Any], name: str, low: str, high: str, form: str) -> str:
-    cell = _cell(row[name], row[low], row[high], form)
+    cell = measured(row[name], row[low], row[high], form)
     if cell.value is None:
         return ""
     return f"{cell.text} ({cell.below})" if cell.below else str(cell.text)
@@ -232,8 +225,8 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             *([row["segment"] or "all"] if segmented else []),
             _value(row["control_value"]),
             _value(row["value"]),
-            _cell(row["difference"], row["low"], row["high"], "{:+.4f}"),
-            _cell(row["lift"], row["lift_low"], row["lift_high"], "{:+.1%}"),
+            measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
+            measured(row["lift"], row["lift_low"], row["lift_high"], "{:+.1%}"),
             Cell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
             _always(row),
             verdict_mark(verdict_text(row)),
@@ -242,7 +235,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
     ]
     head = (
         "metric", "variant", *(["segment"] * segmented), control, "value",
-        "difference", "lift", "p", "at every look", "verdict",
+        "difference", "lift", "p", "always", "verdict",
     )  # fmt: skip
     sides = "ll" + "l" * segmented + "rrrrrrl"
     caption = "The effect on each metric"
@@ -309,12 +302,12 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
             row["metric"],
             row["variant"],
             Cell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
-            _cell(row["difference"], row["low"], row["high"], "{:+.4f}"),
+            measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
             _always(row),
         )
         for row in rows[-_ROWS:]
     ]
-    head = ("day", "metric", "variant", "users", "difference", "at every look")
+    head = ("day", "metric", "variant", "users", "difference", "always")
     return [
         tag("p", _BANDS, class_="hint"),
         tag("div", *drawn, class_="grid"),
@@ -329,9 +322,11 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
         (name, Cell(f"{n:,}", n), Cell(f"{srm.shares[name] * total:,.0f}"))
         for name, n in srm.counts.items()
     ]
+    fair = "" if srm.warnings else "Users are split as expected. "
     says = (
-        f"At the end {p_equals(srm.p)}, at every look {p_equals(srm.p_anytime)}; below "
-        f"{srm.threshold:g}, no result can be trusted."
+        f"{fair}At the end, {p_equals(srm.p)}; at every look, "
+        f"{p_equals(srm.p_anytime)}. Below {srm.threshold:g}, no result of the test "
+        "can be trusted."
     )
     parts = [
         table(
@@ -352,10 +347,11 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]  # fmt: skip
     if len(srm.shares) <= specs.MOST_CURVES:
         names = [shown(name) for name in srm.shares]
-        spec = specs.over_days(points, "share of users so far", "expected", names)
+        title = "share of users so far"
+        spec = specs.over_days(points, title, "expected", names, ".0%")
         words = (
-            "The share of users of each variant at the end of each day; dashed is what "
-            "was expected."
+            "The share of users in each variant at the end of each day; the dashed "
+            "line is what was expected."
         )
         parts.append(page.figure("joined", spec | {"height": 200}, words))
     cells = [
@@ -372,40 +368,3 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     head = ("day", "variant", "users", "share", "expected", "p at every look")
     caption = "Users of each variant at the end of each day"
     return [*parts, table(head, cells, "llrrrr", caption=caption)]
-
-
-def _add_clicks(page: Page, clicks: ClickMetrics | None) -> None:
-    """Add the click rate of each position, if it is known."""
-    if clicks is None:
-        return
-    rows = list(clicks.by_position.iter_rows(named=True))
-    points = [
-        {
-            "rank": row["position"], "value": row["ctr"],
-            "impressions": row["impressions"], "clicks": row["clicks"],
-        }
-        for row in rows
-    ]  # fmt: skip
-    says = "Clicks per impression at each position, of all variants together."
-    cells = [
-        (
-            Cell(f"{row['position']:,}", row["position"]),
-            Cell(f"{row['impressions']:,}", row["impressions"]),
-            Cell(f"{row['clicks']:,}", row["clicks"]),
-            Cell(number(row["ctr"]), row["ctr"]),
-        )
-        for row in rows[:_ROWS]
-    ]
-    bounds = between(clicks.interval.low, clicks.interval.high)
-    mean = f"Mean reciprocal rank of the first click: {number(clicks.mrr)}"
-    page.add(
-        "positions",
-        "Clicks by position",
-        page.figure("by-position", specs.by_rank(points, "click rate"), says),
-        table(
-            ("position", "impressions", "clicks", "click rate"), cells, "rrrr",
-            caption="Clicks by position",
-        ),
-        tag("p", f"{mean} ({bounds})." if bounds else f"{mean}.", class_="hint"),
-        remarks((), clicks.notes) if clicks.notes else "",
-    )  # fmt: skip

@@ -183,12 +183,13 @@ def _themed(spec: Spec) -> Spec:
     """Return a chart in the colours and letters of the page around it."""
     ink = {
         "labelColor": _INK, "titleColor": _INK, "labelFont": _FONT,
-        "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 11,
-        "titleFontSize": 12, "titleLimit": 330,
+        "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 12,
+        "titleFontSize": 13, "titleLimit": 330,
     }  # fmt: skip
     axis = {
         **ink, "domainColor": _INK, "tickColor": _INK, "gridColor": _INK,
         "gridOpacity": 0.12, "domainOpacity": 0.4, "tickOpacity": 0.4,
+        "titlePadding": 10,
     }  # fmt: skip
     themed = deepcopy(spec)
     themed["background"] = None
@@ -196,7 +197,7 @@ def _themed(spec: Spec) -> Spec:
         "aria": False, "mark": {"aria": False}, "font": _FONT, "axis": axis,
         "legend": ink, "view": {"stroke": None},
         "title": {
-            "color": _INK, "font": _FONT, "fontSize": 12, "fontWeight": 500,
+            "color": _INK, "font": _FONT, "fontSize": 13, "fontWeight": 600,
             "limit": 460,
         },
     }  # fmt: skip
@@ -216,11 +217,10 @@ def reproduction(command: str | None, paths: Iterable[Any], rows: Any) -> Markup
     parts: list[object] = []
     if command is not None:
         parts.append(tag("pre", tag("code", command), tabindex="0"))
-    parts.append(_pairs("choice", "value", rows))
+    parts += [_pairs("choice", "value", rows), _pairs("package", "version", versions)]
     if hashes:
         shown_hashes = _pairs("file", "SHA-256", hashes)
         parts.append(tag("div", shown_hashes, class_="hashes"))
-    parts.append(_pairs("package", "version", versions))
     return tag("div", *parts, class_="columns")
 
 
@@ -236,6 +236,11 @@ def _hash(path: Path) -> str:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror or error})"
         raise FormatError(msg) from None
+
+
+def scripted(text: str) -> Markup:
+    """Return a sentence that holds only if scripts run, which show it."""
+    return tag("span", text, class_="scripted", hidden=True)
 
 
 def remarks(

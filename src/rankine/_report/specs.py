@@ -21,17 +21,16 @@ VERDICTS = {
     "worse": ("#D55E00", "triangle-down"),
     "cannot tell": ("#8A8A8A", "circle"),
     "equivalent": ("#9467BD", "square"),
-    "different": ("#E69F00", "diamond"),
+    "different": ("#882255", "diamond"),
     "not worse": ("#9467BD", "square"),
-    "larger": ("#E69F00", "diamond"),
-    "smaller": ("#E69F00", "diamond"),
+    "larger": ("#882255", "diamond"),
+    "smaller": ("#882255", "diamond"),
     "mean": ("#009E73", "circle"),
 }
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
 _UNTESTED = "mean"
 _SYSTEMS = (
-    "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#8A8A8A",
-    "#44AA99",
+    "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#332288",
 )  # fmt: skip
 MOST_CURVES = len(_SYSTEMS)
 _BETTER, _WORSE, _EVEN = (
@@ -43,9 +42,22 @@ _SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A
 _PALE = "#FFFFFF"
 _LONG = 32
 """Letters of a label; a longer one keeps its beginning and its end."""
-_SHORTENED = (
-    f"length(datum.label) > {_LONG} ? substring(datum.label, 0, {_LONG // 2}) + '…' + "
-    f"substring(datum.label, length(datum.label) - {_LONG // 2 - 1}) : datum.label"
+TO = " → "
+"""What stands between the two names of a pair, each of which is shortened by itself."""
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return an expression of Vega: a text, without its middle if it is too long."""
+    end = f"substring({text}, length({text}) - {most // 2 - 1})"
+    short = f"substring({text}, 0, {most // 2}) + '…' + {end}"
+    return f"(length({text}) > {most} ? {short} : {text})"
+
+
+_NAMES = f"split(datum.label, '{TO}')"
+_LABEL = (
+    f"length({_NAMES}) == 2 && length(datum.label) > {_LONG} ? "
+    f"{_shortened(f'{_NAMES}[0]', _LONG // 2)} + '{TO}' + "
+    f"{_shortened(f'{_NAMES}[1]', _LONG // 2)} : {_shortened('datum.label', _LONG)}"
 )
 _WIDE, _HIGH = 560, 260
 
@@ -62,7 +74,8 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
         "axis": {
-            "labelLimit": 220, "labelExpr": _SHORTENED, "ticks": False, "domain": False,
+            "labelLimit": 240, "labelExpr": _LABEL, "ticks": False, "domain": False,
+            "labelPadding": 8,
         },
     }  # fmt: skip
     color = {
@@ -107,7 +120,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     return _chart(
         rows,
         layer=[*([zero] if tested else []), *layers],
-        height=24 * max(len(rows), 1),
+        height=26 * max(len(rows), 1),
         title=_title(title),
     )
 
@@ -125,7 +138,12 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
         encoding={
             "x": {
                 **_number("start", "queries, the largest gain first"),
-                "axis": {"grid": False, "tickMinStep": 1, "format": "d"},
+                "axis": {
+                    "grid": False,
+                    "tickMinStep": 1,
+                    "format": "d",
+                    "tickCount": 6,
+                },
                 "scale": {"nice": False},
             },
             "x2": {"field": "end"},
@@ -150,11 +168,12 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
         "mark": {"type": "line", "color": _EVEN, "strokeDash": [4, 3]},
         "encoding": {"x": _number("a", ""), "y": _number("b", "")},
     }
+    near: Spec = {"scale": {"zero": False}, "axis": {"tickCount": 6}}
     points = {
         "mark": {"type": "point", "filled": True, "opacity": 0.65},
         "encoding": {
-            "x": {**_number("a", f"{metric} of {a}"), "scale": {"zero": False}},
-            "y": {**_number("b", f"{metric} of {b}"), "scale": {"zero": False}},
+            "x": {**_number("a", f"{metric} of {a}"), **near},
+            "y": {**_number("b", f"{metric} of {b}"), **near},
             "color": _colored("change"),
             "size": {
                 "field": "n", "type": "quantitative", "legend": None,
@@ -173,7 +192,11 @@ def curve(rows: Rows, metric: str) -> Spec:
 
 
 def over_days(
-    rows: Rows, metric: str, level: str | None = None, names: Sequence[str] = ()
+    rows: Rows,
+    metric: str,
+    level: str | None = None,
+    names: Sequence[str] = (),
+    form: str | None = None,
 ) -> Spec:
     """Return a line with its band per group: system, day, value, low, high.
 
@@ -184,8 +207,9 @@ def over_days(
         metric: what it is.
         level: the field that has what lines are compared with, dashed.
         names: all groups that there are, so that each has its colour in every chart.
+        form: of the numbers of the axis, such as ``.0%``.
     """
-    axis = {"tickCount": 6, "labelOverlap": True}
+    axis = {"tickCount": 6, "labelOverlap": True, "format": "%b %-d"}
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
     timed = [row | {"time": row["day"]} for row in rows]
     spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day", names)
@@ -199,40 +223,48 @@ def over_days(
                 "encoding": {"x": None, "color": None, "y": _number("level", metric)},
             },
         )
+    for layer in spec["layer"] if form is not None else ():
+        layer["encoding"]["y"] = {**layer["encoding"]["y"], "axis": {"format": form}}
     return spec
 
 
-def by_rank(rows: Rows, metric: str) -> Spec:
-    """Return a line over ranks: rank, value, impressions, clicks."""
-    y = {**_number("value", metric), "scale": {"domainMin": 0}}
-    return _chart(
-        rows,
-        mark=_dotted(),
-        encoding={
-            "x": {
-                **_number("rank", "position"),
-                "axis": {"tickMinStep": 1, "format": "d", "grid": False},
-                "scale": {"zero": False, "nice": False},
-            },
-            "y": y,
-            "tooltip": _tips("rank", "value", "impressions", "clicks"),
-        },
-    )
+def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
+    """Return a line with its band per group, over ranks.
+
+    Rows have system, rank, value, low, high, impressions, clicks. Names are all groups
+    that there are, so that each has its colour in every chart.
+    """
+    x = {
+        **_number("rank", "position"),
+        "axis": {"tickMinStep": 1, "format": "d", "grid": False},
+        "scale": {"zero": False, "nice": False},
+    }  # fmt: skip
+    spec = _lines(rows, x, metric, "rank", names, ("impressions", "clicks"))
+    for layer in spec["layer"]:
+        layer["encoding"]["y"]["scale"] = {"domainMin": 0}
+    return spec
 
 
 def _lines(
-    rows: Rows, x: Spec, metric: str, place: str, names: Sequence[str] = ()
+    rows: Rows,
+    x: Spec,
+    metric: str,
+    place: str,
+    names: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> Spec:
+    """Return a line with its band per group; more is what else is told of a point."""
     drawn = list(dict.fromkeys(row["system"] for row in rows))
     systems = list(names) or drawn
+    legend = {
+        "title": None, "orient": "bottom",
+        "columns": max(1, min(3, 44 // max(map(len, drawn), default=1))),
+        "labelLimit": 260, "labelExpr": _LABEL, "symbolOpacity": 1,
+        "symbolType": "stroke", "symbolStrokeWidth": 3,
+    }  # fmt: skip
     color = {
         "field": "system", "type": "nominal", "sort": None,
-        "legend": {
-            "title": None, "orient": "bottom",
-            "columns": max(1, min(3, 44 // max(map(len, drawn), default=1))),
-            "labelLimit": 260, "labelExpr": _SHORTENED, "symbolOpacity": 1,
-            "symbolType": "stroke", "symbolStrokeWidth": 3,
-        },
+        "legend": legend if len(systems) > 1 else None,
         "scale": {
             "domain": drawn, "range": [_SYSTEMS[systems.index(name)] for name in drawn],
         },
@@ -242,7 +274,7 @@ def _lines(
         "mark": {"type": "area", "opacity": 0.15},
         "encoding": {"y": y | {"field": "low"}, "y2": {"field": "high"}},
     }
-    tips = _tips("system", place, "value", "low", "high")
+    tips = _tips("system", place, "value", "low", "high", *more)
     line = {
         "mark": {"type": "line", "point": {"size": 30}},
         "encoding": {"y": y, "tooltip": tips},
@@ -271,17 +303,20 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
         "scale": {"domain": levels, "range": list(_SHADES)},
     }  # fmt: skip
     axis = {
-        "ticks": False, "domain": False, "labelLimit": 220, "labelExpr": _SHORTENED,
+        "ticks": False, "domain": False, "labelLimit": 220, "labelExpr": _LABEL,
+        "labelPadding": 6,
     }  # fmt: skip
     small = len(columns) <= _LABELLED
-    top = {**axis, "labelAngle": -40 if small else -90, "orient": "top"}
+    fits = max(map(len, columns), default=0) <= _SHORT
+    angle = (0 if fits else -40) if small else -90
+    top = {**axis, "labelAngle": angle, "orient": "top"}
     encoding: Spec = {
         "x": {**_name("column", columns), "axis": top},
         "y": {**_name("row", names), "axis": axis},
         "tooltip": _tips("row", "column", "p", "text"),
     }
     squares = {"mark": {"type": "rect"}, "encoding": {"color": color}}
-    strong = {"test": "abs(datum.level) > 1", "value": _PALE}
+    strong = {"test": "abs(datum.level) > 2", "value": _PALE}
     labels = {
         "mark": {"type": "text", "fontSize": 11},
         "encoding": {
@@ -293,13 +328,15 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
         rows,
         layer=[squares, labels] if small else [squares],
         encoding=encoding,
-        width={"step": 62 if small else 16},
+        width={"step": 72 if small else 16},
         height={"step": 30 if small else 16},
     )
 
 
 _LABELLED = 12
 """Columns up to which cells have room for a number."""
+_SHORT = 9
+"""Letters up to which a name has room above its column."""
 
 
 def level_of(p: float, alpha: float, *, better: bool) -> int:
@@ -326,8 +363,17 @@ def histogram(values: Iterable[float], metric: str) -> Spec:
         rows,
         mark={"type": "bar", "color": _SYSTEMS[0]},
         encoding={
-            "x": {**_number("value", metric), "bin": {"maxbins": 20}},
-            "y": {"aggregate": "count", "type": "quantitative", "title": "queries"},
+            "x": {
+                **_number("value", metric),
+                "bin": {"maxbins": 20},
+                "axis": {"format": "~g"},
+            },
+            "y": {
+                "aggregate": "count",
+                "type": "quantitative",
+                "title": "queries",
+                "axis": {"tickMinStep": 1, "format": "d", "tickCount": 5},
+            },
             "tooltip": [{"aggregate": "count", "type": "quantitative"}],
         },
     )

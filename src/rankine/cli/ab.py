@@ -167,7 +167,10 @@ def command(
     else:
         click.echo(to_text(test, width()))
     if report is not None:
-        clicks, reasons = (None, ()) if users else clicks_of(log, given["columns"])
+        sure = test.settings.confidence
+        clicks, reasons = (
+            (None, ()) if users else clicks_of(log, given["columns"], sure)
+        )
         test = replace(test, notes=(*test.notes, *reasons))
         write_report(test, report, [events], clicks=clicks)
 

@@ -121,12 +121,14 @@ def rules_of(
     }
 
 
-def clicks_of(log: Any, columns: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+def clicks_of(
+    log: Any, columns: dict[str, Any], confidence: float
+) -> tuple[Any, tuple[str, ...]]:
     """Return the click rates by position, and why there are none if that is odd.
 
     There are none of a log that has no positions, or that can be read only once.
     """
-    from rankine._online.clicks import click_metrics  # noqa: PLC0415 - --help stays fast
+    from rankine._online.positions import click_metrics  # noqa: PLC0415 - --help stays fast
     from rankine._online.shown import COLUMNS  # noqa: PLC0415
     from rankine._online.sources import Query  # noqa: PLC0415
 
@@ -134,7 +136,7 @@ def clicks_of(log: Any, columns: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
         return None, ()
     known = {part: name for part, name in columns.items() if part in COLUMNS}
     try:
-        return click_metrics(log, columns=known), ()
+        return click_metrics(log, columns=known, confidence=confidence), ()
     except ColumnNotFoundError:
         return None, ()
     except RankineError as error:
@@ -217,6 +219,6 @@ def command(
     else:
         click.echo(to_text(summary, width()))
     if report is not None:
-        clicks, reasons = clicks_of(log, given["columns"])
+        clicks, reasons = clicks_of(log, given["columns"], summary.confidence)
         summary = replace(summary, notes=(*summary.notes, *reasons))
         write_report(summary, report, [events], clicks=clicks)

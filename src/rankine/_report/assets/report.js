@@ -30,6 +30,8 @@
   };
   const signed = (x) => (x > 0 || Object.is(x, 0) ? "+" : "") + rounded(x);
 
+  for (const words of document.querySelectorAll(".scripted")) words.hidden = false;
+
   // Theme.
   const theme = byId("theme");
   const preferred = matchMedia("(prefers-color-scheme: dark)");
@@ -40,8 +42,9 @@
   theme.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     nameTheme();
+    repaint();
   });
-  preferred.addEventListener("change", nameTheme);
+  preferred.addEventListener("change", () => { nameTheme(); repaint(); });
 
   // Tables that sort by their titles.
   // Numbers in words by their size: q9 before q10.
@@ -100,6 +103,7 @@
       spec.width = "container";
       spec.autosize = { type: "fit-x", contains: "padding" };
     }
+    if (spec.title) spec.title.limit = live.clientWidth - 12;
     const place = make("div");
     live.replaceChildren(place);
     const drawn = await window.vegaEmbed(place, spec, {
@@ -129,6 +133,8 @@
       : value);
 
   // Marks of queries are painted here, over the frame that Vega draws: thousands of them follow a choice at once.
+  const painters = new Map();
+  const repaint = () => painters.forEach((again) => again());
   const MARGIN = 4;
   const REACH = 8;
   const kinds = {
@@ -138,10 +144,10 @@
         spec.data.values = [{ start: 0, end: rows.length, difference: low }, { start: 0, end: rows.length, difference: high }];
       },
       sizes: (row) => [row.d],
-      paint: (context, rows, x, y) => {
+      paint: (context, rows, x, y, colors) => {
         rows.forEach((row, place) => {
           const [left, top] = [x(place), Math.min(y(row.d), y(0))];
-          context.fillStyle = row.color;
+          context.fillStyle = colors[row.change];
           context.fillRect(left, top, Math.max(x(place + 1) - left - 0.25, 0.25), Math.abs(y(row.d) - y(0)));
         });
       },
@@ -154,10 +160,10 @@
         delete spec.layer[0].data; // of the diagonal: it goes from end to end
       },
       sizes: (row) => [row.a, row.b],
-      paint: (context, rows, x, y) => {
+      paint: (context, rows, x, y, colors) => {
         context.globalAlpha = rows.length > 1000 ? 0.35 : 0.8;
         for (const row of rows) {
-          context.fillStyle = row.color;
+          context.fillStyle = colors[row.change];
           context.beginPath();
           context.arc(x(row.a), y(row.b), 3.4, 0, 2 * Math.PI);
           context.fill();
@@ -190,7 +196,9 @@
     const context = canvas.getContext("2d");
     context.scale(fine, fine);
     context.translate(MARGIN, MARGIN);
-    kind.paint(context, rows, view.scale("x"), view.scale("y"));
+    const style = getComputedStyle(root);
+    const colors = Object.fromEntries(["gains", "loses", "stays"].map((name) => [name, style.getPropertyValue(`--${name}`)]));
+    kind.paint(context, rows, view.scale("x"), view.scale("y"), colors);
   };
   const tip = make("div", { class: "vg-tooltip", id: "of-query" });
   document.body.append(tip);
@@ -203,11 +211,11 @@
     kind.frame(spec, rows, low, high);
     const view = await embed(name, spec);
     if (!view) return;
-    for (const row of rows) row.color = view.scale("color")(row.change);
     const canvas = make("canvas");
     view.container().append(canvas);
     const again = () => paint(kind, view, rows, canvas);
     again();
+    painters.set(name, again);
     view.addResizeListener(again);
     const under = (event) => kind.hit(rows, view.scale("x"), view.scale("y"), event.offsetX - MARGIN, event.offsetY - MARGIN);
     const leave = () => { tip.classList.remove("visible"); canvas.style.cursor = ""; };
@@ -353,7 +361,7 @@
     const words = text ? `${data.items[item]}: ${text}` : data.items[item];
     const moved = other === undefined ? "" : other === null ? "new" : other === rank ? "=" : other > rank ? `▲${other - rank}` : `▼${rank - other}`;
     return make("li", { "data-item": item, title: words },
-      make("span", { class: "rank", text: rank || "–" }), chip(grade),
+      make("span", { class: "rank", text: rank || "–", title: rank ? null : "not retrieved" }), chip(grade),
       make("span", { class: "item", text: words, dir: "auto" }),
       make("span", { class: "move", text: moved }));
   };
@@ -384,7 +392,7 @@
   const missedOf = (system, place) => {
     const missed = (listOf(system, place) || [[], []])[1];
     if (!missed.length) return [];
-    return [make("h4", { text: "Relevant, but not among the first" }),
+    return [make("h4", { text: "Relevant, but missed" }),
       make("ul", { class: "items" }, ...missed.map((row) => itemRow(row)))];
   };
 
@@ -419,7 +427,7 @@
       // Beside a list that is not here, nothing is known to be new.
       const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
-        make("h4", { text: data.systems[system], title: data.systems[system] }),
+        make("h4", { class: "system", text: brief(data.systems[system]), title: data.systems[system] }),
         known[side] === undefined
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>

@@ -1,0 +1,82 @@
+"""The click rate of each position, as a section of a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankine._report import specs
+from rankine._report.charts import drawn_number
+from rankine._report.markup import Cell, measured, table, tag
+from rankine._report.page import remarks
+from rankine._report.tables import between, number, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._online.positions import ClickMetrics
+    from rankine._report.page import Page
+
+_ROWS = 1000
+_ALL = "all"
+
+
+def add_clicks(
+    page: Page, clicks: ClickMetrics | None, confidence: float, names: Sequence[str]
+) -> None:
+    """Add the click rate of each position, by variant where there are several.
+
+    Args:
+        page: what it is added to.
+        clicks: the rates, if they are known.
+        confidence: of their intervals.
+        names: all variants that the page has, in the order of their colours.
+    """
+    if clicks is None:
+        return
+    rates = clicks.by_variant
+    split = rates is not None and rates["variant"].n_unique() > 1
+    if rates is None or not split:
+        rates = clicks.by_position
+    rows = list(rates.sort("position", maintain_order=True).iter_rows(named=True))
+    points = [
+        {
+            "system": shown(row["variant"]) if split else _ALL,
+            "rank": row["position"], "value": row["ctr"],
+            "low": drawn_number(row["low"]), "high": drawn_number(row["high"]),
+            "impressions": row["impressions"], "clicks": row["clicks"],
+        }
+        for row in rows
+    ]  # fmt: skip
+    drawn = list(dict.fromkeys(point["system"] for point in points))
+    order = [*names] if {*drawn} <= {*names} else drawn
+    whose = "of each variant" if split else "of all users"
+    says = (
+        f"Clicks per impression at each position, {whose}, with "
+        f"{100 * confidence:g} % intervals over users."
+    )
+    few = len(order) <= specs.MOST_CURVES
+    spec = specs.by_rank(points, "click rate", order) if few else None
+    cells = [
+        (
+            Cell(f"{row['position']:,}", row["position"]),
+            *([row["variant"]] if split else []),
+            Cell(f"{row['impressions']:,}", row["impressions"]),
+            Cell(f"{row['clicks']:,}", row["clicks"]),
+            measured(row["ctr"], row["low"], row["high"]),
+        )
+        for row in rows[:_ROWS]
+    ]
+    head = (
+        "position", *(["variant"] * split), "impressions", "clicks", "click rate",
+    )  # fmt: skip
+    sides = "r" + "l" * split + "rrr"
+    bounds = between(clicks.interval.low, clicks.interval.high)
+    mean = f"Mean reciprocal rank of the first click: {number(clicks.mrr)}"
+    page.add(
+        "positions",
+        "Clicks by position",
+        "" if spec is None else page.figure("by-position", spec, says),
+        table(head, cells, sides, caption="Clicks by position"),
+        tag("p", f"{mean} ({bounds})." if bounds else f"{mean}.", class_="hint"),
+        remarks((), clicks.notes) if clicks.notes else "",
+    )
