@@ -15,8 +15,11 @@ ORDER = (
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]
 """Packages that need NumPy alone: other engines use them where polars is missing."""
-DRAWN = {("_evaluate", "_report"), ("_online", "_report")}
-"""A result's own methods that draw it import the report, when they are called."""
+DRAWN = {("_base", "_report"), ("_evaluate", "_report"), ("_online", "_report")}
+"""A result's own methods that draw it import the report, when they are called.
+
+Those of records are one function, in `_base`.
+"""
 
 
 def imports(path: Path) -> set[str]:

@@ -200,7 +200,11 @@ SMALL: dict[str, tuple[Callable[[], Any], list[list[str]]]] = {
     ),
     "ClickMetrics": (
         lambda: rk.online.click_metrics(CLICKS),
-        [["1", "2", "1", "0.5000"], ["2", "2", "1", "0.5000"]],
+        # One user clicks and one does not: the interval is all that there can be.
+        [
+            ["1", "2", "1", "0.5000", "0.0000 to 1.0000"],
+            ["2", "2", "1", "0.5000", "0.0000 to 1.0000"],
+        ],
     ),
 }
 

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from rankine._base.frozen import Frozen, freeze
+from rankine._base.notebook import as_table
 from rankine._conventions.spellings import SPELLINGS, canonical
 from rankine.errors import ParameterError, nearest
 
@@ -227,6 +228,9 @@ class Convention:
         if cut:
             choices |= self.overrides.get(name + WITH_CUTOFF, {})
         return choices
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def _worded(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine._base.checks import check_k, check_number
+from rankine._base.notebook import as_table
 from rankine._evaluate.plan import plan_of
 from rankine._evaluate.summary import summarize
 from rankine._join.aligned import Aligned
@@ -38,6 +39,9 @@ class RecallAtPrecision:
     recall: float
     precision: float
     k: int
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def curve(

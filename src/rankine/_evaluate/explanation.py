@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.notebook import as_table
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -123,3 +125,6 @@ class Explanation:
         from rankine._report.reconcile import explanation_dict  # noqa: PLC0415
 
         return explanation_dict(self)
+
+    def _repr_html_(self) -> str:
+        return as_table(self)

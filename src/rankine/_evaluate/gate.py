@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine import __version__
+from rankine._base.notebook import as_table
 from rankine._base.paths import write_whole
 from rankine._base.text import count
 from rankine._evaluate.baseline import KEEP, UPDATE, Baseline
@@ -111,6 +112,9 @@ class GateVerdict:
             return ""
         return f"; since the first baseline {self.total:+.4f}"
 
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -181,6 +185,9 @@ class Gate:
         head = "updated" if self.updated else self.verdict
         notes = (f"- {note}" for note in self.notes)
         return "\n".join([f"{self.path}: {head}", *self.sentences, *notes])
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def gate(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rankine._base.checks import check_choice, check_count, check_number
+from rankine._base.notebook import as_table
 from rankine._metrics import losses as rows
 from rankine._metrics.metric import Across
 from rankine._stats.exact import root, to_float
@@ -47,6 +48,9 @@ class Loss(float):
         """Return what it is made of, to copy it."""
         return type(self), (float(self), self.n, self.clipped)
 
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
 
 class CalibrationError(float):
     """Expected calibration error, with the bins that it is made of.
@@ -71,6 +75,9 @@ class CalibrationError(float):
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what it is made of, to copy it."""
         return type(self), (float(self), self.n, self.bins, self.largest)
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 L = TypeVar("L", bound=float)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from rankine._base.notebook import as_table
 from rankine._evaluate.worst import TopItem, first_items, n_kept, plain
 from rankine._stats.flips import NOTHING
 
@@ -44,6 +45,9 @@ class MovedQuery:
                 for top in self.tops
             ],
         }
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankine._base.checks import check_number
+from rankine._base.notebook import as_table
 from rankine._stats.power import (
     needed_for_difference,
     needed_for_equivalence,
@@ -38,6 +39,9 @@ class QueriesNeeded(NamedTuple):
     deviation: float
     queries: int | None
     at_most: int | None
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def queries_needed(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from rankine._base.checks import check_count
+from rankine._base.notebook import as_table
 from rankine._evaluate.summary import least_relevant
 from rankine._join.aligned import Aligned, Stored, trail_of
 from rankine._metrics.lists.kind import ListMetric
@@ -38,6 +39,9 @@ class TopItem(NamedTuple):
     item: Any
     grade: float | None
 
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
 
 class MissedItem(NamedTuple):
     """A relevant item that is missing from the top of a list.
@@ -51,6 +55,9 @@ class MissedItem(NamedTuple):
     item: Any
     grade: float
     rank: int | None
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,9 @@ class WorstQuery:
             ],
             "looked": self.looked,
         }
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

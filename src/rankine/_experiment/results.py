@@ -30,8 +30,9 @@ from rankine._report.export import (
     markdown_table,
     markdown_text,
 )
+from rankine._report.records import frame_html
 from rankine._report.saved import FORMAT as MAKER
-from rankine._report.tables import shown
+from rankine._report.tables import html_list, shown
 from rankine._report.text import text_of
 from rankine._stats.pairwise import Settings
 from rankine.errors import FormatError, ParameterError, RankineError, nearest
@@ -198,6 +199,9 @@ class ExperimentResult:
             head = f"{convention}\n" if len(self.conventions) > 1 else ""
             parts.append(head + text_of(list(evaluations.values())))
         return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self.table) + html_list(self.notes)
 
     def __repr__(self) -> str:
         """Return what was computed, in one line."""

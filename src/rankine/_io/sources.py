@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine.errors import DataError, NoRowsError
 
@@ -145,6 +146,9 @@ class Rows:
         return (
             f"row {self.first + row if self.number is None else int(self.number[row])}"
         )
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

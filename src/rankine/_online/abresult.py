@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.notebook import as_table
 from rankine._base.text import count, p_equals
 from rankine._evaluate.summary import finite
 from rankine._online.drawn import Drawn
@@ -88,6 +89,9 @@ class SampleRatio:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {**asdict(self), "mismatch": self.mismatch}
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

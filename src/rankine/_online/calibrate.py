@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_count, check_number
+from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._evaluate.summary import finite
 from rankine._online.asked import check_metrics, check_options
@@ -82,6 +83,9 @@ class Calibration:
         if row["low"] > self.alpha:
             return "too many"
         return "too few" if row["high"] < self.alpha else "as it should be"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def calibrate(

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_choice, check_k
+from rankine._base.notebook import as_table
 from rankine.errors import DataError, ParameterError
 
 _STEEPNESS = 3
@@ -57,6 +58,9 @@ class Interleaved:
                 "click": [int(item in clicked) for item in self.items],
             }
         )
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def interleave(

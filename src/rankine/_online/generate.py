@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_count, check_number
+from rankine._base.notebook import as_table
 from rankine._online.times import SECOND
 from rankine.errors import ParameterError, nearest
 
@@ -71,6 +72,9 @@ class Generated:
 
     events: pl.DataFrame
     truth: pl.DataFrame
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def generate(

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_choice, check_count, check_number
+from rankine._base.notebook import as_table
 from rankine._base.text import count, p_text
 from rankine._evaluate.summary import finite
 from rankine._online.draws import TEAMS
@@ -100,6 +101,9 @@ class Preference:
                 f"at every look: {low:+.4f} to {high:+.4f}, p {p_text(self.p_always)}"
             )
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def _signed(value: float) -> str:

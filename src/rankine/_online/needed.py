@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from rankine._base.checks import check_number
+from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
 from rankine._online.asked import check_metrics, check_options, sums_by_day
@@ -61,6 +62,9 @@ class UsersNeeded(NamedTuple):
         return (
             f"{said}, which takes {days} at {_written(self.per_day, 3)} new ones a day"
         )
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def _written(number: float, digits: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._io import open_table
 from rankine._io.json import not_a_table
@@ -86,6 +87,9 @@ class UbiLog:
     def __repr__(self) -> str:
         """Return how much there is, in one line."""
         return f"UbiLog({count(self.events.height, 'event')})"
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def from_ubi(

@@ -63,17 +63,25 @@ def rate_html(rate: Rate) -> str:
 
 
 def clicks_html(clicks: ClickMetrics) -> str:
-    """Return a row per position, and the mean reciprocal rank below."""
+    """Return a row per position and variant, and the mean reciprocal rank below."""
+    rates = clicks.by_position if clicks.by_variant is None else clicks.by_variant
+    split = "variant" in rates.columns
     rows = [
-        (str(position), f"{shown:,}", f"{n:,}", number(rate))
-        for position, shown, n, rate in clicks.by_position.select(
-            "position", "impressions", "clicks", "ctr"
+        (
+            *([row["variant"]] if split else []),
+            str(row["position"]),
+            f"{row['impressions']:,}",
+            f"{row['clicks']:,}",
+            number(row["ctr"]),
+            between(row["low"], row["high"]),
         )
-        .head(_ROWS)
-        .iter_rows()
+        for row in rates.head(_ROWS).iter_rows(named=True)
     ]
     bounds = between(*clicks.interval)
     mean = f"mean reciprocal rank of the first click: {number(clicks.mrr)}"
     below = [f"{mean} ({bounds})" if bounds else mean, *clicks.notes]
-    head = ("position", "impressions", "clicks", "click rate")
-    return html_table(head, rows, "rrrr", below=below)
+    head = (
+        *(["variant"] * split), "position", "impressions", "clicks", "click rate",
+        "interval",
+    )  # fmt: skip
+    return html_table(head, rows, "l" * split + "rrrrr", below=below)

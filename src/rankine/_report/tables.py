@@ -84,8 +84,9 @@ def html_table(
     title = f"<caption>{_escaped(caption)}</caption>" if caption else ""
     body = "".join(_row(row, sides, heads=sides[0] == "l") for row in rows)
     return (
+        "<div style='overflow-x:auto'>"
         f"<table>{title}<thead>{_row(head, sides, heads=len(head))}</thead>"
-        f"<tbody>{body}</tbody></table>{html_list(below)}"
+        f"<tbody>{body}</tbody></table></div>{html_list(below)}"
     )
 
 

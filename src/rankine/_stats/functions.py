@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankine._base.checks import check_count
+from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._stats import corrections, paired
 from rankine._stats.flips import stepped_down_p
@@ -37,6 +38,9 @@ class Outcome(NamedTuple):
     statistic: float
     pvalue: float
 
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
 
 class Outcomes(NamedTuple):
     """What a test of many systems found; unpacks as a pair.
@@ -48,6 +52,9 @@ class Outcomes(NamedTuple):
 
     statistic: Floats
     pvalue: Floats
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def randomization(

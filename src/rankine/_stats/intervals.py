@@ -10,6 +10,7 @@ import numpy as np
 
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice, check_count, check_number
+from rankine._base.notebook import as_table
 from rankine._stats.resamples import resamples
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def check_interval(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rankine._base.notebook import as_table
 from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ class Risk(NamedTuple):
     trisk: float
     georisk: float
     hurt: float
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def risk_of(

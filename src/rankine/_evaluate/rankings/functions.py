@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankine._base.checks import check_choice, check_number
+from rankine._base.notebook import as_table
 from rankine._evaluate.rankings.rankings import common, match, match_at, paired
 from rankine._metrics.similarity import _correlation as correlation
 from rankine._metrics.similarity._correlation import TIED, VARIANTS, Tied, Variant
@@ -68,6 +69,9 @@ class RBO:
             f"{self.max:.4f} whatever follows; {ranks} seen of both lists, with "
             f"{self.weight:.1%} of the weight"
         )
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
