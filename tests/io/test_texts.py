@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
-from rankine._io.texts import read_texts
+from rankine._io import texts
+from rankine._io.texts import TextFiles
 from rankine.errors import ColumnNotFoundError, DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -36,6 +39,11 @@ FORMS: dict[str, bytes] = {
 }
 
 
+def read_texts(paths: list[Path]) -> dict[str, str]:
+    """Return the texts of all ids that these tests have."""
+    return TextFiles(paths).of([*TEXTS, "d", "1", "7", "a", "b", "x"])
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_texts(form: str, tmp_path: Path) -> None:
     path = tmp_path / "texts"
@@ -56,7 +64,7 @@ def test_parquet_arrow_and_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "texts"),
+    ("columns", "wanted"),
     [
         ({"_id": ["d"], "title": ["Eggs"], "text": ["boil"]}, {"d": "Eggs: boil"}),
         ({"_id": ["d"], "title": [""], "text": ["boil"]}, {"d": "boil"}),
@@ -69,21 +77,21 @@ def test_parquet_arrow_and_folders(tmp_path: Path) -> None:
     ],
 )
 def test_columns_are_known_by_their_names(
-    columns: dict[str, Any], texts: dict[str, str], tmp_path: Path
+    columns: dict[str, Any], wanted: dict[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "texts.ndjson"
     pl.DataFrame(columns).write_ndjson(path)
 
-    assert read_texts([path]) == texts
+    assert read_texts([path]) == wanted
 
 
 def test_the_first_file_has_the_text_of_an_id(tmp_path: Path) -> None:
     for name, text in (("a", "one"), ("b", "two")):
         (tmp_path / name).write_text(f"id,text\nx,{text}\n{name},{text}\n")
 
-    texts = read_texts([tmp_path / "a", tmp_path / "b"])
+    found = read_texts([tmp_path / "a", tmp_path / "b"])
 
-    assert texts == {"x": "one", "a": "one", "b": "two"}
+    assert found == {"x": "one", "a": "one", "b": "two"}
 
 
 @pytest.mark.parametrize(
@@ -103,3 +111,62 @@ def test_other_files_are_refused(
 
     with pytest.raises(error, match=says):
         read_texts([path])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_only_what_is_asked_for_is_held(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "texts"
+    path.write_bytes(FORMS[form])
+    first = next(iter(TEXTS))
+
+    assert TextFiles([path]).of([first, "not there"]) == {first: TEXTS[first]}
+
+
+def test_an_id_with_two_texts_is_refused_wherever_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "_ROWS", 1)
+    path = tmp_path / "texts.parquet"
+    pl.DataFrame({"id": [*"abca"], "text": ["1", "2", "3", "4"]}).write_parquet(path)
+
+    with pytest.raises(DataError, match="'a' has two different texts"):
+        TextFiles([path]).of(["a"])
+    assert TextFiles([path]).of(["b"]) == {"b": "2"}
+
+
+PEAK = """
+import resource, sys
+from rankine._io import texts
+from rankine._io.texts import TextFiles
+found = TextFiles([sys.argv[1]]).of(["7", "40000"])
+assert len(found) == 2, found
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_large_file_is_not_held(form: str, tmp_path: Path) -> None:
+    n, letters = 60_000, 4000  # 240 MB
+    few, many = tmp_path / f"few.{form}", tmp_path / f"many.{form}"
+    text = pl.col("id").cast(pl.String).str.pad_end(letters, "x").alias("text")
+    frame = pl.DataFrame({"id": range(n)}).with_columns(text)
+    for path, rows in (
+        (few, frame.filter(pl.col("id").is_in([7, 40_000]))),
+        (many, frame),
+    ):
+        if form == "csv":
+            rows.write_csv(path)
+        else:
+            rows.write_parquet(path, compression="uncompressed", row_group_size=2000)
+    peaks = [
+        int(
+            subprocess.run(
+                [sys.executable, "-c", PEAK, path], check=True, capture_output=True
+            ).stdout
+        )
+        for path in (few, many)
+    ]
+
+    assert many.stat().st_size > 200e6
+    # Some rows at a time: far less than the file, let alone all of it in Python.
+    assert peaks[1] - peaks[0] < 150

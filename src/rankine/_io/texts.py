@@ -9,7 +9,6 @@ import polars as pl
 
 from rankine._io import open_table
 from rankine._io.columns import known_columns
-from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids
 from rankine.errors import ColumnNotFoundError, DataError
@@ -36,41 +35,102 @@ _PARTS = {
 _LETTERS = 1000
 """Letters of a text that are kept; more are never shown."""
 _PAIR = 2
+_ROWS = 20_000
+"""Rows that are read at a time."""
 
 
-def read_texts(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Read texts by id from all files; if an id is in several, its first text counts.
+class TextFiles:
+    """Texts by ids in files, of which only those that are asked for are held.
 
-    A file has a column of ids and one of texts, with a header or, where there are
-    just two, without; or it is a JSON object {id: text}. Where there are titles and
-    texts, both are taken.
+    A file has a column of ids and one of texts, with a header or, if there are just
+    two, without; or it is a JSON object {id: text}. If there are titles and texts, both
+    are taken.
 
     Raises:
         ColumnNotFoundError: there is no column of ids or of texts.
-        DataError: an id has two texts in one file.
     """
-    texts: dict[str, str] = {}
-    for path in paths:
-        texts = _texts_of(open_table(path, "texts")) | texts
-    return texts
+
+    def __init__(self, paths: Iterable[str | Path]) -> None:
+        self._tables = [open_table(path, "texts") for path in paths]
+        self._columns = [_columns_of(table) for table in self._tables]
+
+    def of(self, wanted: Iterable[str]) -> dict[str, str]:
+        """Return the texts of some ids; if files disagree, the first of them counts.
+
+        Raises:
+            DataError: one of the ids has two texts in one file.
+        """
+        ids_wanted = pl.Series(list(dict.fromkeys(wanted)), dtype=pl.String)
+        texts: dict[str, str] = {}
+        for table, columns in zip(self._tables, self._columns, strict=True):
+            if isinstance(columns, dict):
+                texts = {
+                    name: columns[name] for name in ids_wanted if name in columns
+                } | texts
+            else:
+                texts = _texts_of(table, columns, ids_wanted) | texts
+        return texts
 
 
-def _texts_of(table: Table) -> dict[str, str]:
+def _columns_of(table: Table) -> list[str] | dict[str, str]:
+    """Return the columns of ids, texts and titles; or an object's own entries.
+
+    There are none if the names of the columns are the first row.
+    """
     names = table.names
     text = next(iter(known_columns(names, "text", _PARTS)), None)
     others = [name for name in names if name != text]
     key = next(iter(known_columns(others, "id", _PARTS)), None)
-    if key is None or text is None:
-        return _unnamed(table)
-    title = next(iter(known_columns(others, "title", _PARTS)), None)
-    wanted = [key, text] if title in {None, key} else [key, text, str(title)]
-    loaded = table.load(wanted)
-    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-    words = [_letters(frame[name]) for name in [*wanted[2:], text]]
-    said = words[0] if len(words) == 1 else _joined(*words)
-    origin: Any = origin_of(table.name, loaded)
-    keys = ids(frame[key], "id", origin, hint="")[0]
-    return _by_id(keys, said, table.name)
+    if key is not None and text is not None:
+        title = next(iter(known_columns(others, "title", _PARTS)), None)
+        return [key, text] if title in {None, key} else [key, text, str(title)]
+    if "json" in table.kind:
+        entries = _object_of(table)
+        if entries is not None:
+            return entries
+    elif len(names) == _PAIR and not table.kind.startswith(("parquet", "arrow")):
+        return []
+    shown = ", ".join(names[:10])
+    msg = (
+        f"{table.name} has no columns of ids and texts; it has {shown}, and names such "
+        "as id, query_id, item_id and text, title, contents are recognised"
+    )
+    raise ColumnNotFoundError(msg)
+
+
+def _texts_of(table: Table, columns: list[str], wanted: pl.Series) -> dict[str, str]:
+    """Read the texts of some ids, a few rows at a time."""
+    texts: dict[str, str] = {}
+    names = columns or [*table.names]
+    if not columns:  # What was taken for the names of columns is the first row.
+        first = pl.DataFrame({name: [name] for name in names})
+        _keep(texts, first[names[0]], _letters(first[names[1]]), wanted, table.name)
+    for loaded in table.batches(names, (), _ROWS):
+        frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
+        keys = frame[names[0]]
+        if columns:
+            origin: Any = origin_of(table.name, loaded)
+            keys = ids(keys, "id", origin, hint="")[0]
+        words = [_letters(frame[name]) for name in [*names[2:], names[1]]]
+        said = words[0] if len(words) == 1 else _joined(*words)
+        _keep(texts, keys, said, wanted, table.name)
+    return texts
+
+
+def _keep(
+    texts: dict[str, str],
+    keys: pl.Series,
+    said: pl.Series,
+    wanted: pl.Series,
+    name: str,
+) -> None:
+    """Add the texts that are wanted; refuse an id with two of them."""
+    columns: dict[str, Any] = {"id": keys.cast(pl.String), "text": said}
+    frame = pl.DataFrame(columns).drop_nulls()
+    for key, text in frame.filter(pl.col("id").is_in(wanted.implode())).iter_rows():
+        if texts.setdefault(key, text) != text:
+            msg = f"{name}: {key!r} has two different texts"
+            raise DataError(msg)
 
 
 def _joined(title: pl.Series, text: pl.Series) -> pl.Series:
@@ -78,29 +138,6 @@ def _joined(title: pl.Series, text: pl.Series) -> pl.Series:
     frame = pl.DataFrame({"title": title, "text": text})
     both = pl.concat_str("title", "text", separator=": ", ignore_nulls=True)
     return frame.select(both.alias("text"))["text"]
-
-
-def _unnamed(table: Table) -> dict[str, str]:
-    """Read a file without a header, or the object {id: text}."""
-    names = table.names
-    if "json" in table.kind:
-        entries = _object_of(table)
-        if entries is not None:
-            return entries
-    elif len(names) == _PAIR and not table.kind.startswith(("parquet", "arrow")):
-        # What was taken for the names of columns is the first row.
-        loaded = table.load([*names])
-        frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-        keys, texts = (
-            pl.concat([pl.Series([name]), _letters(frame[name])]) for name in names
-        )
-        return _by_id(keys, texts, table.name)
-    shown = ", ".join(names[:10])
-    msg = (
-        f"{table.name} has no columns of ids and texts; it has {shown}, and names such "
-        "as id, query_id, item_id and text, title, contents are recognised"
-    )
-    raise ColumnNotFoundError(msg)
 
 
 def _object_of(table: Table) -> dict[str, str] | None:
@@ -119,14 +156,3 @@ def _letters(column: pl.Series) -> pl.Series:
     """Return a column as texts that are not too long, None where they are empty."""
     texts = column.cast(pl.String).str.slice(0, _LETTERS).str.strip_chars()
     return texts.set(texts == "", None)
-
-
-def _by_id(keys: pl.Series, texts: pl.Series, name: str) -> dict[str, str]:
-    """Return texts by ids; refuse an id with two of them."""
-    columns: dict[str, Any] = {"id": keys.cast(pl.String), "text": texts}
-    frame = pl.DataFrame(columns).drop_nulls().unique(maintain_order=True)
-    twice = first_repeat(frame.select("id"))
-    if twice is not None:
-        msg = f"{name}: {frame['id'][twice[0]]!r} has two different texts"
-        raise DataError(msg)
-    return dict(frame.iter_rows())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._evaluate.worst import records_of
+from rankine._io.texts import TextFiles
 from rankine._report.charts import shown_pairs
 from rankine._report.tables import shown
 from rankine._stats.flips import NOTHING
@@ -34,14 +35,10 @@ _LETTERS = 200
 """Letters of a text that are shown."""
 
 
-def known_texts(texts: Any) -> dict[str, str]:
-    """Return texts by ids: of a mapping or a Series of pandas, those that are there.
-
-    >>> known_texts({1: "one", "b": None, "c": float("nan"), "d": 4})
-    {'1': 'one', 'd': '4'}
-    """
-    if texts is None:
-        return {}
+def check_texts(texts: Any) -> None:
+    """Refuse what is neither a mapping from ids to texts nor files of them."""
+    if texts is None or isinstance(texts, TextFiles):
+        return
     is_series = getattr(texts, "ndim", None) == 1 and hasattr(texts, "items")
     if not isinstance(texts, Mapping) and not is_series:
         msg = (
@@ -49,8 +46,24 @@ def known_texts(texts: Any) -> dict[str, str]:
             f"{type(texts).__name__}"
         )
         raise ParameterError(msg)
+
+
+def known_texts(texts: Any, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the texts of some ids, as far as there are any.
+
+    >>> texts = {1: "one", "b": None, "c": float("nan"), "d": 4, "e": "five"}
+    >>> known_texts(texts, ["1", "b", "c", "d"])
+    {'1': 'one', 'd': '4'}
+    """
+    if texts is None:
+        return {}
+    if isinstance(texts, TextFiles):
+        return texts.of(wanted)
+    names = {*wanted}
     return {
-        str(key): str(value) for key, value in texts.items() if not _is_missing(value)
+        str(key): str(value)
+        for key, value in texts.items()
+        if str(key) in names and not _is_missing(value)
     }
 
 
@@ -64,7 +77,7 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def explored(comparison: Comparison, texts: Mapping[str, str]) -> dict[str, Any]:
+def explored(comparison: Comparison, texts: Any) -> dict[str, Any]:
     """Return the values of queries, and both lists of those that moved most.
 
     They moved by the first metric that has values per query.
@@ -116,9 +129,7 @@ def explored(comparison: Comparison, texts: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-def explored_run(
-    evaluation: Evaluation, label: str, texts: Mapping[str, str]
-) -> dict[str, Any]:
+def explored_run(evaluation: Evaluation, label: str, texts: Any) -> dict[str, Any]:
     """Return the values of the queries of one run, and the lists of the worst."""
     frame = evaluation.per_query
     labels = [name for name in evaluation.summaries if name in frame.columns]
@@ -150,7 +161,7 @@ def explored_run(
 class _Book:
     """The items and texts that lists refer to, each once."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
+    def __init__(self, texts: Any) -> None:
         self._texts = texts
         self._items: dict[str, int] = {}
 
@@ -185,20 +196,22 @@ class _Book:
     def to_dict(self, queries: Iterable[Any]) -> dict[str, Any]:
         """Return the names and texts of queries and items."""
         names = list(map(str, queries))
+        texts = known_texts(self._texts, [*names, *self._items])
         return {
             "queries": list(map(shown, names)),
-            "queryTexts": self._told(names),
+            "queryTexts": _told(texts, names),
             "items": list(map(shown, self._items)),
-            "itemTexts": self._told(self._items),
+            "itemTexts": _told(texts, self._items),
         }
 
-    def _told(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the texts of ids, by their places."""
-        return {
-            str(place): shown(" ".join(self._texts[name].split())[:_LETTERS])
-            for place, name in enumerate(names)
-            if name in self._texts
-        }
+
+def _told(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return the texts of ids, by their places."""
+    return {
+        str(place): shown(" ".join(texts[name].split())[:_LETTERS])
+        for place, name in enumerate(names)
+        if name in texts
+    }
 
 
 def packed(values: Floats) -> list[str]:

@@ -9,7 +9,7 @@ from rankine._base.text import count, p_text
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
-from rankine._report.explorer import explored, known_texts
+from rankine._report.explorer import check_texts, explored
 from rankine._report.markup import Cell, Markup, isolated, join, points, table, tag
 from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import between, brief, number, shown
@@ -58,8 +58,9 @@ def page_of(
     files: tuple[Any, ...] = (),
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
+    check_texts(texts)
     page = Page(title or _title(comparison), _about(comparison))
-    page.data = explored(comparison, known_texts(texts))
+    page.data = explored(comparison, texts)
     page.add("summary", "Summary", _summary(comparison))
     page.add("systems", "Systems", _systems(comparison))
     page.add("pairs", "Differences", *_differences(page, comparison))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
-from rankine._report.explorer import explored_run, known_texts
+from rankine._report.explorer import check_texts, explored_run
 from rankine._report.export import cells
 from rankine._report.markup import Cell, Markup, isolated, table, tag
 from rankine._report.page import Page, remarks, reproduction, scripted
@@ -44,7 +44,7 @@ def page_of(
     files: tuple[Any, ...] = (),
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
-    text_by_id = known_texts(texts)
+    check_texts(texts)
     parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
     if evaluation.preset is not None:
         parts.insert(1, f"convention {evaluation.preset}")
@@ -52,7 +52,7 @@ def page_of(
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, label, text_by_id)
+        page.data = explored_run(evaluation, label, texts)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(

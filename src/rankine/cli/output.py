@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankine._evaluate.result import Evaluation
+    from rankine._io.texts import TextFiles
 
 _ROOM = 24
 """Columns that a text has at least behind its lead, however narrow a terminal is."""
@@ -118,16 +119,16 @@ def record_of(
     return record
 
 
-def texts_of(files: tuple[Path, ...], report: Path | None) -> dict[str, str] | None:
-    """Read the texts that a report shows; None if there are no files of them."""
+def texts_of(files: tuple[Path, ...], report: Path | None) -> TextFiles | None:
+    """Open the texts that a report shows; None if there are no files of them."""
     if not files:
         return None
     if report is None:
         msg = "--texts is shown in a report; say where to write it with --report"
         raise click.UsageError(msg)
-    from rankine._io.texts import read_texts  # noqa: PLC0415 - --help stays fast
+    from rankine._io.texts import TextFiles  # noqa: PLC0415 - --help stays fast
 
-    return read_texts(files)
+    return TextFiles(files)
 
 
 def write_report(
