@@ -163,7 +163,17 @@ def test_html_has_only_our_own_elements(payload: str) -> None:
 
     reader.feed(ev._repr_html_())
 
-    assert reader.tags <= {"table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert reader.tags <= {
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+    }
     assert reader.attributes <= {"style"}
     assert reader.text.count(payload) == 2
 

@@ -128,7 +128,7 @@ def test_html_escapes_names(name: str) -> None:
     page.feed(named("plain", name)._repr_html_())
 
     assert page.tags <= {
-        "table", "thead", "tbody", "tr", "th", "td", "br", "ul", "li", "caption",
+        "div", "table", "thead", "tbody", "tr", "th", "td", "br", "ul", "li", "caption",
     }  # fmt: skip
     if "\n" not in name and "\x1b" not in name:
         assert f"b {name}" in page.text

@@ -36,10 +36,13 @@ _THICK = (
     "Thick lines are intervals for one look at the end; thin lines are always valid: "
     "they hold however often you look."
 )
-_BANDS = (
+_DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
-    "end. The inner band is the interval for one look; the outer band is always valid: "
-    "it holds however often you look, and begins once there are enough users."
+    "end."
+)
+_BANDS = (
+    " The inner band is the interval for one look; the outer band is always valid: it "
+    "holds however often you look, and begins once there are enough users."
 )
 
 
@@ -218,6 +221,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         for place, (metric, of_metric) in enumerate(sizes.items())
     ]
     segmented = "segment" in test.details.columns
+    watched = _is_watched(rows)
     cells = [
         (
             row["metric"],
@@ -228,22 +232,22 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
             measured(row["lift"], row["lift_low"], row["lift_high"], "{:+.1%}"),
             Cell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
-            _always(row),
+            *([_always(row)] if watched else []),
             verdict_mark(verdict_text(row)),
         )
         for row in rows
     ]
     head = (
         "metric", "variant", *(["segment"] * segmented), control, "value",
-        "difference", "lift", "p", "always", "verdict",
+        "difference", "lift", "p", *(["always"] * watched), "verdict",
     )  # fmt: skip
-    sides = "ll" + "l" * segmented + "rrrrrrl"
+    sides = "ll" + "l" * segmented + "rrrrr" + "r" * watched + "l"
     caption = "The effect on each metric"
     says = "Lifts, each with its interval; verdicts go by the corrected p."
     return [
         page.figure("lifts", spec, says),
         tag("div", *changes, class_="grid"),
-        tag("p", _THICK, class_="hint") if any(changes) else Markup(),
+        tag("p", _THICK, class_="hint") if any(changes) and watched else Markup(),
         table(head, cells, sides, caption=caption),
         tag("p", f"{how(test)}.", class_="hint"),
     ]
@@ -262,6 +266,11 @@ def _value(value: float) -> Cell:
     return Cell(number(value), drawn_number(value))
 
 
+def _is_watched(rows: Iterable[dict[str, Any]]) -> bool:
+    """Say whether any effect has an interval that holds at every look."""
+    return any(not math.isnan(row["always_low"]) for row in rows)
+
+
 def _always(row: dict[str, Any]) -> Cell:
     low, high, p = row["always_low"], row["always_high"], row["p_always"]
     if math.isnan(low) or math.isnan(high):
@@ -278,6 +287,7 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
         )
         return [tag("p", says, class_="hint")]
     rows = list(test.by_day.iter_rows(named=True))
+    watched = _is_watched(rows)
     control = shown(test.settings.control)
     names = [shown(name) for name in test.srm.shares]
     points_of: dict[str, Rows] = {}
@@ -303,15 +313,22 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
             row["variant"],
             Cell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
             measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
-            _always(row),
+            *([_always(row)] if watched else []),
         )
         for row in rows[-_ROWS:]
     ]
-    head = ("day", "metric", "variant", "users", "difference", "always")
+    head = (
+        "day", "metric", "variant", "users", "difference", *(["always"] * watched),
+    )  # fmt: skip
     return [
-        tag("p", _BANDS, class_="hint"),
+        tag("p", _DAILY, _BANDS if watched else "", class_="hint"),
         tag("div", *drawn, class_="grid"),
-        table(head, cells, "lllrrr", caption="Effects at the end of each day"),
+        table(
+            head,
+            cells,
+            "lllrr" + "r" * watched,
+            caption="Effects at the end of each day",
+        ),
     ]
 
 

@@ -189,26 +189,27 @@ def _share(value: float | None) -> str:
 
 
 @record_html.register
-def _preference(found: Preference) -> str:
-    always = "" if math.isnan(found.p_always) else p_text(found.p_always)
+def _preference(preferred: Preference) -> str:
+    always = "" if math.isnan(preferred.p_always) else p_text(preferred.p_always)
     rows = [
         (
             "preference",
-            _signed(found.preference),
-            between(*found.interval),
-            p_text(found.p),
+            _signed(preferred.preference),
+            between(*preferred.interval),
+            p_text(preferred.p),
         ),
-        ("at every look", "", between(*found.always), always),
-        ("sign test", "", "", p_text(found.p_sign)),
+        ("at every look", "", between(*preferred.always), always),
+        ("sign test", "", "", p_text(preferred.p_sign)),
     ]
     prefer = (
-        f"{found.users_b:,} of {count(found.users, 'user')} for {found.b}, "
-        f"{found.users_a:,} for {found.a}"
+        f"{preferred.users_b:,} of {count(preferred.users, 'user')} for {preferred.b}, "
+        f"{preferred.users_a:,} for {preferred.a}"
     )
-    shown = f"{found.impressions:,} of {count(found.shown, 'impression')} for either"
-    head = ("", "value", f"{100 * found.confidence:g} % interval", "p")
-    caption = f"{found.b} over {found.a}"
-    below = (prefer, shown, *found.notes)
+    n = count(preferred.shown, "impression")
+    shown = f"{preferred.impressions:,} of {n} for either"
+    head = ("", "value", f"{100 * preferred.confidence:g} % interval", "p")
+    caption = f"{preferred.b} over {preferred.a}"
+    below = (prefer, shown, *preferred.notes)
     return html_table(head, rows, "lrrr", caption=caption, below=below)
 
 

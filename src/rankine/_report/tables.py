@@ -84,7 +84,7 @@ def html_table(
     title = f"<caption>{_escaped(caption)}</caption>" if caption else ""
     body = "".join(_row(row, sides, heads=sides[0] == "l") for row in rows)
     return (
-        "<div style='overflow-x:auto'>"
+        "<div style='overflow-x:auto;margin-bottom:0.5em'>"
         f"<table>{title}<thead>{_row(head, sides, heads=len(head))}</thead>"
         f"<tbody>{body}</tbody></table></div>{html_list(below)}"
     )
