@@ -14,6 +14,8 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankine._report.specs import Rows, Spec
+
 
 def calibration(y: Any, p: Any, *, bins: int = 10) -> Any:
     """Return a chart of how often what was predicted happened.
@@ -43,7 +45,7 @@ def calibration(y: Any, p: Any, *, bins: int = 10) -> Any:
         {"mean": row["predicted"], "share": row["observed"], "n": row["n"]}
         for row in table.iter_rows(named=True)
     ]
-    return altair_of(specs.calibration(rows))
+    return altair_of(_calibration(rows))
 
 
 def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
@@ -76,4 +78,54 @@ def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
     for rank, share in sorted(given.items()):
         check_number(f"the share of rank {rank}", share, least=0)
         rows.append({"rank": rank, "share": float(share)})
-    return altair_of(specs.examination(rows))
+    return altair_of(_examination(rows))
+
+
+def _calibration(rows: Rows) -> Spec:
+    """Return a point per bin: what was predicted, and what happened; n rows in it."""
+    diagonal = {
+        "data": {"values": [{"mean": 0, "share": 0}, {"mean": 1, "share": 1}]},
+        "mark": {"type": "line", "color": specs.EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": specs.quantity("mean", ""), "y": specs.quantity("share", "")},
+    }
+    line = {
+        "mark": {"type": "line", "color": specs.SYSTEMS[0]},
+        "encoding": {
+            "x": specs.quantity("mean", "mean prediction"),
+            "y": specs.quantity("share", "share in which it happened"),
+        },
+    }
+    points = {
+        "mark": {
+            "type": "point",
+            "filled": True,
+            "color": specs.SYSTEMS[0],
+            "opacity": 1,
+        },
+        "encoding": {
+            "x": specs.quantity("mean", "mean prediction"),
+            "y": specs.quantity("share", "share in which it happened"),
+            "size": {"field": "n", "type": "quantitative", "title": "rows"},
+            "tooltip": specs.tooltips("mean", "share", "n"),
+        },
+    }
+    return specs.drawing(rows, layer=[diagonal, line, points], height=340, width=340)
+
+
+def _examination(rows: Rows) -> Spec:
+    """Return how often each rank is looked at: rank, share."""
+    return specs.drawing(
+        rows,
+        mark=_dotted(),
+        encoding={
+            "x": {**specs.quantity("rank", "rank"), "axis": {"tickMinStep": 1}},
+            "y": specs.quantity("share", "share of users who look"),
+            "tooltip": specs.tooltips("rank", "share"),
+        },
+    )
+
+
+def _dotted() -> Spec:
+    """Return a line with a point at each row, in the colour of a single system."""
+    color = specs.SYSTEMS[0]
+    return {"type": "line", "color": color, "point": {"size": 40, "color": color}}

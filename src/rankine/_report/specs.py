@@ -29,11 +29,11 @@ VERDICTS = {
 }
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
 _UNTESTED = "mean"
-_SYSTEMS = (
+SYSTEMS = (
     "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#332288",
 )  # fmt: skip
-MOST_CURVES = len(_SYSTEMS)
-_BETTER, _WORSE, _EVEN = (
+MOST_CURVES = len(SYSTEMS)
+_BETTER, _WORSE, EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
 )
 _LEVELS = (1 / 50, 1 / 5, 1)
@@ -86,20 +86,20 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         "field": "verdict", "type": "nominal", "legend": None,
         "scale": {"domain": verdicts, "range": [VERDICTS[v][1] for v in verdicts]},
     }  # fmt: skip
-    tips = _tips("label", "value", "low", "high", "verdict")
+    tips = tooltips("label", "value", "low", "high", "verdict")
     bounds: Spec = {
         "y": y,
-        "x": {**_number("low", title), "scale": {"zero": False}, **axis},
+        "x": {**quantity("low", title), "scale": {"zero": False}, **axis},
         "x2": {"field": "high"},
         "color": color,
         "tooltip": tips,
     }
-    points = bounds | {"x": {**_number("value", title), **axis}, "shape": shape}
+    points = bounds | {"x": {**quantity("value", title), **axis}, "shape": shape}
     del points["x2"]
     zero = {
         "data": {"values": [{"zero": 0}]},
-        "mark": {"type": "rule", "color": _EVEN, "strokeDash": [4, 3]},
-        "encoding": {"x": {**_number("zero", title), **axis}},
+        "mark": {"type": "rule", "color": EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": {**quantity("zero", title), **axis}},
     }
     layers = [
         {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": bounds},
@@ -117,7 +117,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         thin = {"type": "rule", "strokeWidth": 1}
         layers.insert(0, {"mark": thin, "encoding": wider})
     tested = any(row["verdict"] != _UNTESTED for row in rows)
-    return _chart(
+    return drawing(
         rows,
         layer=[*([zero] if tested else []), *layers],
         height=26 * max(len(rows), 1),
@@ -132,12 +132,12 @@ def means(rows: Rows, title: str = "mean") -> Spec:
 
 def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
     """Return a bar per query, largest gain first: start, end, query, difference."""
-    return _chart(
+    return drawing(
         rows,
         mark={"type": "bar"},
         encoding={
             "x": {
-                **_number("start", "queries, the largest gain first"),
+                **quantity("start", "queries, the largest gain first"),
                 "axis": {
                     "grid": False,
                     "tickMinStep": 1,
@@ -147,10 +147,10 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
                 "scale": {"nice": False},
             },
             "x2": {"field": "end"},
-            "y": {**_number("difference", ""), "title": None},
+            "y": {**quantity("difference", ""), "title": None},
             "y2": {"datum": 0},
             "color": _colored("change"),
-            "tooltip": _tips("query", "a", "b", "difference"),
+            "tooltip": tooltips("query", "a", "b", "difference"),
         },
         title=_title(f"{metric}: {b} minus {a}"),
     )
@@ -165,29 +165,29 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
     ends.append(max((max(row["a"], row["b"]) for row in rows), default=1))
     diagonal = {
         "data": {"values": [{"a": end, "b": end} for end in ends]},
-        "mark": {"type": "line", "color": _EVEN, "strokeDash": [4, 3]},
-        "encoding": {"x": _number("a", ""), "y": _number("b", "")},
+        "mark": {"type": "line", "color": EVEN, "strokeDash": [4, 3]},
+        "encoding": {"x": quantity("a", ""), "y": quantity("b", "")},
     }
     near: Spec = {"scale": {"zero": False}, "axis": {"tickCount": 6}}
     points = {
         "mark": {"type": "point", "filled": True, "opacity": 0.65},
         "encoding": {
-            "x": {**_number("a", f"{metric} of {a}"), **near},
-            "y": {**_number("b", f"{metric} of {b}"), **near},
+            "x": {**quantity("a", f"{metric} of {a}"), **near},
+            "y": {**quantity("b", f"{metric} of {b}"), **near},
             "color": _colored("change"),
             "size": {
                 "field": "n", "type": "quantitative", "legend": None,
                 "scale": {"type": "sqrt", "domain": [1, 200], "range": [36, 900]},
             },
-            "tooltip": _tips("query", "a", "b", "difference"),
+            "tooltip": tooltips("query", "a", "b", "difference"),
         },
     }  # fmt: skip
-    return _chart(rows, layer=[diagonal, points], height=340)
+    return drawing(rows, layer=[diagonal, points], height=340)
 
 
 def curve(rows: Rows, metric: str) -> Spec:
     """Return a line with its band per system: system, k, value, low, high."""
-    x = {**_number("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
+    x = {**quantity("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
     return _lines(rows, x | {"scale": {"zero": False, "nice": False}}, metric, "k")
 
 
@@ -219,8 +219,8 @@ def over_days(
             0,
             {
                 "data": {"values": levels},
-                "mark": {"type": "rule", "color": _EVEN, "strokeDash": [4, 3]},
-                "encoding": {"x": None, "color": None, "y": _number("level", metric)},
+                "mark": {"type": "rule", "color": EVEN, "strokeDash": [4, 3]},
+                "encoding": {"x": None, "color": None, "y": quantity("level", metric)},
             },
         )
     for layer in spec["layer"] if form is not None else ():
@@ -235,7 +235,7 @@ def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
     that there are, so that each has its colour in every chart.
     """
     x = {
-        **_number("rank", "position"),
+        **quantity("rank", "position"),
         "axis": {"tickMinStep": 1, "format": "d", "grid": False},
         "scale": {"zero": False, "nice": False},
     }  # fmt: skip
@@ -266,15 +266,15 @@ def _lines(
         "field": "system", "type": "nominal", "sort": None,
         "legend": legend if len(systems) > 1 else None,
         "scale": {
-            "domain": drawn, "range": [_SYSTEMS[systems.index(name)] for name in drawn],
+            "domain": drawn, "range": [SYSTEMS[systems.index(name)] for name in drawn],
         },
     }  # fmt: skip
-    y = {**_number("value", metric), "scale": {"zero": False}}
+    y = {**quantity("value", metric), "scale": {"zero": False}}
     band = {
         "mark": {"type": "area", "opacity": 0.15},
         "encoding": {"y": y | {"field": "low"}, "y2": {"field": "high"}},
     }
-    tips = _tips("system", place, "value", "low", "high", *more)
+    tips = tooltips("system", place, "value", "low", "high", *more)
     line = {
         "mark": {"type": "line", "point": {"size": 30}},
         "encoding": {"y": y, "tooltip": tips},
@@ -288,7 +288,7 @@ def _lines(
             },
         }  # fmt: skip
         layers.insert(0, wider)
-    return _chart(rows, layer=layers, encoding={"x": x, "color": color})
+    return drawing(rows, layer=layers, encoding={"x": x, "color": color})
 
 
 def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
@@ -313,7 +313,7 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
     encoding: Spec = {
         "x": {**_name("column", columns), "axis": top},
         "y": {**_name("row", names), "axis": axis},
-        "tooltip": _tips("row", "column", "p", "text"),
+        "tooltip": tooltips("row", "column", "p", "text"),
     }
     squares = {"mark": {"type": "rect"}, "encoding": {"color": color}}
     strong = {"test": "abs(datum.level) > 2", "value": _PALE}
@@ -324,7 +324,7 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
             "color": {"condition": strong, "value": "#1A1A1A"},
         },
     }
-    return _chart(
+    return drawing(
         rows,
         layer=[squares, labels] if small else [squares],
         encoding=encoding,
@@ -359,12 +359,12 @@ def level_of(p: float, alpha: float, *, better: bool) -> int:
 def histogram(values: Iterable[float], metric: str) -> Spec:
     """Return how many queries have which value."""
     rows = [{"value": value} for value in values]
-    return _chart(
+    return drawing(
         rows,
-        mark={"type": "bar", "color": _SYSTEMS[0]},
+        mark={"type": "bar", "color": SYSTEMS[0]},
         encoding={
             "x": {
-                **_number("value", metric),
+                **quantity("value", metric),
                 "bin": {"maxbins": 20},
                 "axis": {"format": "~g"},
             },
@@ -379,57 +379,12 @@ def histogram(values: Iterable[float], metric: str) -> Spec:
     )
 
 
-def calibration(rows: Rows) -> Spec:
-    """Return a point per bin: what was predicted, and what happened; n rows in it."""
-    diagonal = {
-        "data": {"values": [{"mean": 0, "share": 0}, {"mean": 1, "share": 1}]},
-        "mark": {"type": "line", "color": _EVEN, "strokeDash": [4, 3]},
-        "encoding": {"x": _number("mean", ""), "y": _number("share", "")},
-    }
-    line = {
-        "mark": {"type": "line", "color": _SYSTEMS[0]},
-        "encoding": {
-            "x": _number("mean", "mean prediction"),
-            "y": _number("share", "share in which it happened"),
-        },
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "color": _SYSTEMS[0], "opacity": 1},
-        "encoding": {
-            "x": _number("mean", "mean prediction"),
-            "y": _number("share", "share in which it happened"),
-            "size": {"field": "n", "type": "quantitative", "title": "rows"},
-            "tooltip": _tips("mean", "share", "n"),
-        },
-    }
-    return _chart(rows, layer=[diagonal, line, points], height=340, width=340)
-
-
-def examination(rows: Rows) -> Spec:
-    """Return how often each rank is looked at: rank, share."""
-    return _chart(
-        rows,
-        mark=_dotted(),
-        encoding={
-            "x": {**_number("rank", "rank"), "axis": {"tickMinStep": 1}},
-            "y": _number("share", "share of users who look"),
-            "tooltip": _tips("rank", "share"),
-        },
-    )
-
-
-def _dotted() -> Spec:
-    """Return a line with a point at each row, in the colour of a single system."""
-    color = _SYSTEMS[0]
-    return {"type": "line", "color": color, "point": {"size": 40, "color": color}}
-
-
 def _has(rows: Rows, field: str) -> bool:
     """Say whether there is anything to draw of a field."""
     return any(row.get(field) is not None for row in rows)
 
 
-def _chart(
+def drawing(
     rows: Rows, *, width: Any = _WIDE, height: Any = _HIGH, **parts: Any
 ) -> Spec:
     return {
@@ -447,7 +402,7 @@ def _title(text: str) -> Spec:
     return {"text": text, "anchor": "start", "frame": "bounds", "offset": 8}
 
 
-def _number(field: str, title: str) -> Spec:
+def quantity(field: str, title: str) -> Spec:
     return {"field": field, "type": "quantitative", "title": title}
 
 
@@ -464,12 +419,12 @@ def _colored(field: str) -> Spec:
     return {
         "field": field, "type": "nominal", "legend": None,
         "scale": {
-            "domain": ["gains", "loses", "stays"], "range": [_BETTER, _WORSE, _EVEN],
+            "domain": ["gains", "loses", "stays"], "range": [_BETTER, _WORSE, EVEN],
         },
     }  # fmt: skip
 
 
-def _tips(*fields: str) -> list[Spec]:
+def tooltips(*fields: str) -> list[Spec]:
     """Return what is shown when the pointer is over a mark; numbers as in tables."""
     whole = {"k", "n", "rank", "impressions", "clicks"}
     words = {"query", "label", "day", "verdict", "system", "row", "column", "text"}
