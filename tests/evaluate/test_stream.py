@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine.errors import RankineError
+from rankine.errors import DataError, RankineError
 from tests.evaluate.streams import (
     FORMS,
     ITEMS,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+Keys: TypeAlias = "Callable[[pl.Series, int], Any]"
 JUDGED = ("nDCG@3", "AP", "RR", "P@5", "Bpref", "nDCG", "R@2", "AUC", "NumRet")
 LISTS = (
     "Coverage@3", "Gini@3", "Entropy@5", "Novelty@3", "ILD@3", "InterListDiversity@2",
@@ -189,22 +190,74 @@ def said(sentences: tuple[str, ...]) -> list[list[str]]:
     )
 
 
-@given(rows=runs(repeats=False), sizes=sizes, n_slots=st.integers(1, 3))
-def test_queries_whose_keys_agree_in_part(
-    rows: list[Row], sizes: Any, n_slots: int
+def in_few_slots(n: int) -> Keys:
+    """Give queries keys that differ, but of which the bits for buckets are few."""
+
+    def keys(ids: pl.Series, seed: int) -> Any:
+        plain = ids.hash(seed=seed).to_numpy()
+        return plain << np.uint64(16) | plain % np.uint64(n)
+
+    return keys
+
+
+def few_at_first(n: int) -> Keys:
+    """Give ids few keys with the first seeds, of which one after the other is tried."""
+
+    def keys(ids: pl.Series, seed: int) -> Any:
+        plain = ids.hash(seed=seed).to_numpy()
+        return plain % np.uint64(n) if seed < 3 else plain
+
+    return keys
+
+
+@given(
+    rows=runs(),
+    form=forms,
+    sizes=sizes,
+    poor=st.builds(
+        lambda keys, n: keys(n),
+        st.sampled_from([in_few_slots, few_at_first]),
+        st.sampled_from([1, 2, 3, 5, 1 << 8]),
+    ),
+    metrics=st.sampled_from([JUDGED, LISTS]),
+    few=st.sampled_from([0, 4096]),
+)
+def test_keys_that_agree(
+    folder: Path,
+    rows: list[Row],
+    form: str,
+    sizes: Any,
+    poor: Keys,
+    metrics: tuple[str, ...],
+    few: int,
 ) -> None:
-    frame = framed(rows).drop("rank")
-    whole = outcome(lambda: rk.evaluate(QRELS, frame, JUDGED))
-
-    def poor_keys(ids: pl.Series, seed: int) -> Any:
-        keys = ids.hash(seed=seed).to_numpy()
-        return keys << np.uint64(16) | keys % np.uint64(n_slots)
-
-    with small(**sizes), limited(keys=poor_keys):
-        run = iter(frame.iter_slices(5))
-        parts = outcome(lambda: rk.evaluate(QRELS, run, JUDGED, engine="stream"))
+    given: Any = {"train": TRAIN, "items": TOPICS, "catalog": ITEMS}
+    run = written(rows, form, folder)
+    whole = outcome(lambda: rk.evaluate(QRELS, run, metrics, engine="memory", **given))
+    with small(**sizes), limited(keys=poor, few_ids=few):
+        run = written(rows, form, folder)
+        parts = outcome(
+            lambda: rk.evaluate(QRELS, run, metrics, engine="stream", **given)
+        )
 
     assert parts == whole
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+@pytest.mark.parametrize("n", [1, 2])
+def test_keys_that_always_agree(engine: str, n: int) -> None:
+    """Three items of q0 have two keys at most, whatever the seed."""
+
+    def keys(ids: pl.Series, seed: int) -> Any:
+        return ids.hash(seed=seed).to_numpy() % np.uint64(n)
+
+    frame = framed([("q0", "d1", 2.0), ("q3", "d4", 1.0), ("q0", "d3", 3.0)])
+    with (
+        small(),
+        limited(keys=keys),
+        pytest.raises(DataError, match="ids cannot be told apart: under each of 20"),
+    ):
+        rk.evaluate(QRELS, frame.lazy(), "RR", engine=engine)
 
 
 INTS = {1: {7: 1, 8: 0}, 2: {9: 2}, 5: {7: 1}}

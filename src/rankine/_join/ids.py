@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,23 +22,36 @@ from rankine._tables.segments import bounds
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Ints
 
+T = TypeVar("T")
 SPARSE = 4
 """How many numbers there may be for each id, to use ints as their own numbers."""
-
-
 _SEEDS = range(20)
-"""Seeds that are tried until all keys differ; one in a billion needs the second."""
 
 
-def not_apart() -> DataError:
-    """Return the error if keys collide under many seeds."""
-    return DataError("no seed gives all ids different keys")
+def told_apart(attempt: Callable[[int], T | None]) -> T:
+    """Return what an attempt gives with the first seed under which all keys differ.
+
+    One set of ids in a billion needs the second seed, so if many do not help, more
+    would not either.
+
+    Args:
+        attempt: makes keys with a seed; None if two ids have the same key.
+    """
+    for seed in _SEEDS:
+        result = attempt(seed)
+        if result is not None:
+            return result
+    msg = (
+        f"ids cannot be told apart: under each of {len(_SEEDS)} seeds, two of them "
+        "have the same key"
+    )
+    raise DataError(msg)
 
 
 def item_keys(ids: pl.Series, seed: int) -> NDArray[np.uint64]:
@@ -223,11 +236,12 @@ class Index:
     def _keys(self) -> tuple[KeyTable, int]:
         """The keys of the known ids, and a seed under which all of them differ."""
         need_threads()
-        for seed in _SEEDS:
+
+        def attempt(seed: int) -> tuple[KeyTable, int] | None:
             table = KeyTable(item_keys(self.known, seed))
-            if table.unique:
-                return table, seed
-        raise not_apart()
+            return (table, seed) if table.unique else None
+
+        return told_apart(attempt)
 
     def _by_key(self, ids: pl.Series) -> Ints:
         number = np.empty(len(ids), dtype=np.int64)

@@ -15,7 +15,7 @@ from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import Dense, Lists, Rows
-from rankine._join.ids import Index, as_first, item_keys
+from rankine._join.ids import Index, as_first, item_keys, told_apart
 from rankine._join.pieces import grouped, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
@@ -110,16 +110,19 @@ class Judgements:
         queries, starts, order = grouped(frame["query"])
         if order is not None:
             grade, items = grade[order], items.gather(order)
-        seed = 0
         lists = np.arange(len(queries)), np.diff(starts)
-        table = KeyTable(with_query(item_keys(items, seed), *lists))
-        while not table.unique:
+
+        def attempt(seed: int) -> tuple[KeyTable, int] | None:
+            table = KeyTable(with_query(item_keys(items, seed), *lists))
+            if table.unique:
+                return table, seed
             said = "is judged", KEEP_LARGEST
             refuse_twice(
                 items, starts, order, rows.place, queries.__getitem__, rows.name, said
             )
-            seed += 1
-            table = KeyTable(with_query(item_keys(items, seed), *lists))
+            return None
+
+        table, seed = told_apart(attempt)
         return Judgements(queries, items, Pool(starts, grade), seed, table, rows.name)
 
     @cached_property

@@ -17,7 +17,7 @@ from rankine._base.blocks import at_once, by_halves
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.text import count
-from rankine._join.ids import Index, as_first, item_keys, not_apart
+from rankine._join.ids import Index, as_first, item_keys, told_apart
 from rankine._tables.keys import KeyTable, may_repeat, with_query
 from rankine._tables.paired import Matched, Side
 from rankine._tables.segments import expand, groups_of, runs, starts_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._join.lists import Lists
 
-_SEEDS = range(20)
 _SHOWN = 3
 _SPARE = 3
 """Slots per key, as a power of 2: few, as most keys are found."""
@@ -78,15 +77,17 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
             notes.append(f"{who} of {lists.name} not in the other run: left out")
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
-    for seed in _SEEDS:
+
+    def attempt(seed: int) -> Matched | None:
         works = [partial(_keys, lists, which, seed) for lists, which in both]
         keys = at_once(works, int(x.starts[-1]))
         matched = _matched(x, y, *keys, once=second.ids.keys is not None)
-        if matched is not None:
-            return Joined(matched, first.queries.gather(kept), tuple(notes))
-        for lists, _ in both:
-            lists.refuse_twice()
-    raise not_apart()
+        if matched is None:
+            for lists, _ in both:
+                lists.refuse_twice()
+        return matched
+
+    return Joined(told_apart(attempt), first.queries.gather(kept), tuple(notes))
 
 
 def _few(ids: pl.Series) -> str:
