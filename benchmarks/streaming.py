@@ -4,8 +4,7 @@ The same rows, grouped by query and in random order, as TREC text or Parquet, re
 parts within a limit and, while they are few, at once. Each case runs in a process of
 its own, which tells its peak memory and the seconds of all its threads together, which
 other work on the machine changes little. ``--millions 350 --formats parquet`` is the
-large case: it writes about 4 GB, and spills up to about 17 GB more for rows in random
-order.
+large case: it writes about 4 GB, and spills about 11 GB more for rows in random order.
 """
 
 from __future__ import annotations

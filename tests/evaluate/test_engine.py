@@ -183,6 +183,18 @@ def test_what_cannot_be_held(
         )
 
 
+def test_a_query_that_cannot_be_held() -> None:
+    """Two queries with mixed rows, each of about 100 MB, where 64 MB are free."""
+    n_rows = 3_000_000
+    number = pl.int_range(n_rows, eager=True)
+    run = pl.DataFrame({"query": number % 2, "item": number, "score": 1.0})
+    most = of_process.in_use() + (64 << 20)
+    with pytest.raises(
+        ParameterError, match=r"^run: the rows of one query, or of a few that are read"
+    ):
+        rk.evaluate({0: {0: 1}}, run.lazy(), "AP", engine="stream", memory_limit=most)
+
+
 def test_items_at_a_rank_can_be_held(run: Path) -> None:
     ev = rk.evaluate(
         QRELS, run, "Coverage@2", catalog=1 << 20, engine="stream", memory_limit="4GB"

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ def by_blocks(
     return list(chain.from_iterable(by_halves(some, n, n * width)))
 
 
-def ahead(parts: Iterator[T]) -> Iterator[T]:
+def ahead(parts: Iterator[T]) -> Generator[T, None, None]:
     """Go through parts; while one is worked on, a second thread makes the next.
 
     >>> list(ahead(iter("abc")))

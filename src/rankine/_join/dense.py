@@ -15,7 +15,14 @@ from rankine._join.ids import SPARSE, Index
 from rankine._join.ranks import tie_keys
 from rankine._tables.judged import Judged
 from rankine._tables.keys import may_repeat
-from rankine._tables.segments import bounds, position, rounded, runs, starts_of
+from rankine._tables.segments import (
+    bounds,
+    position,
+    rounded,
+    runs,
+    stable_order,
+    starts_of,
+)
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -304,11 +311,9 @@ def _top_of_rows(
         inside = scores > -np.inf
     row, column = np.divmod(np.flatnonzero(inside), scores.shape[1])
     score = scores[row, column]
-    # Sorted by score, then by row with a stable sort, which is fast on small numbers;
-    # in full only where scores are equal.
+    # Sorted by score, then by row; in full only where scores are equal.
     order = np.argsort(-score)
-    small = row.astype(np.uint16) if len(scores) < 1 << 16 else row
-    order = order[np.argsort(small[order], kind="stable")]
+    order = order[stable_order(row[order])]
     same = (score[order][1:] == score[order][:-1]) & (row[order][1:] == row[order][:-1])
     if same.any():
         order = np.lexsort((tie_order[column], -score, row))

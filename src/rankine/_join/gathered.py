@@ -8,44 +8,47 @@ when the process ends, however it ends.
 
 from __future__ import annotations
 
+import io
 import tempfile
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeVar
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
 from rankine._io.sources import Rows, Stream
-from rankine._join.ids import Index, item_keys
+from rankine._join.ids import Numbering, item_keys
 from rankine._join.pieces import concat, cut_out, list_starts
-from rankine._tables.segments import expand, starts_of
+from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from io import FileIO
 
     from rankine._base.arrays import AnyArray, Ints
 
 T = TypeVar("T")
 _GATHERED = "gathered"
-_PLACE = "place"
+_NUMBER, _PLACE = "number", "place"
 _SHARE = 12
 """Which part of the free memory may be used by waiting rows."""
 _LEAST = 1 << 22
 _ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
 """About how many bytes a row takes, how many buckets there are where nobody knows how
 many rows will come, and how many at most."""
-_SLOT_BITS = 16
-"""Bits of a key by which rows are sorted: NumPy sorts so many much faster than more."""
-_RELAXED: Literal["vertical_relaxed"] = "vertical_relaxed"
-"""How frames are put together: the places of rows may be ints of two sizes."""
+_MOVED = 1 << 16
+"""Rows that are moved and written at once."""
+_COPIES = 3
+"""How often rows are in memory while they are brought into order."""
 _SMALL = 1 << 32
-_TEXTS = 16
-"""Bytes that the texts of a row take besides their letters."""
+_TEXT = 16
+"""Bytes that a text takes besides its letters."""
 
 
 class _ScatteredError(Exception):
@@ -138,22 +141,24 @@ def _seen(before: AnyArray, queries: pl.Series) -> AnyArray:
 class _Gathered:
     """The rows of a run whose queries are mixed, on disk if they are many.
 
-    Attributes:
-        held: the rows, where they are few.
+    Numbers stand for queries. The bucket of a query is the rest of its number, divided
+    by the number of buckets.
     """
 
     def __init__(self, run: Stream) -> None:
         self.name = run.name
-        self.held: list[pl.DataFrame] = []
+        self._memory = run.memory
         self._share = share_of(run.memory)
+        self._numbering = Numbering()
+        self._held: list[pl.DataFrame] = []
         self._n_rows = self._n_bytes = 0
         self._lined = True
         n_buckets = limits().buckets or _BUCKETS
         if limits().buckets is None and run.n_rows is not None:
             needed = _ROW * run.n_rows // max(self._share, _LEAST) + 1
             n_buckets = min(needed, _MOST_BUCKETS)
-        self._pieces: list[list[_Piece]] = [[] for _ in range(n_buckets)]
-        self._file: BinaryIO | None = None
+        self._buckets: list[list[_Piece]] = [[] for _ in range(n_buckets)]
+        self._file: FileIO | None = None
 
     def close(self) -> None:
         """Free the space on disk."""
@@ -168,191 +173,172 @@ class _Gathered:
         size = 0
         with (
             ThreadPoolExecutor(1, "rankine-spill") as writer,
-            closing(run.open()) as parts,
+            closing(run.open()) as opened,
+            # An iterator of the user's stays in the thread that it belongs to.
+            nullcontext(opened) if run.once else closing(ahead(opened)) as parts,
         ):
             for part in parts:
                 if part.frame.height == 0:
                     continue
-                frame = self._placed(part)
-                self.held.append(frame)
-                size += _size(frame)
+                rows = self._numbered(part)
+                self._held.append(rows)
+                size += _size(rows)
                 if size > self._share:
                     if written is not None:
                         written.result()
-                    written = writer.submit(self._write, self.held)
-                    self.held, size = [], 0
+                    written = writer.submit(self._write, self._held)
+                    self._held, size = [], 0
             if written is not None:
                 written.result()
-                if self.held:
-                    self._write(self.held)
-                    self.held = []
+                if self._held:
+                    self._write(self._held)
 
-    def _placed(self, part: Rows) -> pl.DataFrame:
-        """Return the rows of a part with their lines, or their numbers in the run."""
+    def _numbered(self, part: Rows) -> pl.DataFrame:
+        """Return the rows of a part with numbers for queries, and their places.
+
+        These are lines, or the numbers of rows in the run.
+        """
         n, lines = part.frame.height, part.lines
         self._lined &= part.name == self.name and part.place(0).startswith("line")
         first = part.line if self._lined and part.line is not None else self._n_rows
         self._n_rows += n
         places = lines if self._lined and lines is not None else first + np.arange(n)
         small = int(places[-1]) < _SMALL
-        column = pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64)
-        return part.frame.with_columns(column)
+        number = self._numbering.of(part.frame["query"]).astype(np.uint32)
+        return part.frame.drop("query").with_columns(
+            pl.Series(_NUMBER, number),
+            pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64),
+        )
 
-    def _write(self, frames: list[pl.DataFrame]) -> None:
-        """Write rows, by buckets of queries."""
-        n_buckets = len(self._pieces)
-        parted = []
-        while frames:
-            lists = _sorted(frames.pop(0))  # one at a time, which stays in the cache
-            bucket = lists.slot.astype(np.uint32) * n_buckets >> _SLOT_BITS
-            ends = np.searchsorted(bucket, np.arange(n_buckets + 1))
-            parted.append((lists, ends.tolist(), lists.starts[ends].tolist()))
-        for number, pieces in enumerate(self._pieces):
-            here = slice(number, number + 2)
-            some = [
-                (_cut(lists.heads, *heads[here]), _cut(lists.rows, *rows[here]))
-                for lists, heads, rows in parted
-                if heads[number] < heads[number + 1]
-            ]
-            if some:
-                heads, rows = (
-                    pl.concat(part, how=_RELAXED) for part in zip(*some, strict=True)
-                )
-                begin = self._n_bytes
-                middle = self._append(heads) - begin
-                length = self._append(rows) - begin
-                size = _size(heads) + _size(rows) + rows.height * _TEXTS
-                pieces.append(_Piece(begin, middle, length, size))
+    def _write(self, parts: list[pl.DataFrame]) -> None:
+        """Write rows, by buckets."""
+        rows = _below_each_other(parts)
+        parts.clear()
+        bucket = rows[_NUMBER].to_numpy() % np.uint32(len(self._buckets))
+        order = stable_order(bucket)
+        starts = starts_of(np.bincount(bucket, minlength=len(self._buckets)))
+        edges = starts.tolist()
+        for buckets in groups_of(starts, _MOVED):
+            first = edges[buckets.start]
+            moved = rows[order[first : edges[buckets.stop]]]
+            packed = io.BytesIO()
+            for number in range(buckets.start, buckets.stop):
+                begin, end = edges[number] - first, edges[number + 1] - first
+                if begin == end:
+                    continue
+                piece, offset = moved.slice(begin, end - begin), packed.tell()
+                # Packing it would take longer than all else that is done with it.
+                piece.write_ipc_stream(packed, compression="uncompressed")
+                place, length = self._n_bytes + offset, packed.tell() - offset
+                self._buckets[number].append(_Piece(place, length, _size(piece)))
+            self._append(packed.getbuffer())
 
-    def _append(self, frame: pl.DataFrame) -> int:
-        """Write a frame; return how many bytes there are now."""
+    def _append(self, packed: memoryview) -> None:
+        """Write bytes to the end of the file."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
-            # Packing it would take longer than all else that is done with it.
-            frame.write_ipc_stream(self._file, compression="uncompressed")
-            self._n_bytes = self._file.tell()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            said = getattr(error, "strerror", None) or str(error).partition(" (os ")[0]
+            end = self._n_bytes + len(packed)
+            while self._n_bytes < end:  # as a disk may take a part of them
+                self._n_bytes += self._file.write(packed[self._n_bytes - end :])
+        except OSError as error:
             msg = (
                 f"{self.name}: its rows do not fit into the temporary folder "
-                f"{tempfile.gettempdir()} ({said}); set TMPDIR to a folder with more "
-                "room, or sort the run by query"
+                f"{tempfile.gettempdir()} ({error.strerror}); set TMPDIR to a folder "
+                "with more room, or sort the run by query"
             )
             raise NoSpaceError(msg) from None
-        return self._n_bytes
 
     def parts(self) -> Generator[Rows, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
+        queries = self._numbering.ids
         if self._file is None:
-            if self.held:
-                lists = _sorted(pl.concat(self.held, how=_RELAXED))
-                yield self._brought_together(lists.heads, lists.rows)
+            if self._held:
+                rows = _below_each_other(self._held)
+                yield self._grouped(rows, self._order(rows), queries)
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
-            coming: Future[tuple[pl.DataFrame, pl.DataFrame]] | None = None
+            coming: Future[tuple[pl.DataFrame, Ints]] | None = None
             for pieces in self._together():
-                ready, coming = coming, reader.submit(self._read, self._file, pieces)
+                ready, coming = coming, reader.submit(self._loaded, self._file, pieces)
                 if ready is not None:
-                    yield self._brought_together(*ready.result())
+                    yield self._grouped(*ready.result(), queries)
                     del ready  # before more is read
             if coming is not None:
-                yield self._brought_together(*coming.result())
+                yield self._grouped(*coming.result(), queries)
 
     def _together(self) -> Iterator[list[_Piece]]:
         """Yield the pieces of as many buckets as may be held at once."""
         together: list[_Piece] = []
         size = 0
-        for pieces in filter(None, self._pieces):
+        for pieces in filter(None, self._buckets):
             more = sum(piece.size for piece in pieces)
+            self._refuse_large(more)
             if together and size + more > self._share:
                 yield together
                 together, size = [], 0
             together, size = together + pieces, size + more
         yield together
 
-    def _read(
-        self, file: BinaryIO, pieces: list[_Piece]
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        heads, rows = [], []
-        for begin, middle, length, _ in pieces:
-            file.seek(begin)
-            heads.append(pl.read_ipc_stream(file.read(middle)))
-            rows.append(pl.read_ipc_stream(file.read(length - middle)))
-        together = (
-            pl.concat(frames, how=_RELAXED, rechunk=True) for frames in (heads, rows)
-        )
-        return next(together), next(together)
+    def _refuse_large(self, size: int) -> None:
+        """Refuse a bucket that cannot be held, as one query may have too many rows."""
+        if self._memory is not None and _COPIES * size > self._memory - in_use():
+            msg = (
+                f"{self.name}: the rows of one query, or of a few that are read "
+                f"together, would take more than the {in_words(self._memory)} that "
+                "memory_limit= or --memory allows; allow more, or sort the run by query"
+            )
+            raise ParameterError(msg)
 
-    def _brought_together(self, heads: pl.DataFrame, rows: pl.DataFrame) -> Rows:
-        """Return the rows of each query together, of which some may stand apart."""
-        query = heads["query"]
-        queries = query.unique(maintain_order=True)
-        number = Index(queries).find(query)
-        small = number.astype(np.uint16) if len(queries) <= 1 << 16 else number
-        order = np.argsort(small, kind="stable")
-        count = heads["count"].to_numpy().astype(np.int64)
-        row, _ = expand(starts_of(count)[:-1][order], count[order])
-        of_row = np.repeat(number[order], count[order])
-        frame = rows[row].insert_column(0, queries.gather(of_row))
+    def _loaded(self, file: FileIO, pieces: list[_Piece]) -> tuple[pl.DataFrame, Ints]:
+        """Read pieces from the file; return their rows, and the order by queries."""
+        frames = []
+        for begin, length, _ in pieces:
+            file.seek(begin)
+            frames.append(pl.read_ipc_stream(file.read(length)))
+        rows = _below_each_other(frames)
+        return rows, self._order(rows)
+
+    def _order(self, rows: pl.DataFrame) -> Ints:
+        """Return the order that groups the rows of some buckets by queries."""
+        number = rows[_NUMBER].to_numpy()
+        n_buckets = np.uint32(len(self._buckets))
+        bucket, turn = number % n_buckets, number // n_buckets
+        least, most = bucket.min(), bucket.max()
+        # Of a few buckets, these numbers are much smaller, and so sorted sooner.
+        return stable_order(turn * (most - least + np.uint32(1)) + (bucket - least))
+
+    def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> Rows:
+        """Return rows with the ids of their queries, in order."""
+        frame = rows[order]
+        query = queries.gather(frame[_NUMBER]).alias("query")
         place: Ints = frame[_PLACE].to_numpy().astype(np.int64)
+        frame = frame.drop(_NUMBER, _PLACE).insert_column(0, query)
         lines = place if self._lined else None
-        return Rows(frame.drop(_PLACE), self.name, lines=lines, number=place)
+        return Rows(frame, self.name, lines=lines, number=place)
 
 
 class _Piece(NamedTuple):
-    """Some rows of a bucket: where they are in the file, and their size in memory.
+    """Some rows of a bucket.
 
     Attributes:
-        begin: the byte at which its lists begin.
-        middle: the bytes that these take, after which their rows come.
-        length: all of its bytes.
-        size: the bytes that it takes in memory.
+        begin: the byte of the file at which they begin.
+        length: how many bytes they have there.
+        size: how many they take in memory.
     """
 
     begin: int
-    middle: int
     length: int
     size: int
 
 
-class _Lists(NamedTuple):
-    """Rows of a part, in the order of the slots of their queries.
-
-    Attributes:
-        heads: the query of each list, and how many rows it has. A query may have
-            several lists, as others may share its slot.
-        rows: the rows of all lists, without the query.
-        starts: where each list begins.
-        slot: the slot of each list.
-    """
-
-    heads: pl.DataFrame
-    rows: pl.DataFrame
-    starts: Ints
-    slot: AnyArray
+def _below_each_other(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Put rows together; their places may be ints of two sizes."""
+    return pl.concat(frames, how="vertical_relaxed", rechunk=True)
 
 
-def _sorted(frame: pl.DataFrame) -> _Lists:
-    """Sort rows by slots, which are 16 bits of the keys of queries."""
-    slot = item_keys(frame["query"], 0).astype(np.uint16)
-    order = np.argsort(slot, kind="stable")
-    frame = frame.rechunk()[order]
-    starts = list_starts(frame["query"])
-    heads = pl.DataFrame(
-        {
-            "query": frame["query"][starts[:-1]],
-            "count": np.diff(starts).astype(np.uint32),
-        }
-    )
-    return _Lists(heads, frame.drop("query"), starts, slot[order[starts[:-1]]])
-
-
-def _cut(frame: pl.DataFrame, begin: int, end: int) -> pl.DataFrame:
-    return frame.slice(begin, end - begin)
-
-
-def _size(frame: pl.DataFrame) -> int:
+def _size(rows: pl.DataFrame) -> int:
     """Return about how many bytes rows take; for short texts, polars counts letters."""
-    return int(frame.estimated_size()) + frame.height * _TEXTS
+    n_texts = sum(dtype == pl.String for dtype in rows.dtypes)
+    return int(rows.estimated_size()) + rows.height * n_texts * _TEXT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from rankine._base.text import added_up
 from rankine._io.repeats import marked
 from rankine._io.sources import Stream
 from rankine._join.gathered import by_query, refuse_more
-from rankine._join.ids import item_keys
+from rankine._join.ids import compact, item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
 from rankine._join.pieces import list_starts
 from rankine._tables.keys import may_repeat
@@ -53,7 +52,7 @@ def all_items(parts: Iterable[Rows]) -> pl.Series:
     for part in parts:
         items = part.frame["item"].unique()
         items = items if known is None else pl.concat((known, items)).unique()
-        known = _compact(items)
+        known = compact(items)
     return pl.Series("item", []) if known is None else known
 
 
@@ -67,8 +66,8 @@ def _first_in_parts(
     queries, items, lengths, ranks = [], [], [], []
     for part in parts:
         first = first_of(replace(part, ranked=source.ranked), rule, depth, floor)
-        queries.append(_compact(pl.Series("query", first.queries)))
-        items.append(_compact(pl.Series("item", first.items)))
+        queries.append(compact(pl.Series("query", first.queries)))
+        items.append(compact(pl.Series("item", first.items)))
         lengths.append(np.diff(first.starts))
         ranks.append((first.starts, first.ranks))
     return First(
@@ -92,16 +91,6 @@ def _all_ranks(parts: Sequence[tuple[Ints, Ints | None]]) -> Ints | None:
     if all(ranks is None for _, ranks in parts):
         return None
     return np.concatenate([_ranks(*part) for part in parts])
-
-
-def _compact(ids: pl.Series) -> pl.Series:
-    """Return a copy of ids, since a few texts of many would keep all in memory."""
-    if ids.dtype != pl.String:
-        return ids
-    packed = io.BytesIO()
-    ids.to_frame().write_ipc_stream(packed)
-    packed.seek(0)
-    return pl.read_ipc_stream(packed).to_series()
 
 
 def _lists_in_parts(
@@ -138,10 +127,10 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
     if duplicates == "set" and depth is not None:
         starts, rows = cut_lists(starts, rank, depth)
         shown, rank = shown.gather(rows), None if rank is None else rank[rows]
-    items = _compact(shown)
+    items = compact(shown)
     return replace(
         lists,
-        queries=_compact(lists.queries),
+        queries=compact(lists.queries),
         starts=starts,
         ids=Ids(lambda: items, "row {}".format),
         order=None,

@@ -14,7 +14,7 @@ from rankine._io.repeats import first_repeat, marked
 from rankine._io.sources import Rows
 from rankine._join.ids import Index
 from rankine._tables.keys import with_query
-from rankine._tables.segments import starts_of
+from rankine._tables.segments import stable_order, starts_of
 from rankine.errors import DuplicateItemError
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def grouped(query: pl.Series) -> tuple[pl.Series, Ints, Ints | None]:
     queries = queries.unique(maintain_order=True)
     number = Index(queries).find(query)
     starts = starts_of(np.bincount(number, minlength=len(queries)))
-    # Small numbers are sorted many times faster.
-    small = number.astype(np.uint16) if len(queries) <= 1 << 16 else number
-    return queries, starts, np.argsort(small, kind="stable")
+    return queries, starts, stable_order(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +146,8 @@ def without_query(rows: Rows) -> Rows:
 
 def by_list(of_row: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the order that groups the rows of each query, and the lists."""
-    # Small numbers are sorted many times faster.
-    small = of_row.astype(np.uint16) if of_row.max() < 1 << 16 else of_row
-    order = np.argsort(small, kind="stable")
-    ordered = small[order]
+    order = stable_order(of_row)
+    ordered = of_row[order]
     changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     starts = np.concatenate(([0], changes, [len(order)]))
     return order, starts, of_row[order[starts[:-1]]]
