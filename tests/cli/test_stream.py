@@ -10,7 +10,10 @@ import resource
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -21,7 +24,7 @@ from rankine.errors import RankineError
 from tests.evaluate.streams import small
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from tests.shell import Shell
 
@@ -139,8 +142,16 @@ def test_a_bad_line_half_way(shell: Shell) -> None:
     assert done.err.startswith(f"rankine: {path}:301: ")
 
 
+def cut_off(path: Path) -> None:
+    with path.open("rb+") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("happens", [lambda path: path.unlink(), cut_off])
 @pytest.mark.parametrize("form", ["parquet", "trec"])
-def test_a_file_that_goes_away(shell: Shell, form: str) -> None:
+def test_a_file_that_changes_while_others_are_read(
+    shell: Shell, form: str, happens: Callable[[Path], None]
+) -> None:
     folder = parts_of(shell)
     if form == "trec":
         for number, part in enumerate(sorted(folder.iterdir())):
@@ -149,7 +160,14 @@ def test_a_file_that_goes_away(shell: Shell, form: str) -> None:
             (folder / f"{number}.trec").write_text(text)
     job = prepare("RR", Options(engine="stream"))
     last = folder / f"3.{form}"
-    job.progress = lambda *_: last.unlink(missing_ok=True)
+    told: list[int] = []
+
+    def progress(*_: Any) -> None:
+        if not told:
+            happens(last)
+        told.append(1)
+
+    job.progress = progress
     with small(), pytest.raises(RankineError) as error:
         job.evaluate(job.truth(shell.path("qrels.txt")), job.source(folder))
 
@@ -242,6 +260,70 @@ def test_a_full_disk(tmp_path: Path) -> None:
     )
     assert done.stdout.endswith("\n0\n")
     assert not list((tmp_path / "spill").iterdir())
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a run of two million rows whose queries are mixed."""
+    path = tmp_path_factory.mktemp("many") / "run.trec"
+    rows = pl.select(number=pl.int_range(2_000_000))
+    line = pl.format("q{} Q0 d{} 1 1.0 x", pl.col("number") % 1000, "number")
+    rows.select(line).write_csv(path, include_header=False)
+    return path
+
+
+def started(run: Path, qrels: str, spill: Path, *words: str) -> subprocess.Popen[str]:
+    """Start to evaluate a run with so little memory that it is spilled to a folder."""
+    spill.mkdir()
+    return subprocess.Popen(
+        [
+            *(*words, sys.executable, "-m", "rankine", "evaluate", qrels, str(run)),
+            *("--stream", "--memory", "400M", "--json"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(spill)},
+    )
+
+
+def spilled(process: int, spill: Path) -> int:
+    """Return how many bytes a process has in files of a folder without a name."""
+    size = 0
+    for number in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            if number.readlink().is_relative_to(spill):
+                size += number.stat().st_size
+    return size
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for open files")
+def test_ctrl_c_at_the_command(shell: Shell, many: Path, tmp_path: Path) -> None:
+    spill = tmp_path / "spill"
+    command = started(many, shell.path("qrels.txt"), spill)
+    while command.poll() is None and not spilled(command.pid, spill):
+        time.sleep(0.01)
+    command.send_signal(signal.SIGINT)
+    out, err = command.communicate(timeout=60)
+
+    assert (command.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert not list(spill.iterdir())
+
+
+def test_a_full_disk_at_the_command(shell: Shell, many: Path, tmp_path: Path) -> None:
+    spill = tmp_path / "spill"
+    no_more = ("bash", "-c", 'ulimit -f 10000 && exec "$@"', "bash")
+    command = started(many, shell.path("qrels.txt"), spill, *no_more)
+    out, err = command.communicate(timeout=60)
+
+    assert (command.returncode, out) == (4, "")
+    assert err == (
+        f"rankine: {many}: its rows do not fit into the temporary folder {spill} "
+        "(File too large); set TMPDIR to a folder with more room, or sort the run by "
+        "query\n"
+    )
+    assert not list(spill.iterdir())
 
 
 def test_a_bar_on_a_terminal(shell: Shell) -> None:
