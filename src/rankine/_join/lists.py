@@ -216,19 +216,24 @@ def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | Non
     scored = all(type(entry) is dict for entry in data.values())
     if not data or not (scored or all(type(entry) is list for entry in data.values())):
         return None
-    entries, values = list(data.values()), []
+    entries = list(data.values())
+    values: list[bytes] = []
+
+    def read_scores() -> None:
+        if scored:
+            values.extend(pack(f"{len(entry)}d", *entry.values()) for entry in entries)
+
     try:
         queries = pl.Series("query", list(data), dtype=pl.String)
         for entry in entries:
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
-            if scored:
-                values.append(pack(f"{len(entry)}d", *entry.values()))
         if keyed:
-            keys = np.concatenate(parts_of(entries, lambda ids: item_keys(ids, 0)))
+            parts = parts_of(entries, lambda ids: item_keys(ids, 0), read_scores)
+            keys = np.concatenate(parts)
             ids = Ids(lambda: column_of(entries, "item"), "row {}".format, keys)
         else:
-            items = column_of(entries, "item")
+            items = column_of(entries, "item", read_scores)
             ids = Ids(lambda: items, "row {}".format)
     except (TypeError, ValueError, OverflowError, StructError):
         return None  # neither texts nor numbers: the other reader says what is wrong
