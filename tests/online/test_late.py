@@ -86,3 +86,27 @@ def test_a_part_without_a_usable_event_is_counted() -> None:
 
     assert result.table["n"].to_list() == [3]
     assert result.excluded["events without a user"] == 2
+
+
+def test_what_precedes_the_first_exposure_is_found_in_any_session() -> None:
+    """Session 2 is over before session 1 shows the variant."""
+    frame = log("u A 10 impression\nu A 11 click\nu - 0 impression\nu - 1 impression")
+    frame = frame.with_columns(session_id=pl.Series([1, 1, 2, 2]))
+    found = rk.online.summarize(frame, ["ctr"])
+
+    assert found.table.select("value", "n").row(0) == (1 / 1, 1)
+    assert found.excluded == {"events before the first exposure": 2}
+
+
+def test_in_order_a_late_retry_is_dropped_whoever_comes_first() -> None:
+    """The retry of u's first event comes in a part where v's event precedes it."""
+    first = log("v A 0 impression\nu A 1 impression\nv A 2 impression")
+    later = log("v A 300 click\nu A 1 impression")
+    total = rk.online.Accumulator(["ctr"], by=None, in_order=True)
+    total.update(first.with_columns(event_id=pl.Series([1, 2, 3])))
+    total.update(log("v A 299 impression").with_columns(event_id=pl.Series([4])))
+    total.update(later.with_columns(event_id=pl.Series([5, 2])))
+    found = total.result()
+
+    assert found.table.select("value", "n").row(0) == (1 / 4, 4)
+    assert found.excluded == {"duplicate events": 1}

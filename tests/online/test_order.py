@@ -11,7 +11,8 @@ from polars.testing import assert_frame_equal
 
 from rankine._base.blocks import ahead
 from rankine._base.limits import limited
-from rankine._online.order import stable
+from rankine._online.order import in_order, stable
+from rankine._online.rows import Rows, joined
 from rankine._online.sums import user_sums
 from rankine._online.texts import coded
 from rankine.errors import DataError
@@ -45,6 +46,42 @@ def test_an_order_is_kept_among_equals() -> None:
     order = stable(first, stable(second))
 
     assert order.tolist() == np.lexsort((second, first)).tolist()
+
+
+@pytest.mark.parametrize("n_users", [1, 3, 60])
+@pytest.mark.parametrize("sizes", [(9, 40), (40, 9), (30, 30), (0, 5), (4, 4, 90)])
+@pytest.mark.parametrize("with_sessions", [False, True])
+def test_parts_are_put_in_the_order_of_a_plain_sort(
+    sizes: tuple[int, ...], n_users: int, *, with_sessions: bool
+) -> None:
+    rng = np.random.default_rng(sum(sizes) + n_users)
+    parts = []
+    for size in sizes:
+        names = ["user", *["session"] * with_sessions, "time", "fact", "same"]
+        most = {"user": n_users, "session": 3, "time": 5, "fact": 2, "same": 3}
+        drawn = {name: rng.integers(0, most[name], size) for name in names}
+        drawn["user"].sort()
+        parts.append(Rows(drawn))
+    events = in_order(joined(parts))
+
+    every = np.array([np.concatenate([part[n] for part in parts]) for n in names])
+    assert np.array([events[n] for n in names]).T.tolist() == sorted(every.T.tolist())
+
+
+@pytest.mark.parametrize("small_first", [False, True])
+def test_few_rows_are_inserted_among_many(*, small_first: bool) -> None:
+    few = Rows({"user": np.array([1, 3, 3]), "time": np.array([10, 11, 12])})
+    many = Rows({"user": np.repeat(np.arange(1, 5), 4), "time": np.arange(16)})
+    parts = [few, many] if small_first else [many, few]
+
+    mine, theirs = [10], [0, 1, 2, 3]
+    third = [11, 12], [8, 9, 10, 11]
+    expected = [*mine, *theirs, 4, 5, 6, 7, *third[0], *third[1], 12, 13, 14, 15]
+    if not small_first:
+        expected = [*theirs, *mine, 4, 5, 6, 7, *third[1], *third[0], 12, 13, 14, 15]
+    rows = joined(parts)
+    assert rows["user"].tolist() == [1] * 5 + [2] * 4 + [3] * 6 + [4] * 4
+    assert rows["time"].tolist() == expected
 
 
 @pytest.mark.parametrize("n_texts", [1, 3, 40])

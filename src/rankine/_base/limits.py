@@ -67,7 +67,7 @@ class Limits:
             queries and 225 differences took 15 s so, and 60 s with a quarter of it.
         topic_cells: users times topics that are looked at in one piece.
         batch_rows: events of a log that are read and counted together: enough for the
-            passes over them to pay, and 50 MB of columns.
+            passes over them to pay, and 25 MB of columns.
         held_events: events that are kept as such, so that they may come in any order,
             before those of sessions that are over become sums; 30 MB.
         held_bytes: bytes of rows of mixed queries that are written to disk, or read
@@ -99,7 +99,7 @@ class Limits:
     multiplied_cells: int = 1 << 20
     flipped_cells: int = 1 << 21
     topic_cells: int = 1 << 22
-    batch_rows: int = 1 << 20
+    batch_rows: int = 1 << 19
     held_events: int = 1 << 20
     held_bytes: int = 1 << 28
     scanned_rows: int = 1 << 18

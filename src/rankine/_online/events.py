@@ -40,6 +40,8 @@ _LEAST = 1e-9
 """Of a smaller amount, too few digits would be kept."""
 _CREDIT = "with a cost below 0: taken off the cost"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
+NO_ID = 0
+"""The key of an event without an id, in a log that has ids."""
 _FAR = 1 << 58
 """Microseconds: the year 11103."""
 _NEEDED = {"user": "a user", "kind": "a kind", "time": "a time"}
@@ -51,10 +53,12 @@ class Events:
     """Events that were read.
 
     Attributes:
-        frame: a row per event: user, session, variant, segment, time in microseconds,
-            the code of the kind, the fact (twice the code, and one more if it
-            engages), whether it exposes, value, cost, and a key that rows which are
-            the same share; as far as the log has them.
+        frame: a row per event: user, session, the numbers of variant and segment among
+            their texts from 1 (0 for none), time in microseconds, the code of the kind,
+            the fact (twice the code, and one more if it engages), whether it exposes,
+            value, cost, and a key that rows which are the same share; as far as the log
+            has them.
+        texts: the names of variants and segments.
         has: the parts that the log has.
         kinds: the kinds that it has.
         words: the words of its events.
@@ -67,6 +71,7 @@ class Events:
     """
 
     frame: pl.DataFrame
+    texts: Mapping[str, pl.Series]
     has: frozenset[str]
     kinds: frozenset[str]
     words: frozenset[str]
@@ -109,14 +114,14 @@ def event_batches(
         raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
         if raw.height == 0:
             continue
-        raw, origin = raw.rechunk(), origin_of(table.name, loaded)
+        origin = origin_of(table.name, loaded)
         if len(table.parts) > 1:  # what is assumed of one file is assumed of all
             heights = tuple((rows, frame.height) for frame, rows in loaded)
             origin = Places(table.name, heights)
-        frame, clock, words, more = _typed(raw, column_of, origin, rules)
+        frame, texts, clock, words, more = _typed(raw, column_of, origin, rules)
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
-        events = _kept(frame, has, clock, currency, words, [*notes, *more])
+        events = _kept(frame, texts, has, clock, currency, words, [*notes, *more])
         empty = False
         yield events
     if empty:
@@ -190,14 +195,22 @@ def _taken(
 
 def _typed(
     raw: pl.DataFrame, column_of: Mapping[str, str], origin: Rows | Places, rules: Rules
-) -> tuple[pl.DataFrame, str, frozenset[str], list[str]]:
-    """Return the columns of metrics, how times were written, all words, and notes."""
+) -> tuple[pl.DataFrame, dict[str, pl.Series], str, frozenset[str], list[str]]:
+    """Return the columns of metrics, groups, the kind of times, words, and notes."""
+    # A batch may come in pieces; numbers are put together, texts need not be.
+    raw = raw.select(
+        column if column.dtype == pl.String else column.rechunk() for column in raw
+    )
     notes: list[str] = []
     clock = ""
     columns: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
     for part in ("user", "session", "variant", "segment"):
         if part in column_of:
             columns[part] = _labels(raw[column_of[part]], part, origin)
+    for part in [part for part in ("variant", "segment") if part in columns]:
+        texts[part], group = coded(columns[part])
+        columns[part] = pl.Series(group)
     if "time" in column_of:
         moments, said = times(raw[column_of["time"]], column_of["time"], origin)
         clock = _clock(moments, column_of["time"], origin)
@@ -213,11 +226,13 @@ def _typed(
                 amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
             columns[part] = amount
     if rules.duplicates == "drop":
-        columns["same"] = _same(raw, columns, column_of)
+        columns["same"] = _same(raw, columns, texts, column_of)
     for part in {"value", "cost"} & set(columns):
         columns[part] = columns[part].fill_null(0.0)
-    typed = pl.DataFrame([column.alias(part) for part, column in columns.items()])
-    return typed, clock, words, notes
+    typed = pl.DataFrame(
+        [column.rechunk().alias(part) for part, column in columns.items()]
+    )
+    return typed, texts, clock, words, notes
 
 
 def _currency(
@@ -315,17 +330,22 @@ def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
 
 
 def _same(
-    raw: pl.DataFrame, columns: Mapping[str, pl.Series], column_of: Mapping[str, str]
+    raw: pl.DataFrame,
+    columns: Mapping[str, pl.Series],
+    texts: Mapping[str, pl.Series],
+    column_of: Mapping[str, str],
 ) -> pl.Series:
     """Return a key that rows which are the same have in common.
 
-    It is null for an event without an id in a log that has ids. User, time and kind are
-    compared besides, unless there are ids. Neither the order of columns nor their types
-    matter, which may change from part to part.
+    It is `NO_ID` for an event without an id in a log that has ids. User, time and kind
+    are compared besides, unless there are ids. Neither the order of columns nor their
+    types matter, which may change from part to part.
     """
     if "id" in column_of:
         event_ids = raw.select(pl.col(column_of["id"]).cast(pl.String))
-        return event_ids.hash_rows().set(event_ids.to_series().is_null(), None)
+        keys = event_ids.hash_rows()
+        keys = keys.set(keys == NO_ID, NO_ID + 1)
+        return keys.set(event_ids.to_series().is_null(), NO_ID)
     known = {column for part, column in column_of.items() if part in columns}
     plain = raw.select(
         (
@@ -336,12 +356,24 @@ def _same(
         for name in sorted(set(raw.columns) - known)
     )
     parts = [part for part in _COMPARED if part in columns]
-    others = [columns[part].alias(part) for part in parts]
+    others = [
+        _hashed(texts[part], columns[part]).alias(part)
+        if part in texts
+        else columns[part].alias(part)
+        for part in parts
+    ]
     return plain.with_columns(others).hash_rows()
+
+
+def _hashed(texts: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Return the hash of the text of each row; 0 for none."""
+    hashes = np.append(np.uint64(0), texts.hash().to_numpy())
+    return pl.Series(hashes.take(numbers.to_numpy()))
 
 
 def _kept(
     frame: pl.DataFrame,
+    texts: Mapping[str, pl.Series],
     has: frozenset[str],
     clock: str,
     currency: str,
@@ -365,6 +397,6 @@ def _kept(
         remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
     return Events(
-        frame, has, kinds, words, clock, currency, n_read, remarks, excluded,
+        frame, texts, has, kinds, words, clock, currency, n_read, remarks, excluded,
         tuple(notes),
     )  # fmt: skip

@@ -14,7 +14,7 @@ import polars as pl
 
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
-from rankine._online.events import event_batches
+from rankine._online.events import NO_ID, event_batches
 from rankine._online.kept import (
     COARSE,
     KEEP,
@@ -27,13 +27,20 @@ from rankine._online.kept import (
 from rankine._online.order import changes
 from rankine._online.people import grown
 from rankine._online.sources import Query, refuse_database
-from rankine._online.tallies import DAY, NEVER, Sorted, added, cut, phased, tallied
+from rankine._online.tallies import (
+    DAY,
+    NEVER,
+    Sorted,
+    added,
+    cut,
+    phased,
+    tallied,
+    together,
+)
 from rankine._online.visits import Visits
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankine._base.arrays import AnyArray, Bools
     from rankine._online.events import Events
 
@@ -83,13 +90,13 @@ class Held(Kept):
             return
         if "time" in events.has:
             self.fine = self.fine or bool((frame["time"] % DAY != 0).any())
-        rows = self._numbered(frame)
+        rows, order = self._numbered(events)
         if again is not None:
             increase(self.read, again_of(int(again.sum())))
-            rows = rows.filter(~again)
+            rows = rows.filter(~again.to_numpy()[order])
         if self.closed and self.in_order is None:
             self._grow()
-            user, time = rows["user"].to_numpy(), rows["time"].to_numpy()
+            user, time = rows["user"], rows["time"]
             self._refuse_within(user, time, time, (self.begun, self.ended))
         if rows.height:
             self.open.append(rows)
@@ -120,19 +127,30 @@ class Held(Kept):
     def _compact(self) -> None:
         """Keep the sums of sessions that cannot go on, and forget their events."""
         has = self.has or frozenset()
-        held = sum(frame.height for frame in self.open)
+        held = sum(rows.height for rows in self.open)
         if self.in_order is False or "time" not in has:
             return
         if self.in_order is None and (
-            held <= limits().held_events or "session" in has or self._by_id
+            held <= self._many or "session" in has or self._by_id
         ):
             return  # an id may come back at any time
-        frame = self._settled(firsts=False)
+        rows = self._settled(firsts=False)
+        self.left = rows.height
         if COARSE in self.notes:
             return
         self._grow()
-        visits = Visits.of(cut(frame, self.rules, ends=bool(self.in_order)))
+        visits = Visits.of(cut(rows, self.rules, ends=bool(self.in_order)))
         self._close(visits, self._over(visits))
+
+    @property
+    def _many(self) -> int:
+        """Events that may be kept before sessions that are over become sums.
+
+        Once there are sums, fewer are kept, since it is faster; but always as many new
+        ones as there were left, so that none is looked at too often.
+        """
+        size = limits().held_events
+        return size if self.left is None else max(size // 4, 2 * self.left)
 
     def _over(self, visits: Visits) -> Bools:
         """Say which sessions cannot go on, by the part that came last."""
@@ -189,7 +207,7 @@ class Held(Kept):
             rows = rows.filter(~kept[rows["user"].to_numpy()])
             self._add_rows(rows, visits, ~partly, events)
         part = visits.only(partly)
-        if part.events.frame.height:
+        if part.events.rows.height:
             over, aside = over[partly], aside[partly]
             if over.any():
                 done = part.only(over)
@@ -197,9 +215,10 @@ class Held(Kept):
                 rows = tallied(events, self.rules, daily=self.daily)
                 self._add_rows(rows, done, np.ones(len(done.user), bool), events)
             if aside.any():
-                self.first.append(part.only(aside).events.frame)
+                self.first.append(part.only(aside).events.rows)
             part = part.only(~(over | aside))
-        self.open = [part.events.frame] if part.events.frame.height else []
+        self.left = part.events.rows.height
+        self.open = [part.events.rows] if self.left else []
 
     def _phased(self, events: Sorted) -> Sorted:
         if not self._exposes:
@@ -212,23 +231,22 @@ class Held(Kept):
         """Keep the sums of some sessions, whose events are forgotten."""
         self.closed.append(rows)
         if self._by_id:
-            self.gone.append(
-                events.frame["same"].filter(visits.rows(chosen)).drop_nulls()
-            )
+            ids = events.column("same")[visits.rows(chosen)]
+            self.gone.append(pl.Series(ids[ids != NO_ID]))
         if events.phases is not None:
             inside = changes(events.phases) & visits.rows(chosen)
             inside[events.visits] = False
             self.divided[events.column("user")[inside]] = True
         n = sum(part.height for part in self.closed)
         if not self.daily and n > 2 * self.closed[0].height + limits().held_events:
-            self.closed = [added(pl.concat(self.closed))]
+            self.closed = [added(together(self.closed))]
 
     def _are_gone(self, frame: pl.DataFrame) -> pl.Series | None:
         """Say of which events the id is one of those that are kept as sums alone."""
         if not self.gone:
             return None
         self.gone = [pl.concat(self.gone)]
-        again = frame["same"].is_in(self.gone[0].implode()).fill_null(value=False)
+        again = frame["same"].is_in(self.gone[0].implode())
         return again if again.any() else None
 
     # Others
@@ -289,10 +307,12 @@ class Held(Kept):
                 f"the order of time, or with in_order=False, which {KEEP}"
             )
             raise DisorderError(msg)
-        held = [
-            _renumbered(rows, {"user": number, "session": session})
-            for rows in (*other.first, *other.open)
-        ]
+        held = []
+        for rows in (*other.first, *other.open):
+            arrays = {"user": number[rows["user"]]}
+            if "session" in rows:
+                arrays["session"] = session[rows["session"]]
+            held.append(rows.replaced(**arrays))
         for label, seen in other.labels.items():
             self.labels[label].merge(seen, number, self.people.n)
         self._join_sums(other, number, begun)
@@ -321,7 +341,7 @@ class Held(Kept):
             mine = self.exposed[: self.people.n].copy()
             self._expose(np.arange(self.people.n), first)
             rows, divided = self.closed, self.divided.copy()
-            self.closed = [_renumbered(sums, {"user": number}) for sums in other.closed]
+            self.closed = [_renumbered(sums, number) for sums in other.closed]
             self.divided = np.zeros_like(divided)
             self.divided[number[: len(other.divided)]] = other.divided[: len(number)]
             begun = begun[: len(mine)]
@@ -330,15 +350,10 @@ class Held(Kept):
                 self._after(moved)
             self.closed, self.divided = [*rows, *self.closed], self.divided | divided
         else:
-            self.closed += [
-                _renumbered(rows, {"user": number}) for rows in other.closed
-            ]
+            self.closed += [_renumbered(rows, number) for rows in other.closed]
 
 
-def _renumbered(rows: pl.DataFrame, numbers: Mapping[str, AnyArray]) -> pl.DataFrame:
-    """Give users, sessions and groups other numbers."""
-    return rows.with_columns(
-        pl.Series(name, number[rows[name].to_numpy()], rows.schema[name])
-        for name, number in numbers.items()
-        if name in rows.columns
-    )
+def _renumbered(rows: pl.DataFrame, number: AnyArray) -> pl.DataFrame:
+    """Give users other numbers."""
+    user = number[rows["user"].to_numpy()]
+    return rows.with_columns(pl.Series("user", user, rows.schema["user"]))

@@ -11,17 +11,19 @@ import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
-from rankine._online.events import mixed
+from rankine._online.events import NO_ID, mixed
 from rankine._online.order import changes, in_order, stable
 from rankine._online.people import Labels, Numbers, grown
+from rankine._online.rows import Rows, joined
 from rankine._online.rules import COLUMNS, Rules, check_groups
-from rankine._online.tallies import AFTER, NEVER, added
+from rankine._online.tallies import AFTER, NEVER, added, together
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankine._base.arrays import AnyArray, Ints
+    from rankine._online.events import Events
 
 COARSE = (
     "rows that are the same count each: there is neither an event id nor a time of day "
@@ -81,11 +83,12 @@ class Kept:
         self.fine = self.broken = False
         self.people, self.sessions = Numbers(), Numbers()
         self.labels = {"variant": Labels(), "segment": Labels()}
-        self.open: list[pl.DataFrame] = []
-        self.first: list[pl.DataFrame] = []
+        self.open: list[Rows] = []
+        self.first: list[Rows] = []
         self.closed: list[pl.DataFrame] = []
         self.gone: list[pl.Series] = []
         self.until: int | None = None
+        self.left: int | None = None
         self.newest = self.latest = LONG_AGO
         self.current: int | None = None
         self.came: AnyArray = np.zeros(0, np.int64)
@@ -112,14 +115,15 @@ class Kept:
         msg = f"this part {words[0]} column for the {odd}, and those before {words[1]}"
         raise DataError(msg)
 
-    def _numbered(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _numbered(self, events: Events) -> tuple[Rows, Ints]:
         """Give users and sessions their numbers, and take in what is known of users.
 
-        Rows come back by user, those of one as they came.
+        Rows come back by user, those of one as they came, with their order.
         """
+        frame = events.frame
         user = self.people.of(frame["user"])
         order = stable(user)
-        columns: dict[str, Any] = {"user": user[order]}
+        columns: dict[str, AnyArray] = {"user": user.take(order)}
         if "session" in frame.columns:
             session = np.zeros(frame.height, np.int32)
             known = frame["session"].is_not_null().to_numpy()
@@ -129,7 +133,7 @@ class Kept:
             columns["session"] = session[order]
         for name in ("time", "fact", "value", "cost", "same"):
             if name in frame.columns:
-                columns[name] = _taken(frame[name], order)
+                columns[name] = _taken(frame[name].to_numpy(), order)
         time = columns.get("time")
         if time is not None:
             is_sorted = frame["time"].is_sorted()
@@ -138,8 +142,8 @@ class Kept:
             increase(self.remarks, {_LATE: late})
             self.latest = int(time.max())
             self.current = None if is_sorted else _current(user, columns["user"])
-        self._label(frame, order, columns["user"], time)
-        return pl.DataFrame(columns)
+        self._label(events, order, columns["user"], time)
+        return Rows(columns), order
 
     def _late(self, user: AnyArray, time: AnyArray, *, in_time: bool) -> int:
         """Count the events that are earlier than the one before of the same user."""
@@ -183,7 +187,7 @@ class Kept:
 
     def _label(
         self,
-        frame: pl.DataFrame,
+        events: Events,
         order: Ints,
         user: AnyArray,
         time: AnyArray | None,
@@ -193,16 +197,16 @@ class Kept:
         Of an event that follows one of the same user with the same groups, not earlier,
         nothing new is learnt.
         """
+        frame = events.frame
         known = {
-            label: groups.of(frame[label])[order]
-            for label, groups in self.labels.items()
-            if label in frame.columns
+            label: self.labels[label].of(texts, frame[label].to_numpy()).take(order)
+            for label, texts in events.texts.items()
         }
         exposing = None
         if self._exposes:
             exposing = known["variant"] != 0
             if self.rules.exposure is not None:
-                exposing &= frame["exposes"].to_numpy()[order]
+                exposing &= frame["exposes"].to_numpy().take(order)
         if not known:
             return
         new = changes(user, *known.values(), exposing)
@@ -235,7 +239,7 @@ class Kept:
             raise self._too_late(int(moved[0]), "was exposed before what was summed up")
         is_moved = np.zeros(self.people.n, bool)
         is_moved[moved] = True
-        rows = pl.concat(self.closed)
+        rows = together(self.closed)
         mine = pl.when(pl.Series(is_moved[rows["user"].to_numpy()]))
         phase = mine.then(pl.lit(AFTER, pl.Int8)).otherwise("phase").alias("phase")
         self.closed = [added(rows.with_columns(phase))]
@@ -257,18 +261,18 @@ class Kept:
 
     # Each event once, in order
 
-    def _settled(self, *, firsts: bool = True) -> pl.DataFrame:
+    def _settled(self, *, firsts: bool = True) -> Rows:
         """Return the events that are kept as such, each once, in order.
 
         Without `firsts`, the first sessions of users are left where they are.
         """
         if firsts:
             self.open, self.first = [*self.first, *self.open], []
-        frame = self._distinct(in_order(pl.concat(self.open, rechunk=True)))
-        self.open = [frame]
-        return frame
+        rows = self._distinct(in_order(joined(self.open)))
+        self.open = [rows]
+        return rows
 
-    def _pieces(self) -> Iterator[pl.DataFrame]:
+    def _pieces(self) -> Iterator[Rows]:
         """Go through the same, some users at a time if there are many events."""
         held, self.open, self.first = [*self.first, *self.open], [], []
         size = 4 * limits().held_events
@@ -276,10 +280,10 @@ class Kept:
         if self._by_id:  # an id may be that of two users
             n_pieces = 1
         self.broken = True  # until all of them are there again
-        parted: list[list[pl.DataFrame]] = [[] for _ in range(n_pieces)]
+        parted: list[list[Rows]] = [[] for _ in range(n_pieces)]
         while held:
             rows = held.pop(0)
-            piece = rows["user"].to_numpy() % n_pieces
+            piece = rows["user"] % n_pieces
             for number, parts in enumerate(parted):
                 part = rows.filter(piece == number) if n_pieces > 1 else rows
                 if part.height:
@@ -297,29 +301,30 @@ class Kept:
         """Whether an event is known by its id."""
         return "id" in (self.has or ()) and self.rules.duplicates == "drop"
 
-    def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if "same" not in frame.columns:
-            return frame
+    def _distinct(self, rows: Rows) -> Rows:
+        if "same" not in rows:
+            return rows
         if self._by_id:
-            return self._distinct_ids(frame)
-        keys = [name for name in _KEYS if name in frame.columns]
-        again = ~changes(*(frame[name].to_numpy() for name in keys))
+            return self._distinct_ids(rows)
+        again = ~changes(*(rows[name] for name in _KEYS if name in rows))
         n = int(np.count_nonzero(again))
         if n and not self.fine:
             self.notes[COARSE] = None
-            return frame
+            return rows
         self.notes.pop(COARSE, None)  # a later part has times of day
         increase(self.read, again_of(n))
-        return frame.filter(~again) if n else frame
+        return rows.filter(~again) if n else rows
 
-    def _distinct_ids(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _distinct_ids(self, rows: Rows) -> Rows:
         """Of events with one id, whichever came first, the earliest is kept."""
-        again = frame["same"].is_duplicated() & frame["same"].is_not_null()
+        again = pl.Series(rows["same"]).is_duplicated().to_numpy()
+        again &= rows["same"] != NO_ID
         if not again.any():
-            return frame
-        twice = frame.with_row_index("row").filter(again)
+            return rows
+        twice = pl.DataFrame(dict(rows.filter(again).arrays))
+        twice = twice.with_columns(pl.Series("row", np.flatnonzero(again)))
         columns = [self.people.ids[twice["user"]].alias("user id")]
-        if "session" in frame.columns:
+        if "session" in rows:
             texts = pl.concat(
                 [pl.Series([None], dtype=self.sessions.ids.dtype), self.sessions.ids]
             )
@@ -329,9 +334,9 @@ class Kept:
         twice = twice.sort([name for name in order if name in twice.columns])
         once = twice.unique("same", keep="first", maintain_order=True)
         increase(self.read, again_of(twice.height - once.height))
-        kept = ~again.to_numpy()
+        kept = ~again
         kept[once["row"].to_numpy()] = True
-        return frame.filter(kept)
+        return rows.filter(kept)
 
 
 def _copied(value: Any) -> Any:
@@ -349,16 +354,13 @@ def _current(user: AnyArray, by_number: AnyArray) -> int | None:
     return int(user[-1]) if together else None
 
 
-def _taken(column: pl.Series, order: Ints) -> AnyArray | pl.Series:
+def _taken(values: AnyArray, order: Ints) -> AnyArray:
     """Return a column in another order; amounts, few of which are not 0, sooner."""
-    if column.null_count():
-        return column[order]
-    values = column.to_numpy()
-    if column.dtype != pl.Float64:
-        return values[order]
-    rows = np.flatnonzero((values != 0)[order])
+    if values.dtype != np.float64:
+        return values.take(order)
+    rows = np.flatnonzero((values != 0).take(order))
     if 4 * len(rows) > len(values):
-        return values[order]
+        return values.take(order)
     taken = np.zeros_like(values)
     taken[rows] = values[order[rows]]
     return taken

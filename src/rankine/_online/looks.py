@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankine._online.metrics import METRICS
-from rankine._online.tallies import AFTER, BEFORE, NO_DAY, added
+from rankine._online.tallies import AFTER, BEFORE, NO_DAY, added, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def looks_of(
         fresh = _without_day(counts.rows(AFTER, day))
         if not fresh.height:
             continue
-        rows = added(fresh if rows is None else pl.concat([rows, fresh]))
+        rows = added(fresh if rows is None else together([rows, fresh]))
         rows = rows[order[rows["user"].to_numpy()].argsort()]
         user = rows["user"].to_numpy()
         variant = state.texts("variant")[counts.groups["variant"][user]]

@@ -10,7 +10,6 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._online.tallies import NEVER
-from rankine._online.texts import coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -156,13 +155,17 @@ class Labels:
         other.first, other.seen = self.first.copy(), self.seen.copy()
         return other
 
-    def of(self, column: pl.Series) -> AnyArray:
-        """Return the numbers of groups, 0 where there is none."""
-        texts, numbers = coded(column)
+    def of(self, texts: pl.Series, numbers: AnyArray) -> AnyArray:
+        """Return the numbers of groups here, 0 where there is none.
+
+        Args:
+            texts: the names of groups.
+            numbers: which of them each row has, from 1; 0 for none.
+        """
         if texts.is_empty():
-            return np.zeros(len(column), np.int32)
+            return np.zeros(len(numbers), np.int32)
         here = np.append(np.int32(0), self.texts.of(texts) + 1)
-        return here[numbers].astype(np.uint8 if here.max() < _SMALL else np.int32)
+        return here.astype(np.uint8 if here.max() < _SMALL else np.int32).take(numbers)
 
     def add(self, user: AnyArray, group: AnyArray, seen: AnyArray, n: int) -> None:
         """Take when users were seen in groups, for n users in all."""
@@ -186,7 +189,8 @@ class Labels:
         """Add what another has seen; `number` has the numbers of its users here."""
         if not other.texts.n:
             return
-        group = np.append(np.int32(0), self.of(other.texts.ids))
+        every = np.arange(1, 1 + other.texts.n)
+        group = np.append(np.int32(0), self.of(other.texts.ids, every))
         known = len(number)
         first = np.zeros(known, np.int32)
         first[: len(other.first)] = other.first[:known]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from rankine._online.metrics import METRICS
 from rankine._stats.exact import exact_sum, to_float
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._online.rules import Rules
 
+    Pairs: TypeAlias = tuple[Floats, Floats, Ints | None]
+    """Numerators, denominators, and how many users have both; None for one each."""
+
 NONE = Interval(math.nan, math.nan)
+_FEW_PAIRS = 1 << 10
+"""Pairs of counts that may be told apart for even a few users."""
 _NOISE = 1e-12
 """What rounding may leave of a difference, relative to what was taken from what."""
 
@@ -174,3 +180,21 @@ def quantile_of(
     ends = np.clip([share - reach, share + reach], 0, 1)
     low, high = np.quantile(times, ends, method="inverted_cdf").tolist()
     return value, Interval(low, high)
+
+
+def paired(y: pl.Series, x: pl.Series) -> Pairs:
+    """Return numerators and denominators, and how many users have both.
+
+    Small whole numbers are counted, so that what follows need look at few of them.
+    """
+    whole = all(side.dtype.is_integer() or side.dtype == pl.Boolean for side in (y, x))
+    if whole and len(y):
+        above, below = (side.cast(pl.Int64).to_numpy() for side in (y, x))
+        width = int(below.max()) + 1
+        most = (int(above.max()) + 1) * width
+        if min(above.min(), below.min()) >= 0 and most <= max(len(y), _FEW_PAIRS):
+            often = np.bincount(above * width + below)
+            pair = np.flatnonzero(often)
+            first, second = divmod(pair, width)
+            return first.astype(np.float64), second.astype(np.float64), often[pair]
+    return y.cast(pl.Float64).to_numpy(), x.cast(pl.Float64).to_numpy(), None

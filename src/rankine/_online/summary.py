@@ -22,7 +22,8 @@ from rankine.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankine._online.sums import Pairs, UserSums
+    from rankine._online.spreads import Pairs
+    from rankine._online.sums import UserSums
 
 _REASONS = 5
 """Reasons that are told; many days may lack the same thing."""
@@ -274,15 +275,8 @@ def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> 
     ]
     counts = state.counted(metrics)
     cells = sorted(
-        (
-            (
-                head,
-                {
-                    name: _cell(name, state, sides, confidence)
-                    for name, sides in sums.items()
-                },
-            )
-            for head, sums in state.groups(counts, groups)
+        state.groups(
+            counts, groups, lambda name, sides: _cell(name, state, sides, confidence)
         ),
         key=lambda cell: [(part is not None, part) for part in cell[0]],
     )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import at_once
 from rankine._base.text import count
 from rankine._online.events import open_log
 from rankine._online.held import RETURNS, Held
@@ -24,6 +25,7 @@ from rankine._online.order import stable
 from rankine._online.people import by_user, counted, oddities
 from rankine._online.rules import Rules
 from rankine._online.sources import Query, refuse_database
+from rankine._online.spreads import paired
 from rankine._online.tallies import (
     AFTER,
     BEFORE,
@@ -36,21 +38,20 @@ from rankine._online.tallies import (
     numbered,
     once,
     tallied,
+    together,
 )
 from rankine._online.words import notes_on
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+    from rankine._base.arrays import AnyArray, Bools, Ints
+    from rankine._online.spreads import Pairs
 
-    Pairs: TypeAlias = tuple[Floats, Floats, Ints | None]
-    """Numerators, denominators, and how many users have both; None for one each."""
+T = TypeVar("T")
 
 _EPOCH = date(1970, 1, 1)
-_FEW_PAIRS = 1 << 10
-"""Pairs of counts that may be told apart for even a few users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ class Counted:
                 kept.append(part if wanted.all() else part.filter(wanted))
         if not kept:
             return self.parts[0].clear()
-        rows = pl.concat(kept)
+        rows = together(kept)
         is_one_day = rows["day"].min() == rows["day"].max()
         return once(rows) if is_one_day else added(rows)
 
@@ -184,8 +185,8 @@ class State(Held):
         parts = [*self.closed]
         if self.in_order and "session" in (self.has or ()) and self.open:
             self.notes[RETURNS] = None
-        for frame in self._pieces():
-            events = cut(frame, self.rules, ends=bool(self.in_order))
+        for rows in self._pieces():
+            events = cut(rows, self.rules, ends=bool(self.in_order))
             parts.append(tallied(self._phased(events), self.rules, daily=self.daily))
         return parts
 
@@ -193,7 +194,7 @@ class State(Held):
         """Return the users of all page views that have a time, and that time."""
         self._known()
         events = cut(self._settled(), self.rules)
-        session = numbered(events.visits, events.frame.height)
+        session = numbered(events.visits, events.rows.height)
         views, dwell, is_known = dwells(events, self.rules, session)
         return events.column("user")[views[is_known]], dwell[is_known]
 
@@ -277,51 +278,67 @@ class State(Held):
         )
 
     def groups(
-        self, counts: Counted, labels: Sequence[str]
-    ) -> Iterator[tuple[tuple[Any, ...], dict[str, Pairs]]]:
-        """Yield each group of users, by variant, segment and day, with its sums.
+        self,
+        counts: Counted,
+        labels: Sequence[str],
+        made_of: Callable[[str, Pairs], T],
+    ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
+        """Return each group of users, by variant, segment and day, with its metrics.
 
         Args:
             counts: what users did.
             labels: by which of these groups are told apart.
+            made_of: what is made of the sums of a metric; two threads do so.
         """
         days: list[int | None] = [None]
         if "day" in labels:
             every = pl.concat(part["day"].unique() for part in counts.parts)
             days = sorted(every.unique().to_list())
+        size = sum(part.height for part in counts.parts) * len(counts.metrics)
+        works = [
+            partial(self._of_day, counts, labels, day, made_of=made_of) for day in days
+        ]
+        return [group for of_day in at_once(works, size) for group in of_day]
+
+    def _of_day(
+        self,
+        counts: Counted,
+        labels: Sequence[str],
+        day: int | None,
+        made_of: Callable[[str, Pairs], T],
+    ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
+        rows = counts.rows(AFTER, day)
+        if not rows.height:
+            return []
         sides = [
             part.alias(f"{name}.{side}")
             for name in counts.metrics
             for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
         ]
         texts = [self.texts(label) for label in labels if label != "day"]
-        for day in days:
-            rows = counts.rows(AFTER, day)
-            if not rows.height:
-                continue
-            user = rows["user"].to_numpy()
-            numbers = [counts.groups[label][user] for label in labels if label != "day"]
-            code = np.zeros(len(user), np.int64)
-            for names, number in zip(texts, numbers, strict=True):
-                code = code * len(names) + number
-            order = stable(code)
-            ends = np.flatnonzero(np.append(np.diff(code[order]) != 0, True)) + 1
-            sorted_rows = rows.select(sides)[order]
-            for begin, end in zip([0, *ends[:-1]], ends, strict=True):
-                part = sorted_rows[int(begin) : int(end)]
-                head: list[Any] = [
-                    names[int(number[order[begin]])]
-                    for names, number in zip(texts, numbers, strict=True)
-                ]
-                if day is not None:
-                    head.append(None if day == NO_DAY else _EPOCH + timedelta(day))
-                yield (
-                    tuple(head),
-                    {
-                        name: paired(part[f"{name}.y"], part[f"{name}.x"])
-                        for name in counts.metrics
-                    },
-                )
+        user = rows["user"].to_numpy()
+        numbers = [counts.groups[label][user] for label in labels if label != "day"]
+        code = np.zeros(len(user), np.int64)
+        for names, number in zip(texts, numbers, strict=True):
+            code = code * len(names) + number
+        order = stable(code)
+        ends = np.flatnonzero(np.append(np.diff(code[order]) != 0, True)) + 1
+        sorted_rows = rows.select(sides)[order]
+        groups = []
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+            part = sorted_rows[int(begin) : int(end)]
+            head: list[Any] = [
+                names[int(number[order[begin]])]
+                for names, number in zip(texts, numbers, strict=True)
+            ]
+            if day is not None:
+                head.append(None if day == NO_DAY else _EPOCH + timedelta(day))
+            metrics = {
+                name: made_of(name, paired(part[f"{name}.y"], part[f"{name}.x"]))
+                for name in counts.metrics
+            }
+            groups.append((tuple(head), metrics))
+        return groups
 
     def texts(self, label: str) -> pl.Series:
         """Return the names of groups by their numbers, of which 0 is none."""
@@ -409,24 +426,6 @@ class State(Held):
             for column in part.select(sides):
                 totals[column.name] += int(column[0] or 0)
         return {name: (totals[f"{name}.y"], totals[f"{name}.x"]) for name in names}
-
-
-def paired(y: pl.Series, x: pl.Series) -> Pairs:
-    """Return numerators and denominators, and how many users have both.
-
-    Small whole numbers are counted, so that what follows need look at few of them.
-    """
-    whole = all(side.dtype.is_integer() or side.dtype == pl.Boolean for side in (y, x))
-    if whole and len(y):
-        above, below = (side.cast(pl.Int64).to_numpy() for side in (y, x))
-        width = int(below.max()) + 1
-        most = (int(above.max()) + 1) * width
-        if min(above.min(), below.min()) >= 0 and most <= max(len(y), _FEW_PAIRS):
-            often = np.bincount(above * width + below)
-            pair = np.flatnonzero(often)
-            first, second = divmod(pair, width)
-            return first.astype(np.float64), second.astype(np.float64), often[pair]
-    return y.cast(pl.Float64).to_numpy(), x.cast(pl.Float64).to_numpy(), None
 
 
 def _leave(excluded: dict[str, int], words: str, users: Ints, events: Ints) -> None:

@@ -18,7 +18,10 @@ from rankine._online.rules import CODES, KINDS, MONEY, PASSIVE
 from rankine._online.times import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine._base.arrays import AnyArray, Bools, Ints
+    from rankine._online.rows import Rows
     from rankine._online.rules import Rules
 
 BEFORE, AFTER, BEYOND = 0, 1, 2
@@ -36,6 +39,7 @@ NO_DAY = np.iinfo(np.int32).min
 _FIELD = 10
 """Bits of a count, of which six are added up in one number."""
 _FIELDS = ("impression", "click", "pageview", "conversion")
+_BYTE = 255
 _SPLIT = 1 << 24
 _HALF = 1 << 62
 
@@ -45,47 +49,46 @@ class Sorted:
     """Events by user, session and time; of those at one time, by kind.
 
     Attributes:
-        frame: user, session, time, fact, value, cost, same, as far as they are needed;
+        rows: user, session, time, fact, value, cost, same, as far as they are needed;
             users and sessions are numbers, and a fact is twice the code of the kind,
             and one more if the event engages.
         visits: where sessions begin, by their ids or by silence.
         phases: BEFORE, AFTER or BEYOND for each event; None if all are AFTER.
     """
 
-    frame: pl.DataFrame
+    rows: Rows
     visits: Ints
     phases: AnyArray | None = None
 
     def column(self, name: str) -> AnyArray:
-        """Return a column as an array."""
-        return self.frame[name].to_numpy()
+        """Return a column."""
+        return self.rows[name]
 
     def between(self, begin: int, end: int) -> Sorted:
         """Return events from one session on to another."""
         first, last = np.searchsorted(self.visits, [begin, end])
         phases = None if self.phases is None else self.phases[begin:end]
         visits = self.visits[first:last] - begin
-        return Sorted(self.frame[begin:end], visits, phases)
+        return Sorted(self.rows.between(begin, end), visits, phases)
 
 
-def cut(frame: pl.DataFrame, rules: Rules, *, ends: bool = False) -> Sorted:
+def cut(rows: Rows, rules: Rules, *, ends: bool = False) -> Sorted:
     """Find the sessions of sorted events.
 
     A session has an id, or ends with silence. With `ends`, a long silence ends even a
     session with an id, since nobody can wait for ever.
     """
-    user = frame["user"].to_numpy()
-    session = frame["session"].to_numpy() if "session" in frame.columns else None
-    new = changes(user, session)
-    if "time" in frame.columns:
-        silence = np.diff(frame["time"].to_numpy())
+    session = rows.get("session")
+    new = changes(rows["user"], session)
+    if "time" in rows:
+        silence = np.diff(rows["time"])
         if session is None:
             new[1:] |= silence > rules.gap
         else:
             new[1:] |= (silence > rules.gap) & (session[1:] == 0)
             if ends:
                 new[1:] |= silence > rules.gap_of_ids
-    return Sorted(frame, np.flatnonzero(new))
+    return Sorted(rows, np.flatnonzero(new))
 
 
 def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
@@ -97,7 +100,8 @@ def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
         within: microseconds after it that count.
     """
     user, time = events.column("user"), events.column("time")
-    starts = np.flatnonzero(changes(user))
+    # Only the events of a session are sure to be by time.
+    starts = np.flatnonzero(changes(user, events.rows.get("session")))
     first = exposed[user[starts]]
     if within is None and bool((time[starts] >= first).all()):
         return events
@@ -105,7 +109,7 @@ def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
     phases = (time >= first).astype(np.int8)
     if within is not None:
         phases[(phases == AFTER) & (time - first >= within)] = BEYOND
-    return Sorted(events.frame, events.visits, phases)
+    return Sorted(events.rows, events.visits, phases)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +166,7 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
     Returns:
         A row for each user, phase and day, or several which are to be added up.
     """
-    n = events.frame.height
+    n = events.rows.height
     starts = np.flatnonzero(changes(events.column("user")))
     middle = starts[np.searchsorted(starts, n // 2) :][:1]
 
@@ -172,14 +176,15 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
         part = events.between(bounds[halves.start], bounds[halves.stop])
         return _tallied(part, rules, daily=daily)
 
-    return pl.concat(by_halves(some, 1 + len(middle), n))
+    n_values = n * len(events.rows.arrays)
+    return together(by_halves(some, 1 + len(middle), n_values))
 
 
 def _tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
-    timed = "time" in events.frame.columns
+    timed = "time" in events.rows
     days = events.column("time") // DAY if daily and timed else None
     cuts = _cuts(events, days)
-    n, n_rows = events.frame.height, len(cuts.rows)
+    n, n_rows = events.rows.height, len(cuts.rows)
     counts = _kinds(events.column("fact"), cuts.pieces, n)
     row_of = numbered(cuts.rows, n)
     session_of = row_of
@@ -197,12 +202,12 @@ def _tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
         "converted": _converted(events, session_of, row_of, n_rows),
     }
     money = dict.fromkeys(_MONEY, pl.zeros(n_rows, pl.Int128, eager=True))
-    if "value" in events.frame.columns:
+    if "value" in events.rows:
         worth = np.flatnonzero(events.column("value") != 0)
         kind = events.column("fact")[worth] >> 1
         worth = worth[(kind == CODES["conversion"]) | (kind == CODES["refund"])]
         money["revenue"] = _money(events.column("value")[worth], row_of[worth], n_rows)
-    if "cost" in events.frame.columns:
+    if "cost" in events.rows:
         worth = np.flatnonzero(events.column("cost") != 0)
         money["cost"] = _money(events.column("cost")[worth], row_of[worth], n_rows)
     phase: AnyArray = np.full(n_rows, AFTER, np.int8)
@@ -214,7 +219,7 @@ def _tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
             "user": events.column("user")[cuts.rows],
             "phase": phase,
             "day": day.astype(np.int32),
-            **{name: totals[name].astype(np.int32) for name in COUNTS[:-3]},
+            **{name: _narrow(totals[name]) for name in COUNTS[:-3]},
             "dwell": totals["dwell"],
             **money,
         }
@@ -269,7 +274,7 @@ def _sessions(
     engaged = each["engages"] > 0
     if rules.engaged_after is not None:
         engaged = np.zeros(len(engaged), dtype=bool)
-        if "time" in events.frame.columns:
+        if "time" in events.rows:
             time = events.column("time")
             begins = cuts.pieces[cuts.firsts]
             lasts = np.append(begins[1:], len(time)) - 1
@@ -305,7 +310,7 @@ def dwells(
     if beats:  # only the last heartbeat of a session closes a page
         views = views[(kind[views] == CODES["pageview"]) | ~goes_on]
         goes_on = _goes_on(session_of[views])
-    if "time" not in events.frame.columns:
+    if "time" not in events.rows:
         return views, np.zeros(len(views), np.int64), np.zeros(len(views), dtype=bool)
     time = events.column("time")[views]
     dwell = np.zeros(len(views), np.int64)
@@ -386,9 +391,20 @@ def _exact(numbers: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
     return pl.Series(high).cast(pl.Int128) * scale + pl.Series(low).cast(pl.Int128)
 
 
+def _narrow(counts: Ints) -> AnyArray:
+    """Return counts in a byte each, if they fit: there is a row for each user."""
+    return counts.astype(np.uint8 if counts.max(initial=0) <= _BYTE else np.int32)
+
+
+def together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Put rows of counts together, which may take more bytes in some of them."""
+    return pl.concat(parts, how="vertical_relaxed") if len(parts) > 1 else parts[0]
+
+
 def added(rows: pl.DataFrame) -> pl.DataFrame:
     """Add up counts by user, phase and day."""
-    sums = [pl.col(name).sum().cast(rows.schema[name]) for name in COUNTS]
+    types = {"dwell": pl.Int64, **dict.fromkeys(_MONEY, pl.Int128)}
+    sums = [pl.col(name).sum().cast(types.get(name, pl.Int32)) for name in COUNTS]
     return rows.group_by(KEYS).agg(sums)
 
 
@@ -404,4 +420,4 @@ def once(rows: pl.DataFrame) -> pl.DataFrame:
     several = np.zeros(n, bool)
     several[again] = True
     mine = several[user]
-    return pl.concat([rows.filter(~mine), added(rows.filter(mine))])
+    return together([rows.filter(~mine), added(rows.filter(mine))])

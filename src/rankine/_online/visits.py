@@ -47,8 +47,7 @@ class Visits:
         """Return some of the sessions."""
         size = self.size[chosen]
         starts = np.cumsum(size) - size
-        frame = self.events.frame.filter(self.rows(chosen))
-        events = Sorted(frame, starts)
+        events = Sorted(self.events.rows.filter(self.rows(chosen)), starts)
         return Visits(
             events, self.user[chosen], self.begin[chosen], self.end[chosen], size
         )
