@@ -114,3 +114,41 @@ def test_of_one_id_the_earliest_event_counts(order: list[int], users: str) -> No
     total = rk.online.Accumulator(["ctr"], by=None).update(frame)
 
     assert total.sums().frame["user"].to_list() == [first]
+
+
+def day(number: int) -> str:
+    """Return ten visits of each of two users."""
+    hours = range(24 * number, 24 * number + 20, 2)
+    return visits(*hours) + "\n" + visits(*hours, user="v")
+
+
+@pytest.mark.parametrize(
+    ("order", "updates", "merges"),
+    [
+        ((0, 1, 2), True, True),
+        ((1, 0, 2), True, True),
+        ((1, 2, 0), True, True),
+        ((2, 1, 0), True, True),
+        ((2, 0, 1), True, False),  # the earlier day was kept as events
+        ((0, 2, 1), False, False),
+    ],
+)
+def test_days_may_come_in_any_order_but_between_two_that_are_summed_up(
+    order: tuple[int, ...], *, updates: bool, merges: bool
+) -> None:
+    def added_up(*, as_parts: bool) -> bool:
+        total = part(day(order[0]))
+        for number in order[1:]:
+            more = part(day(number))
+            try:
+                total = (
+                    total.merge(more) if as_parts else total.update(log(day(number)))
+                )
+            except DataError:
+                return False
+        assert total.result().table["n"].to_list() == [3 * 2 * 10]
+        return True
+
+    with limited(held_events=5):
+        assert added_up(as_parts=False) is updates
+        assert added_up(as_parts=True) is merges
