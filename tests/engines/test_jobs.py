@@ -56,6 +56,21 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
             "/data/run/part-0.parquet: Spark cannot read it (corrupted file: the footer index is not within the file)",
         ),
         (
+            "java.lang.RuntimeException: java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found",
+            MissingExtraError,
+            "Spark has no connector for such a path; spark.jars.packages names what it loads, such as org.apache.hadoop:hadoop-aws for s3a://",
+        ),
+        (
+            "java.lang.IllegalArgumentException: java.net.UnknownHostException: nohost",
+            DataError,
+            "there is no host 'nohost'",
+        ),
+        (
+            "[PATH_NOT_FOUND] Path does not exist: file:/data/nowhere. SQLSTATE: 42K03",
+            FormatError,
+            "/data/nowhere: no such file",
+        ),
+        (
             f"{LOST}java.lang.RuntimeException: part-0.parquet is not a Parquet file",
             DataError,
             "Spark could not do it: part-0.parquet is not a Parquet file",

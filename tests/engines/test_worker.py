@@ -121,7 +121,7 @@ def numbers(job: Job, state: State) -> dict[str, float]:
 
 def settled(job: Job, state: State) -> dict[str, float]:
     """Return the numbers of data that nothing is to be said against."""
-    refuse(state, job, PAIR)
+    refuse(state, job, PAIR, "run")
     return numbers(job, state)
 
 

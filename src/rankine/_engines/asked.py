@@ -185,11 +185,14 @@ def check_order(plan: Plan, pair: Pair) -> None:
                     )
                 todo = (
                     f"name a column of {ROLES[side]} that numbers the rows with "
-                    "sequence="
+                    "sequence= or --sequence"
                 )
                 rank = pair.run.part.get("rank")
                 if side == LISTED and rank is not None:
-                    todo = f"if {rank!r} numbers the rows, give sequence={rank!r}"
+                    todo = (
+                        f"if {rank!r} numbers the rows, give sequence={rank!r} or "
+                        f"--sequence {rank}"
+                    )
                 msg = (
                     f"{whose} {why} for {plan.asked[number]}, and Spark keeps none; "
                     f"{todo}"

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankine._base.text import count
 from rankine._engines.jobs import run_action
-from rankine._engines.spark import MOST, SparkEvaluation, evaluate
+from rankine._engines.spark import SparkEvaluation, evaluate
+from rankine._engines.work import MOST
 from rankine._evaluate.compare import (
     check_baseline,
     check_metric,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.warnings import Doubts
 
 
-def refuse(state: State, job: Job, pair: Pair) -> None:
+def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
     """Refuse data that cannot be used, by what was counted of all of them."""
     if not job.options.lenient:
         _refuse_missing(state)
@@ -35,7 +35,7 @@ def refuse(state: State, job: Job, pair: Pair) -> None:
     if state.problems:
         raise min(state.problems, key=str)
     _refuse_values(state, job, pair)
-    _refuse_nothing(state, job.options.name or "run", judged=pair.judged)
+    _refuse_nothing(state, name, judged=pair.judged)
     if pair.judged and any(reads_judged_queries(group) for group in job.plan.groups):
         _refuse_apart(state)
     if job.plan.judged:
@@ -72,7 +72,8 @@ def _refuse_places(state: State, pair: Pair) -> None:
             have = "has" if n == 1 else "have"
             msg = (
                 f"{role}: {count(n, 'row')} {have} no number in {pair.sequence!r}, "
-                "which sequence= names; number all rows, or leave these out"
+                "which sequence= or --sequence names; number all rows, or leave these "
+                "out"
             )
             raise DataError(msg)
 

@@ -267,16 +267,17 @@ class Pair:
             truth = Table.of(nobody, JUDGED, PLAIN, None)
         if sequence is not None and sequence not in lists.types:
             msg = (
-                f"run has no column {sequence!r}, which sequence= names; it has "
-                f"{', '.join(lists.types)}"
+                f"run has no column {sequence!r}, which sequence= or --sequence names; "
+                f"it has {', '.join(lists.types)}"
             )
             raise ColumnNotFoundError(msg)
         for table in (lists, truth):
             kind = table.types.get(sequence or "", "int")
             if kind not in _INTS and not kind.startswith(_PLACES):
                 msg = (
-                    f"{table.role}: the column {sequence!r}, which sequence= names, is "
-                    f"of type {kind}; it must hold numbers or times"
+                    f"{table.role}: the column {sequence!r}, which sequence= or "
+                    f"--sequence names, is of type {kind}; it must hold numbers or "
+                    "times"
                 )
                 raise FormatError(msg)
         kinds: dict[str, str] = {}

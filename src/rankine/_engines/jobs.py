@@ -24,6 +24,11 @@ _CAUSE = re.compile(
 )
 _FILE = re.compile(r"while reading file (?:file:/*(?=/))?(\S+?)\.?(?=\s|$)")
 _WITHIN = re.compile(r"[\w.$]+(?:Error|Exception): ")
+_NO_PATH = re.compile(r"Path does not exist: (?:file:/*(?=/))?(\S+?)\.?(?=\s|$)")
+_NO_CONNECTOR = re.compile(r"Class [\w.]+\.fs\.[\w.]+ not found|No FileSystem for")
+_NO_HOST = re.compile(r"UnknownHostException: (\S+)")
+_CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
+"""What Spark puts around its words for those who look them up."""
 
 _FAULTS = {
     "spark.driver.maxResultSize": "what comes back is more than the driver may take; "
@@ -75,20 +80,32 @@ def in_one_sentence(text: str) -> RankineError:
     ours, module = _OURS.search(text), _MODULE.search(text)
     if ours and hasattr(errors, ours[1]):
         kind: type[RankineError] = getattr(errors, ours[1])
-        return kind(ours[2])
+        return kind(_CODES.sub("", ours[2]))
+    absent = _NO_PATH.search(text)
+    if absent:
+        return FormatError(f"{absent[1]}: no such file")
     if module:
         package = module[1].split(".")[0]
         todo = f"install {package} there"
         if package == errors.__name__.split(".")[0]:
             todo = "install it there, or call rankine.spark.ship(spark) first"
         return MissingExtraError(f"the executors have no {package}; {todo}")
+    if _NO_CONNECTOR.search(text):
+        msg = (
+            "Spark has no connector for such a path; spark.jars.packages names what it "
+            "loads, such as org.apache.hadoop:hadoop-aws for s3a://"
+        )
+        return MissingExtraError(msg)
+    host = _NO_HOST.search(text)
+    if host:
+        return DataError(f"there is no host {host[1].rstrip(':')!r}")
     for words, meaning in _FAULTS.items():
         if words in text:
             return DataError(meaning)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = _CAUSE.findall(text)
     said = causes[-1] if causes else lines[0] if lines else "no reason given"
-    said, file = _WITHIN.split(said)[-1], _FILE.search(text)
+    said, file = _CODES.sub("", _WITHIN.split(said)[-1]), _FILE.search(text)
     if file:
         return FormatError(f"{file[1]}: Spark cannot read it ({said})")
     return DataError(f"Spark could not do it: {said}")

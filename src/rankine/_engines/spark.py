@@ -7,7 +7,10 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import rankine
+from rankine._base.cached import cached_property
 from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
@@ -24,7 +27,7 @@ from rankine._engines.findings import doubts_on, refuse, said_of
 from rankine._engines.frames import Pair, Top, quoted
 from rankine._engines.jobs import refuse_stopped, run_action, run_job
 from rankine._engines.state import Pooled, State, Sums
-from rankine._engines.work import Work
+from rankine._engines.work import MOST, Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
@@ -42,8 +45,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.evaluate import Job
     from rankine._metrics.metric import Metric
 
-MOST = 50_000_000
-"""Values per query that are collected: 400 MB."""
 _REFUSED = {
     "keep": f"items are not kept on Spark; {IN_MEMORY}",
     "weights": f"queries have no weights on Spark; {IN_MEMORY}",
@@ -145,6 +146,22 @@ def evaluate(
     )
     job = prepare(metrics, options)
     check_metrics(job, judged=qrels is not None)
+    return evaluated(job, qrels, run, sequence=sequence, partitions=partitions)
+
+
+def evaluated(
+    job: Job,
+    qrels: Any,
+    run: Any,
+    name: str | None = None,
+    *,
+    sequence: str | None = None,
+    partitions: int | None = None,
+) -> SparkEvaluation:
+    """Evaluate a run for a job that `check_metrics` has looked at."""
+    options = job.options
+    depth, order = options.depth, options.order
+    name = name or options.name or "run"
     pair = Pair.of(qrels, run, job, sequence)
     plan = by_scores(job.plan, pair)
     check_order(plan, pair)
@@ -159,7 +176,7 @@ def evaluate(
         depth,
         pair.run.scored,
         pair.run.empty.ranked,
-        lenient,
+        options.lenient,
         pair.texts,
         places_of(plan, pair),
         pair.judged,
@@ -172,8 +189,8 @@ def evaluate(
         # Whether a judged item is in the run at all, the first rows do not tell.
         top, rows = None, pair.rows(partitions, None)
         state = _state_of(rows, work)
-    refuse(state, job, pair)
-    return SparkEvaluation(job, pair, state, work, rows, top)
+    refuse(state, job, pair, name)
+    return SparkEvaluation(job, pair, state, work, rows, top, name)
 
 
 class SparkEvaluation(Evaluation):
@@ -193,6 +210,7 @@ class SparkEvaluation(Evaluation):
         work: Work,
         rows: Any,
         top: Top | None,
+        name: str,
     ) -> None:
         plan = job.plan
         rules: dict[int, Convention] = {}
@@ -205,7 +223,7 @@ class SparkEvaluation(Evaluation):
             for number, metric in enumerate(plan.bound)
         )
         tables = (_Counted(range(state.n_queries)),)
-        super().__init__(plan, pooled, tables, job.options.name or "run")  # type: ignore[arg-type]
+        super().__init__(plan, pooled, tables, name)  # type: ignore[arg-type]
         _ = self.mean  # which a convention may refuse
         self._state, self._work, self._rows, self._pair = state, work, rows, pair
         doubts = doubts_on(job, pair, state)
@@ -244,6 +262,21 @@ class SparkEvaluation(Evaluation):
         wanted = "bigint" if kind == "ints" else "string"
         query = frame["query"].cast(wanted).alias("query")
         return frame.select(query, *(frame[quoted(label)] for label in labels))
+
+    @cached_property
+    def collected(self) -> pl.DataFrame:
+        """The same values in memory, in the order of the ids."""
+        n = self.n_queries * len(self._plan.labels)
+        if n > MOST:
+            msg = (
+                f"{n:,} values are too many to collect; per_query leaves them on Spark"
+            )
+            raise ParameterError(msg)
+        table: Any = pl.from_arrow(run_action(self.per_query.toArrow))
+        said = f"{count(n, 'value')} ({8 * n:,} bytes) collected from Spark"
+        self._collected["per_query"] = said
+        frame: pl.DataFrame = table.sort("query")
+        return frame
 
     @property
     def queries(self) -> list[Any]:

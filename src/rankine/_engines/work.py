@@ -13,6 +13,8 @@ JUDGED, LISTED = 0, 1
 ROLES = ("qrels", "run")
 ROWS = 1 << 18
 """Rows that are evaluated together, which take about 50 MB."""
+MOST = 50_000_000
+"""Numbers of queries or rounds that are collected: 400 MB for each column."""
 
 
 @dataclass(frozen=True)

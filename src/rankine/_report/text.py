@@ -19,6 +19,8 @@ from rankine._report.tables import html_table, number, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import polars as pl
+
     from rankine._evaluate.result import Evaluation
     from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 
@@ -224,7 +226,7 @@ def _indented(line: tuple[str, str, str]) -> RenderableType:
     return grid
 
 
-def queries_of(evaluation: Evaluation) -> Table:
+def queries_of(evaluation: Evaluation, values: pl.DataFrame) -> Table:
     """Return a table with a row per query."""
     table = _table(Text(shown(evaluation.name)))
     for label in evaluation.mean:
@@ -232,10 +234,10 @@ def queries_of(evaluation: Evaluation) -> Table:
     decimals = [
         0 if metric.fact.summary == "sum" else 4 for metric in evaluation.metrics
     ]
-    for query, *values in evaluation.per_query.iter_rows():
+    for query, *numbers in values.iter_rows():
         drawn = [
             "-" if value is None else f"{value:.{digits}f}"
-            for value, digits in zip(values, decimals, strict=True)
+            for value, digits in zip(numbers, decimals, strict=True)
         ]
         table.add_row(Text(shown(query)), *drawn)
     return table

@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine._base.roles import OTHERS, ROLES
+from rankine.cli.on_spark import (
+    SPARK,
+    as_typed,
+    chosen_engine,
+    engines,
+    evaluate_on_spark,
+)
 from rankine.cli.options import (
     evaluating,
     pairs,
@@ -30,6 +37,7 @@ from rankine.cli.output import (
     say,
     texts_of,
     texts_option,
+    values_of,
     write_report,
 )
 from rankine.cli.progress import progress
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
     from rankine._io.sources import Source
     from rankine._join.judgements import Truth
+    from rankine._report.trec import Line
     from rankine.cli.runs import RunFile
 
 _KEEP = 10
@@ -49,13 +58,8 @@ _KEEP = 10
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument(
-    "runs",
-    type=click.Path(path_type=Path),
-    nargs=-1,
-    metavar="RUN [RUN ...]",
-)
+@click.argument("qrels", type=click.Path())
+@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN [RUN ...]")
 @no_qrels_option
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
@@ -69,6 +73,7 @@ _KEEP = 10
     "lists, and the relevant items that they missed.",
 )  # fmt: skip
 @evaluating
+@engines
 @reading
 @report_option
 @texts_option
@@ -84,8 +89,8 @@ _KEEP = 10
     help="Exit with 1 if a metric is below this; repeatable.",
 )  # fmt: skip
 def command(
-    qrels: Path,
-    runs: tuple[Path, ...],
+    qrels: str,
+    runs: tuple[str, ...],
     no_qrels: bool,  # noqa: FBT001
     metrics: tuple[str, ...],
     per_query: bool,  # noqa: FBT001 - a flag
@@ -98,6 +103,11 @@ def command(
     as_csv: bool,  # noqa: FBT001
     style: str | None,
     floors: dict[str, str],
+    where: str | None,
+    engine: str | None,
+    master: str | None,
+    sequence: str | None,
+    partitions: int | None,
     **given: Any,
 ) -> int:
     """Evaluate one or more RUN files against the judgements in QRELS.
@@ -113,11 +123,14 @@ def command(
     rankine evaluate qrels.txt bm25=exp1/run.txt dense=exp2/run.txt -m nDCG@1,5,10
     rankine evaluate qrels.txt bm25.run -m all_trec -q --style trec_eval
     rankine evaluate --no-qrels lists.csv -m Novelty@10 --train train.csv
+    rankine evaluate --engine spark --master spark://host:7077 s3a://a/qrels s3a://a/run
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
 
-    judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
+    engine = chosen_engine(where, engine)
+    paths = tuple(map(Path, runs))
+    judged, named = judged_and_runs(Path(qrels), paths, no_qrels=no_qrels)
     others = [given[role] for role in OTHERS]
     refuse_stdin_twice(judged, *others, *texts, *(run.path for run in named))
     words = texts_of(texts, report)
@@ -129,11 +142,7 @@ def command(
     asked: list[Any] = [*(metrics or (() if style else DEFAULT)), *limits]
     if style == "trec_eval":
         from rankine._conventions.tools import TOOLS  # noqa: PLC0415
-        from rankine._report.trec import (  # noqa: PLC0415
-            lines_of,
-            metrics_of,
-            trec_text,
-        )
+        from rankine._report.trec import lines_of, metrics_of  # noqa: PLC0415
 
         version = TOOLS[convention].trec_version if convention in TOOLS else version
         lines = lines_of(metrics or ("official",), version)
@@ -143,32 +152,36 @@ def command(
         convention=chosen(convention),
         keep=None if worst is None and report is None else _KEEP,
         more_words=style == "trec_eval",
+        engine=None if engine == SPARK else engine,
         **given,
     )
     job = prepare(asked, options)
     job.check(judged=judged is not None)
     _check_worst(job.plan, worst, "--csv" if as_csv else style and "--style")
-    truth = job.truth(judged)
-    with progress() as job.progress:
-        sources = [job.source(run.path) for run in named]
-        if verbose:
-            say_how([*([] if truth is None else [truth.source]), *sources])
-        results = [*map(partial(_evaluated, job, truth), named, sources)]
-    if style == "trec_eval":
-        for run, source, evaluation in zip(named, sources, results, strict=True):
-            tag = getattr(source, "tag", None)
-            run_id = tag() if tag is not None else run.path.stem
-            text = "\n".join(
-                trec_text(
-                    evaluation,
-                    lines,
-                    per_query=per_query,
-                    run_id=run_id,
-                    version=version,
-                )
-            )
-            with suppress(BrokenPipeError):
-                click.echo(text, nl=bool(text))
+    if engine == SPARK:
+        typed = (qrels, *runs) if no_qrels else runs
+        results = evaluate_on_spark(
+            job,
+            None if no_qrels else qrels,
+            [
+                (run, as_typed(text, run))
+                for run, text in zip(named, typed, strict=True)
+            ],
+            master=master,
+            sequence=sequence,
+            partitions=partitions,
+            per_query=per_query,
+            verbose=verbose,
+        )
+    else:
+        truth = job.truth(judged)
+        with progress() as job.progress:
+            sources = [job.source(run.path) for run in named]
+            if verbose:
+                say_how([*([] if truth is None else [truth.source]), *sources])
+            results = [*map(partial(_evaluated, job, truth), named, sources)]
+        if style == "trec_eval":
+            _print_trec(named, sources, results, lines, version, per_query=per_query)
     with suppress(BrokenPipeError):  # a reader who has gone, but waits for the code
         if as_json:
             print_json(
@@ -185,6 +198,30 @@ def command(
         read = (judged, *(run.path for run in named), *others, *texts)
         write_report(_reported(results), report, read, texts=words)
     return _below(results, limits)
+
+
+def _print_trec(
+    runs: list[RunFile],
+    sources: list[Source],
+    results: list[Evaluation],
+    lines: list[Line],
+    version: int,
+    *,
+    per_query: bool,
+) -> None:
+    """Print the numbers as trec_eval does, run by run."""
+    from rankine._report.trec import trec_text  # noqa: PLC0415 - --help stays fast
+
+    for run, source, evaluation in zip(runs, sources, results, strict=True):
+        tag = getattr(source, "tag", None)
+        run_id = tag() if tag is not None else run.path.stem
+        text = "\n".join(
+            trec_text(
+                evaluation, lines, per_query=per_query, run_id=run_id, version=version
+            )
+        )
+        with suppress(BrokenPipeError):
+            click.echo(text, nl=bool(text))
 
 
 def _reported(results: list[Evaluation]) -> Evaluation | Comparison:
@@ -233,7 +270,7 @@ def _csv(results: list[Evaluation], *, per_query: bool) -> str:
     for evaluation in results:
         name = csv_name(evaluation.name)
         if per_query:
-            for row in evaluation.per_query.iter_rows(named=True):
+            for row in values_of(evaluation).iter_rows(named=True):
                 for label in evaluation.mean:
                     value = row[label]
                     text = "" if value is None else repr(value)

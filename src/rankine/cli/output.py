@@ -18,6 +18,8 @@ from rankine import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import polars as pl
+
     from rankine._evaluate.result import Evaluation
     from rankine._io.texts import TextFiles
 
@@ -99,12 +101,18 @@ def print_tables(
 
     console = Terminal(soft_wrap=per_query)
     for result in results if per_query else ():
-        console.print(queries_of(result))
+        console.print(queries_of(result, values_of(result)))
     console.print(table_of(results))
     console = Terminal()
     for result in results if worst is not None else ():
         console.print()
         console.print(worst_of(result.worst(result.metrics[0], worst or 1)))
+
+
+def values_of(result: Evaluation) -> pl.DataFrame:
+    """Return the values of all queries, which come from Spark if they are there."""
+    collected: pl.DataFrame | None = getattr(result, "collected", None)
+    return result.per_query if collected is None else collected
 
 
 def record_of(
@@ -113,7 +121,7 @@ def record_of(
     """Return the same as one record."""
     record = result.to_dict()
     if per_query:
-        record["per_query"] = result.per_query.to_dicts()
+        record["per_query"] = values_of(result).to_dicts()
     if worst is not None:
         record["worst"] = result.worst(result.metrics[0], worst).to_dict()
     return record

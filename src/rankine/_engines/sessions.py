@@ -1,0 +1,100 @@
+"""A Spark session for a command: started for it, quiet, and stopped after it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from rankine._engines.frames import functions
+from rankine._engines.jobs import run_action
+from rankine._engines.shipped import ship
+from rankine.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import IO
+
+_CONNECT = "sc://"
+_LOCAL = ("local", "local[")
+"""How the masters begin whose executors are threads of the driver."""
+
+
+@contextmanager
+def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
+    """Start a session, or connect to one; stop it in the end.
+
+    Args:
+        master: the address of a cluster, ``local[2]`` and the like, or the ``sc://``
+            address of a Spark Connect server; None to take what spark-submit would.
+        name: what to call the application.
+        loud: whether what Spark logs goes to the error stream, instead of nowhere.
+    """
+    functions()  # says what to install where pyspark is missing
+    remote = os.environ.get("SPARK_REMOTE") if master is None else master
+    if remote is not None and remote.startswith(_CONNECT):
+        spark = run_action(lambda: _connected(remote))
+    else:
+        with TemporaryFile() as log:
+            spark = _started(master, name, None if loud else log)
+    try:
+        if not _is_local(spark):
+            ship(spark)
+        yield spark
+    finally:
+        with suppress(Exception):  # what is gone cannot be stopped
+            spark.stop()
+
+
+def _connected(remote: str) -> Any:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
+
+    return SparkSession.builder.remote(remote).getOrCreate()
+
+
+def _started(master: str | None, name: str, log: IO[bytes] | None) -> Any:
+    """Start Java and a session in it, of which nothing is shown on the terminal."""
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
+    from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    if SparkContext._gateway is None:  # noqa: SLF001 - Java starts once per process
+        streams = {} if log is None else {"stdout": log, "stderr": log}
+        try:
+            gateway = launch_gateway(popen_kwargs=streams)
+        except PySparkRuntimeError:
+            msg = f"Spark needs Java 17 or later, which did not start{_last_line(log)}"
+            raise MissingExtraError(msg) from None
+        SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001
+    conf = SparkConf().setAppName(name)
+    if master is not None:
+        conf = conf.setMaster(master)
+    elif not conf.contains("spark.master"):
+        conf = conf.setMaster("local[*]")
+    builder = SparkSession.builder.config(conf=conf)
+    spark = run_action(builder.getOrCreate)
+    if _is_local(spark) and "PYSPARK_PYTHON" not in os.environ:
+        # The interpreter that runs this has all that is needed; python3 may not.
+        spark.sparkContext.pythonExec = sys.executable
+    return spark
+
+
+def _is_local(spark: Any) -> bool:
+    """Say whether the executors are on this machine and find what the driver has."""
+    if hasattr(spark, "is_stopped"):  # of Connect, whose server is anywhere
+        return False
+    master: str = spark.sparkContext.master
+    return master == _LOCAL[0] or master.startswith(_LOCAL[1])
+
+
+def _last_line(log: IO[bytes] | None) -> str:
+    """Return what was said last, in brackets."""
+    if log is None:
+        return ""
+    log.seek(0)
+    lines = log.read().decode(errors="replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    return f" ({said[-1]})" if said else ""
