@@ -13,6 +13,7 @@ from rankine.errors import MissingExtraError
 try:
     from rankine._engines.comparing import compare
     from rankine._engines.events import accumulate, summarize
+    from rankine._engines.rates import ctr
     from rankine._engines.shipped import ship
     from rankine._engines.spark import SparkEvaluation, evaluate
 except ModuleNotFoundError as error:
@@ -25,6 +26,7 @@ __all__ = [
     "SparkEvaluation",
     "accumulate",
     "compare",
+    "ctr",
     "evaluate",
     "ship",
     "summarize",

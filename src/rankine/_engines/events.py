@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._engines.frames import blank_of, functions, is_spark, quoted
-from rankine._engines.jobs import refuse_stopped, run_job
+from rankine._engines.jobs import refuse_stopped, run_job, with_polars
 from rankine._io.columns import known_columns, told_column
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
@@ -18,13 +18,12 @@ from rankine.errors import (
     ColumnNotFoundError,
     DataError,
     FormatError,
-    MissingExtraError,
     ParameterError,
     RankineError,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankine._online.summary import Summary
 
@@ -85,7 +84,8 @@ def accumulate(
         raise ParameterError(msg)
     refuse_stopped(events.sparkSession, f"the Spark session of {_NAME}")
     rows = _by_user(events, _user(events, metrics, options), partitions)
-    function = _function(pickle.dumps((metrics, options)))
+    pickled = pickle.dumps((metrics, options))
+    function = with_polars("events are added up", __name__, "added_up", pickled)
     problems: list[RankineError] = []
     empty = True
     for row in run_job(rows.mapInArrow(function, "state binary")):
@@ -151,25 +151,6 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
     if n_partitions is not None:
         keys.insert(0, n_partitions)
     return events.repartition(*keys)
-
-
-def _function(pickled: bytes) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function of batches that executors can run whether they have polars."""
-
-    def added(batches: Iterable[Any]) -> Iterator[Any]:
-        try:
-            from rankine._engines.events import added_up  # noqa: PLC0415 - elsewhere
-        except ModuleNotFoundError as error:
-            if error.name != "polars":
-                raise
-            msg = "events are added up with polars on the executors; install it there"
-            state: Any = MissingExtraError(msg)
-        else:
-            state = added_up(pickled, batches)
-        if state is not None:
-            yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
-
-    return added
 
 
 def added_up(

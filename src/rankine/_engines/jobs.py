@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankine import errors
@@ -15,7 +17,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
 _OURS = re.compile(r"rankine\.errors\.(\w+): ([^\n]*)")
 _MODULE = re.compile(r"No module named '([\w.]+)'")
@@ -73,6 +75,38 @@ def run_action(action: Callable[[], Any]) -> Any:
         if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
             raise
         raise in_one_sentence(text) from None
+
+
+def with_polars(what: str, module: str, name: str, pickled: bytes) -> Any:
+    """Return a function of batches that makes a state of them, with polars.
+
+    Executors can run it whether they have polars or not.
+
+    Args:
+        what: what polars is needed for, in words.
+        module: a module that imports polars.
+        name: a function in it, of what is pickled and of batches. It returns a state,
+            None if there is nothing, or an error, as data: one that is raised would be
+            tried again.
+        pickled: what the function is told.
+    """
+
+    def states(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415 - this runs elsewhere
+
+        try:
+            function = getattr(import_module(module), name)
+        except ModuleNotFoundError as error:
+            if error.name != "polars":
+                raise
+            msg = f"{what} with polars on the executors; install it there"
+            state: Any = MissingExtraError(msg)
+        else:
+            state = function(pickled, batches)
+        if state is not None:
+            yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+
+    return states
 
 
 def in_one_sentence(text: str) -> RankineError:

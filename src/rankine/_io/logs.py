@@ -89,8 +89,10 @@ def read_log(
     needs: Mapping[str, str],
     columns: Mapping[str, Any],
     unit: str | None = None,
+    *,
+    part: bool = False,
 ) -> Log:
-    """Read the parts of a table that are known.
+    """Read the columns of a table that are known.
 
     Args:
         table: the table.
@@ -98,11 +100,12 @@ def read_log(
         needs: what it must hold, and why.
         columns: part -> name or number of its column, if the name is not recognised.
         unit: the column of users, if it was chosen among several.
+        part: whether the table is a part of another, and may be empty.
     """
     column_of, numeric = _columns_of(table, role, needs, columns, unit)
     loaded = table.load(list(column_of.values()), numeric)
     log = _log(loaded, table, column_of, columns)
-    if log.frame.height == 0:
+    if log.frame.height == 0 and not part:
         raise no_rows_in(table.name)
     return log
 

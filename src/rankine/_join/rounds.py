@@ -133,6 +133,7 @@ class Tally:
     Attributes:
         context: what rounds are matched by besides items.
         offered: what is recommended, with ids of the types that the log has.
+        columns: the column of each part of the log, and of what is recommended.
     """
 
     def __init__(
@@ -140,6 +141,7 @@ class Tally:
     ) -> None:
         """Prepare for a log, of which all or the first part is given."""
         self.context = _context(logged, recommended)
+        self.columns = logged.columns, recommended.columns
         self._pair = [*self.context, "item"]
         self._first, self._recommended, self._over = logged, recommended, over
         self._plain = _offered(recommended, self.context, k)

@@ -142,6 +142,17 @@ class Question:
         self._check_rounds(log, offered)
         return join(log, offered, self.k, over=str(self.n))
 
+    def tally(self, logged: Any, recommended: Any) -> Tally:
+        """Join a part of a log with what is recommended; either may be empty."""
+        tables = self._opened(logged, recommended)
+        log = read_log(*tables.logged, part=True)
+        offered = read_log(*tables.recommended, part=True)
+        _check_probability(offered, self)
+        self._check_rounds(log, offered, whole=False)
+        tally = Tally(log, offered, self.k, over=str(self.n))
+        tally.add(log)
+        return tally
+
     def rounds(
         self,
         logged: Any,

@@ -1,0 +1,317 @@
+"""ctr on Spark: rounds are matched there, and what they come to is estimated here."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from rankine._base.checks import check_count
+from rankine._base.text import count
+from rankine._engines.frames import blank_of, functions, is_spark, quoted
+from rankine._engines.jobs import refuse_stopped, run_action, run_job, with_polars
+from rankine._engines.work import MOST
+from rankine._evaluate.logs.estimate import answer
+from rankine._evaluate.logs.question import Question
+from rankine._io.logs import no_rows_in
+from rankine._join.rounds import Rounds, share_of
+from rankine.errors import DataError, ParameterError, RankineError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rankine._evaluate.logs.estimate import Estimate, Estimates
+    from rankine._join.rounds import Tally
+
+_TABLES = ("logged", "recommended")
+_OF_ROUND = ("reward", "chosen", "propensity", "predicted", "direct")
+_PLACE = re.compile(r"^(\w+), row \d+")
+"""Where a row is, which is not so on Spark."""
+_REFUSED = {
+    "engine": "rankine.spark.ctr always runs on Spark; leave out engine=",
+    "memory_limit": "Spark's own settings say how much memory executors have; leave "
+    "out memory_limit=",
+}
+
+
+def ctr(
+    logged: Any,
+    recommended: Any,
+    estimator: str | list[str] | tuple[str, ...] = "matching",
+    *,
+    partitions: int | None = None,
+    **options: Any,
+) -> Estimate | Estimates:
+    """Estimate the click-through rate of recommendations, both tables on Spark.
+
+    The numbers are those of `rankine.ctr`, to the last bit. Users, with their rounds
+    and what is recommended to them, are brought together in one shuffle; if everyone is
+    recommended the same items, these are sent to the executors and the log stays where
+    it is. Executors need polars. The rounds that match come back, those with the same
+    numbers only once, with a count; and so do the different items of the log.
+
+    Args:
+        logged: the log, a DataFrame, classic or Connect; columns as in `rankine.ctr`.
+        recommended: what is recommended, a DataFrame.
+        estimator: one of the estimators of `rankine.ctr`, or several.
+        partitions: how many parts the users are split into; as many as Spark chooses
+            if not given. The rows of a part must fit into memory there.
+        options: those of `rankine.ctr`, except engine and memory_limit. With k, items
+            need a predicted reward, as the rows of frames have no order.
+
+    Returns:
+        As `rankine.ctr`.
+
+    Raises:
+        UsageError: an option is not valid, or not possible on Spark.
+        DataError: the data cannot be used.
+    """
+    known = [field.name for field in fields(Question)]
+    for option in options:
+        if option in _REFUSED or option not in known:
+            why = f"ctr has no option {option!r}{nearest(option, known)}"
+            raise ParameterError(_REFUSED.get(option, why))
+    if partitions is not None:
+        check_count("partitions", partitions, least=1)
+    asked = Question(estimator, **options)
+    for frame, name in zip((logged, recommended), _TABLES, strict=True):
+        if not is_spark(frame):
+            msg = (
+                f"{name} must be a Spark DataFrame, got {type(frame).__name__}; "
+                "rankine.ctr takes data in memory"
+            )
+            raise ParameterError(msg)
+        refuse_stopped(frame.sparkSession, f"the Spark session of {name}")
+    blank = asked.tally(_blank(logged), _blank(recommended))
+    _check_asked(asked, blank)
+    columns = [[*by_part.values()] for by_part in blank.columns]
+    offered = None
+    if blank.context:
+        rows = _by_context(logged, recommended, blank, partitions)
+    else:
+        rows = _marked(logged, columns[0], 0)
+        names = map(quoted, columns[1])
+        offered = pl.from_arrow(run_action(recommended.select(*names).toArrow))
+    ties = _ties_of(asked, blank)
+    pickled = pickle.dumps((asked, columns, offered, ties))
+    function = with_polars("rounds are matched", __name__, "matched", pickled)
+    parts = _parts(rows.mapInArrow(function, "state binary"))
+    return answer(_together(parts, asked), asked)
+
+
+def _parts(states: Any) -> list[_Part]:
+    """Run the job; refuse tables that cannot be used, or are empty."""
+    parts: list[_Part] = []
+    problems: list[RankineError] = []
+    for row in run_job(states):
+        part = pickle.loads(bytes(row.state))  # noqa: S301 - made by our own code
+        (problems if isinstance(part, RankineError) else parts).append(part)
+    if problems:
+        raise min(problems, key=str)
+    for table, name in enumerate(_TABLES):
+        if not any(part.n_rows[table] for part in parts):
+            raise no_rows_in(name)
+    return parts
+
+
+def _blank(frame: Any) -> pl.DataFrame:
+    """Return the columns of a frame, without rows."""
+    return pl.DataFrame({name: blank_of(kind) for name, kind in frame.dtypes})
+
+
+def _check_asked(asked: Question, blank: Tally) -> None:
+    """Refuse what depends on the order of rows, or on all lists at once."""
+    if asked.k is not None and "predicted" not in blank.columns[1]:
+        msg = (
+            "k takes the first rows of each list, and Spark keeps no order; give "
+            "recommended a predicted column, or only the rows that count"
+        )
+        raise ParameterError(msg)
+    if not blank.context and asked.n == "recommended":
+        msg = (
+            "n='recommended' counts pairs of a user and an item on Spark, and "
+            "recommended has no column of users; use rankine.ctr"
+        )
+        raise ParameterError(msg)
+
+
+def _ties_of(asked: Question, blank: Tally) -> tuple[list[str], str] | None:
+    """Return the columns in which ties leave open what the first k items are."""
+    if asked.k is None:
+        return None
+    names = blank.columns[1]
+    return [names[part] for part in blank.context], names["predicted"]
+
+
+def _marked(frame: Any, columns: list[str], table: int) -> Any:
+    """Return the columns that are needed, under names of their own."""
+    sql = functions()
+    types = dict(frame.dtypes)
+    taken = [
+        sql.col(quoted(name)).cast("double")
+        if types[name].startswith("decimal")
+        else sql.col(quoted(name))
+        for name in columns
+    ]
+    renamed = (column.alias(f"{table}_{place}") for place, column in enumerate(taken))
+    return frame.select(*renamed, sql.lit(table).cast("tinyint").alias("table"))
+
+
+def _by_context(
+    logged: Any, recommended: Any, blank: Tally, n_partitions: int | None
+) -> Any:
+    """Bring the rounds of a user together with what is recommended there."""
+    sql = functions()
+    sides = []
+    for table, (frame, by_part) in enumerate(
+        zip((logged, recommended), blank.columns, strict=True)
+    ):
+        names = [*by_part.values()]
+        keys = (
+            sql.col(f"{table}_{names.index(by_part[part])}")
+            .cast("string")
+            .alias(f"key_{part}")
+            for part in blank.context
+        )
+        sides.append(_marked(frame, names, table).select("*", *keys))
+    rows = sides[0].unionByName(sides[1], allowMissingColumns=True)
+    by: list[Any] = [f"key_{part}" for part in blank.context]
+    if n_partitions is not None:
+        by.insert(0, n_partitions)
+    return rows.repartition(*by).drop(*(f"key_{part}" for part in blank.context))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some rounds come to.
+
+    Attributes:
+        n_rows: how many rows of the log, and of what is recommended, there were.
+        rounds: the different rounds that match, and how many there are of each.
+        others: the predictions where nothing matches, and how many rounds have each.
+        items: the items of the log.
+        weight: the items recommended, and how often that is in all rounds.
+        rest: the other facts, without the rounds.
+    """
+
+    n_rows: tuple[int, int]
+    rounds: pl.DataFrame
+    others: pl.DataFrame
+    items: pl.Series
+    weight: pl.DataFrame
+    rest: Rounds
+
+
+def matched(pickled: bytes, batches: Iterable[Any]) -> _Part | RankineError | None:
+    """Match the rounds of a part with what is recommended; None if it is empty."""
+    tables = [batch for batch in batches if batch.num_rows]
+    if not tables:
+        return None
+    asked, columns, offered, ties = pickle.loads(pickled)  # noqa: S301 - our own code
+    rows: Any = pl.from_arrow(pa.Table.from_batches(tables))
+    log = _of_table(rows, columns[0], 0)
+    recommended = _of_table(rows, columns[1], 1) if offered is None else offered
+    try:
+        if ties is not None:
+            _refuse_ties(recommended, asked.k, *ties)
+        return _part(asked, log, recommended)
+    except RankineError as error:
+        # As data: an exception would be tried again.
+        return type(error)(_PLACE.sub(r"\1", str(error)))
+
+
+def _of_table(rows: pl.DataFrame, columns: list[str], table: int) -> pl.DataFrame:
+    mine = rows.filter(pl.col("table") == table)
+    return mine.select(
+        pl.col(f"{table}_{place}").alias(name) for place, name in enumerate(columns)
+    )
+
+
+def _refuse_ties(
+    recommended: pl.DataFrame, k: int, context: list[str], predicted: str
+) -> None:
+    """Refuse lists in which the items at ranks k and k + 1 are predicted the same."""
+    best = pl.col(predicted).sort(descending=True)
+    at_k, below = best.get(k - 1, null_on_oob=True), best.get(k, null_on_oob=True)
+    tied = (at_k == below).alias("tied")
+    lists = recommended.group_by(context) if context else None
+    sides = recommended.select(tied) if lists is None else lists.agg(tied)
+    open_lists = sides.filter(pl.col("tied"))
+    if open_lists.height:
+        row = open_lists.sort(context).row(0, named=True) if context else {}
+        who = ", ".join(f"{name} {row[name]!r}" for name in context) or "all"
+        msg = (
+            f"recommended: of the items of {who}, those at ranks {k} and {k + 1} have "
+            f"the same {predicted}, so that it is open which one k={k} takes"
+        )
+        raise DataError(msg)
+
+
+def _part(asked: Question, log: pl.DataFrame, recommended: pl.DataFrame) -> _Part:
+    tally = asked.tally(log, recommended)
+    rounds = tally.rounds
+    every = pl.DataFrame({name: getattr(rounds, name) for name in _OF_ROUND})
+    others = pl.DataFrame({"other": rounds.other, "count": rounds.count})
+    weight = tally.offered.select("item").with_columns(weight=tally.weight)
+    nothing: dict[str, Any] = dict.fromkeys((*_OF_ROUND, "other", "count"), np.zeros(0))
+    return _Part(
+        (log.height, recommended.height),
+        every.group_by(_OF_ROUND).agg(pl.len().cast(pl.Int64).alias("count")),
+        _counted(others, ["other"]),
+        log[tally.columns[0]["item"]].unique().cast(tally.offered["item"].dtype),
+        weight.group_by("item").agg(pl.col("weight").sum()),
+        replace(rounds, **nothing),
+    )
+
+
+def _counted(frame: pl.DataFrame, numbers: list[str]) -> pl.DataFrame:
+    """Return what is the same once, with the sum of its counts."""
+    return frame.group_by(numbers).agg(pl.col("count").sum())
+
+
+def _together(parts: list[_Part], asked: Question) -> Rounds:
+    """Return all rounds, in any order."""
+    rounds = _counted(pl.concat(part.rounds for part in parts), [*_OF_ROUND])
+    others = _counted(pl.concat(part.others for part in parts), ["other"])
+    n_matched = int(rounds["count"].sum())
+    if n_matched > MOST:
+        msg = (
+            f"{n_matched:,} rounds match, which are too many to hold; take a sample of "
+            f"the users in which at most {MOST:,} do"
+        )
+        raise DataError(msg)
+    times = rounds["count"].to_numpy()
+    columns: dict[str, Any] = {
+        name: np.repeat(rounds[name].to_numpy(), times) for name in _OF_ROUND
+    }
+    items = pl.concat(part.items for part in parts).unique()
+    weight = pl.concat(part.weight for part in parts)
+    seen = weight["item"].is_in(items.implode())
+    total = weight["weight"].to_numpy().sum()
+    spreads = [part.rest.spread for part in parts if part.rest.spread is not None]
+    spread = (
+        (min(low for low, _ in spreads), max(high for _, high in spreads))
+        if spreads
+        else None
+    )
+    said = dict.fromkeys(note for part in parts for note in part.rest.said)
+    collected = f"{count(rounds.height, 'different round')} collected from Spark"
+    return Rounds(
+        **columns,
+        other=others["other"].to_numpy(),
+        count=others["count"].to_numpy(),
+        spread=spread,
+        n_items=len(items),
+        unseen=share_of(weight.filter(~seen)["weight"].to_numpy().sum(), total),
+        outside=sum(part.rest.outside for part in parts),
+        unlogged=sum(part.rest.unlogged for part in parts)
+        if asked.n == "logged"
+        else 0,
+        word=parts[0].rest.word,
+        said=(*said, collected),
+    )

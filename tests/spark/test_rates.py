@@ -1,0 +1,185 @@
+"""Click rates on Spark are those of memory, however the rows are partitioned."""
+
+# ruff: noqa: E501 - messages stand on one line, as the user sees them
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import RankineError
+
+pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
+
+import rankine.spark
+
+EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
+LOGGED = {
+    "user_id": "string",
+    "item_id": "bigint",
+    "position": "int",
+    "click": "int",
+    "propensity": "double",
+}
+RECOMMENDED = {
+    "user_id": "string",
+    "item_id": "bigint",
+    "position": "int",
+    "predicted": "double",
+}
+
+
+def tables(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Draw rounds of forty users, and lists for some of them and some others."""
+    draw = random.Random(seed)  # noqa: S311 - no secret
+    logged = [
+        (
+            f"u{draw.randrange(40)}",
+            draw.randrange(9),
+            draw.randrange(2),
+            int(draw.random() < 0.3),
+            draw.uniform(0.05, 1),
+        )
+        for _ in range(600)
+    ]
+    offered = {
+        (
+            f"u{draw.randrange(5, 50)}",
+            draw.randrange(12),
+            draw.randrange(2),
+        ): draw.random()
+        for _ in range(200)
+    }
+    return (
+        pl.DataFrame(logged, [*LOGGED], orient="row"),
+        pl.DataFrame([(*where, guess) for where, guess in offered.items()], [*RECOMMENDED], orient="row"),
+    )  # fmt: skip
+
+
+def of_spark(spark: Any, frame: pl.DataFrame, kinds: dict[str, str]) -> Any:
+    schema = ", ".join(f"{name} {kinds[name]}" for name in frame.columns)
+    return spark.createDataFrame(frame.rows(), schema)
+
+
+def without_spark(estimate: Any) -> dict[str, Any]:
+    record: dict[str, Any] = estimate.to_dict()
+    for entry in record.values():
+        entry["notes"] = [note for note in entry["notes"] if "Spark" not in note]
+    return record
+
+
+@pytest.mark.parametrize(
+    ("seed", "dropped", "options", "partitions"),
+    [
+        (1, [], {}, 1),
+        (2, ["position"], {"clip": 5.0, "k": 2}, 7),
+        (3, ["position"], {"convention": "jurity", "any_reward": True}, None),
+        (4, ["position"], {"method": "bootstrap", "seed": 3}, 5),
+    ],
+)
+def test_estimates_are_those_of_memory(
+    spark: Any,
+    seed: int,
+    dropped: list[str],
+    options: dict[str, Any],
+    partitions: int | None,
+) -> None:
+    logged, recommended = (frame.drop(dropped) for frame in tables(seed))
+    recommended = recommended.unique(
+        ["user_id", "item_id"], keep="first", maintain_order=True
+    )
+    memory = rk.ctr(logged, recommended, EVERY, **options)
+
+    found = rankine.spark.ctr(
+        of_spark(spark, logged, LOGGED), of_spark(spark, recommended, RECOMMENDED), EVERY,
+        partitions=partitions, **options,
+    )  # fmt: skip
+
+    assert without_spark(found) == without_spark(memory)
+
+
+def test_everyone_is_recommended_the_same(spark: Any) -> None:
+    logged, _ = tables(5)
+    logged = logged.drop("user_id", "position")
+    recommended = pl.DataFrame({"item_id": [0, 3, 11], "predicted": [0.2, 0.4, 0.1]})
+    memory = rk.ctr(logged, recommended, EVERY)
+    frame = of_spark(spark, logged, LOGGED).repartition(4)
+
+    found = rankine.spark.ctr(frame, of_spark(spark, recommended, RECOMMENDED), EVERY)
+
+    assert without_spark(found) == without_spark(memory)
+
+
+def test_a_rate_by_hand(spark: Any) -> None:
+    logged = spark.createDataFrame(
+        [(1, "a", 1, 0.5), (2, "b", 0, 0.25), (3, "a", 1, 0.5), (4, "c", 0, 0.25)],
+        "user_id int, item_id string, click int, propensity double",
+    )
+    recommended = spark.createDataFrame(
+        [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")],
+        "user_id string, item_id string",
+    )
+
+    estimate: Any = rankine.spark.ctr(logged, recommended, "ips", partitions=3)
+
+    # One of three rounds that match was a click, with a propensity of a half.
+    assert (estimate.value, estimate.matched, estimate.n) == ((1 / 0.5) / 4, 3, 4)
+    assert estimate.notes[-1] == "2 different rounds collected from Spark"
+    assert any("user" in note and "int" in note for note in estimate.notes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (None, {"engine": "stream"}, "rankine.spark.ctr always runs on Spark; leave out engine="),
+        (None, {"clipp": 3}, "ctr has no option 'clipp'; did you mean 'clip'?"),
+        (None, {"partitions": 0}, "partitions must be an integer of at least 1, got 0"),
+        (["user_id", "item_id"], {"k": 2}, "k takes the first rows of each list, and Spark keeps no order; "),
+        (["item_id", "predicted"], {"n": "recommended"}, "n='recommended' counts pairs of a user and an item on Spark, "),
+        (["user_id"], {}, "recommended has no item column, which rounds are matched by"),
+    ],
+)  # fmt: skip
+def test_refused_before_a_job_starts(
+    spark: Any,
+    jobs: Any,
+    columns: list[str] | None,
+    options: dict[str, Any],
+    message: str,
+) -> None:
+    logged, recommended = tables(6)
+    frame = recommended.select(columns or recommended.columns)
+    frames = of_spark(spark, logged, LOGGED), of_spark(spark, frame, RECOMMENDED)
+
+    with pytest.raises(RankineError) as refused:
+        rankine.spark.ctr(*frames, "ips", **options)
+
+    assert str(refused.value).startswith(message)
+    assert len(jobs) == 0
+
+
+def test_data_are_refused_in_one_sentence(spark: Any) -> None:
+    logged, recommended = (frame.drop("position") for frame in tables(7))
+    recommended = recommended.unique(["user_id", "item_id"])
+    odd = logged.with_columns(click=pl.lit(2))
+    tied = recommended.with_columns(predicted=pl.lit(0.5))
+    twice = pl.concat((recommended, recommended))
+    for left, right, options, message in (
+        (odd, recommended, {}, "logged: click is 2; a click is 0 or 1"),
+        (logged, tied, {"k": 1}, "recommended: of the items of user_id 'u"),
+        (logged, twice, {}, "recommended lists user 'u"),
+        (logged.clear(), recommended, {}, "logged has no rows"),
+        (logged, recommended.clear(), {}, "recommended has no rows"),
+    ):
+        with pytest.raises(RankineError) as refused:
+            rankine.spark.ctr(
+                of_spark(spark, left, LOGGED), of_spark(spark, right, RECOMMENDED), "ips",
+                **options,
+            )  # fmt: skip
+
+        assert str(refused.value).startswith(message)
+        assert "\n" not in str(refused.value)
+    with pytest.raises(RankineError, match="must be a Spark DataFrame, got DataFrame"):
+        rankine.spark.ctr(logged, recommended)
