@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,38 @@ def ended(folder: Path, *commands: list[str]) -> list[Any]:
     assert done.stderr == ""
     printed: list[Any] = json.loads(done.stdout)["ended"]
     return printed
+
+
+def test_ctrl_c_ends_the_job_and_leaves_nothing(tmp_path: Path) -> None:
+    """A job of many partitions is interrupted as soon as it has shuffled something."""
+    local = tmp_path / "local"
+    local.mkdir()
+    rows = [(f"q{number}", f"d{number}", 0.5) for number in range(20_000)]
+    for name, column in (("run", "score"), ("qrels", "grade")):
+        frame = pl.DataFrame(rows, ["query", "item", column], orient="row")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    command = [sys.executable, "-c", "from rankine.cli import main; main()"]
+    env = {
+        **os.environ,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(local),
+    }
+    files = ["qrels.parquet", "run.parquet", "--partitions", "5000"]
+    process = subprocess.Popen(
+        [*command, *SPARK, *files], cwd=tmp_path, env=env, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while not any(local.rglob("shuffle_*")) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out, err) == (130, "", "rankine: interrupted\n")
+    while any(local.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)  # Java ends a little later than Python
+    assert not any(local.iterdir())
 
 
 def without_spread(record: dict[str, Any]) -> dict[str, Any]:

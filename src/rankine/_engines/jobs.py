@@ -32,7 +32,13 @@ _NO_HOST = re.compile(r"UnknownHostException: (\S+)")
 _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
+_JAVA_ENDED = (
+    "Java, in which Spark runs, has ended before its work was done, as where memory "
+    "runs out; raise spark.driver.memory"
+)
 _FAULTS = {
+    "Answer from Java side is empty": _JAVA_ENDED,
+    "Error while sending or receiving": _JAVA_ENDED,
     "spark.driver.maxResultSize": "what comes back is more than the driver may take; "
     "raise spark.driver.maxResultSize, or leave values per query on Spark",
     "Java heap space": "there is no memory left for Spark; raise spark.driver.memory "
@@ -52,7 +58,11 @@ def refuse_stopped(session: Any, whose: str) -> None:
     """Refuse a session that was stopped, of which nothing can be asked any more."""
     stopped = getattr(session, "is_stopped", None)
     if stopped is None:  # a classic session, which has no word for it
-        stopped = session.sparkContext._jsc is None  # noqa: SLF001
+        context = session.sparkContext._jsc  # noqa: SLF001
+        try:
+            stopped = context is None or context.sc().isStopped()
+        except Exception:  # noqa: BLE001 - Java has ended, and nobody answers
+            stopped = True
     if stopped:
         msg = f"{whose} was stopped; start another one, and read the data in it"
         raise UsageError(msg)
@@ -70,6 +80,8 @@ def run_action(action: Callable[[], Any]) -> Any:
         return action()
     except RankineError:
         raise
+    except ConnectionError:
+        raise DataError(_JAVA_ENDED) from None
     except Exception as error:
         text = str(error)
         if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):

@@ -202,8 +202,11 @@ class Queries:
 
     def _see_both(self, state: State, judged: Rows, listed: Rows) -> None:
         """See who has judgements, who has a list, and whether anybody has both."""
-        ours, theirs = np.unique(judged.query), np.unique(listed.query)
-        both = np.isin(theirs, ours)
+        n_queries = len(self.queries)
+        is_judged = np.bincount(judged.query, minlength=n_queries) > 0
+        is_listed = np.bincount(listed.query, minlength=n_queries) > 0
+        ours, theirs = np.flatnonzero(is_judged), np.flatnonzero(is_listed)
+        both = is_judged[theirs]
         state.shared = bool(both.any())
         state.judged_ids = tuple(self.ids[number] for number in ours[:SHOWN])
         state.alone_ids = tuple(self.ids[number] for number in theirs[~both][:SHOWN])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
+from io import StringIO
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +41,16 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     else:
         with TemporaryFile() as log:
             spark = _started(master, name, None if loud else log)
-    try:
-        if not _is_local(spark):
-            ship(spark)
-        yield spark
-    finally:
-        with suppress(Exception):  # what is gone cannot be stopped
-            spark.stop()
+    # What Python's side of Spark prints when Java ends or a job is interrupted.
+    logging.getLogger("py4j").setLevel(logging.NOTSET if loud else logging.CRITICAL)
+    with nullcontext() if loud else redirect_stderr(StringIO()):
+        try:
+            if not _is_local(spark):
+                ship(spark)
+            yield spark
+        finally:
+            with suppress(Exception):  # what is gone cannot be stopped
+                spark.stop()
 
 
 def _connected(remote: str) -> Any:
