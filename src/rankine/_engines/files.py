@@ -74,7 +74,7 @@ def format_of(path: str, how: Reading) -> str:
 
 
 def _is_ending(suffix: str) -> bool:
-    """Say whether this may name a format, and is no number, date or pattern."""
+    """Say whether this may name a format: it is not a number, a date or a pattern."""
     return re.fullmatch(r"\.[a-z]\w*", suffix) is not None
 
 
