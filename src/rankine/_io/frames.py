@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
+from rankine._base.limits import limits
 from rankine._base.text import Counted
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.sources import PLAIN, Reading, Rows
@@ -265,14 +266,30 @@ def reason(error: BaseException) -> str:
 def _pandas_column(column: Any, name: str) -> pl.Series:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return pl.Series(name, column.to_numpy())
-    if hasattr(column, "__arrow_c_stream__"):
-        try:
-            return pl.Series(name, column)
-        except (ImportError, TypeError, OverflowError, pl.exceptions.PolarsError):
-            pass  # pandas needs pyarrow for this; the values can be read one by one
-        except Exception as error:
-            if type(error).__module__.split(".")[0] != "pyarrow":
-                raise
+    if len(column) <= limits().few_rows:
+        texts = column.tolist()
+        if set(map(type, texts)) == {str}:
+            return pl.Series(name, texts, dtype=pl.String)
+    by_arrow = _by_arrow(column, name)
+    return _one_by_one(column, name) if by_arrow is None else by_arrow
+
+
+def _by_arrow(column: Any, name: str) -> pl.Series | None:
+    """Read a column of pandas by Arrow; None where pandas or pyarrow cannot do so."""
+    if not hasattr(column, "__arrow_c_stream__"):
+        return None
+    try:
+        return pl.Series(name, column)
+    except (ImportError, TypeError, OverflowError, pl.exceptions.PolarsError):
+        return None  # pandas needs pyarrow for this
+    except Exception as error:
+        if type(error).__module__.split(".")[0] != "pyarrow":
+            raise
+        return None
+
+
+def _one_by_one(column: Any, name: str) -> pl.Series:
+    """Read the values of a column of pandas one by one."""
     nested = (np.ndarray, list)
     values = [
         None if not isinstance(value, nested) and is_missing(value) else value
