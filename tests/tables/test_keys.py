@@ -55,7 +55,7 @@ def test_a_table_finds_its_keys_and_no_others() -> None:
         assert table.places(asked).tolist() == everyone.tolist()
 
 
-def test_a_key_is_where_it_is_proposed() -> None:
+def test_a_key_is_where_it_is_proposed_or_among_the_others() -> None:
     """So whoever compares what stands at a proposed place finds every key."""
     rng = np.random.default_rng(5)
     for n in (1, 7, 300, 20_000):
@@ -63,9 +63,11 @@ def test_a_key_is_where_it_is_proposed() -> None:
         strangers = rng.integers(0, 2**63, n).astype(np.uint64) | np.uint64(1 << 63)
 
         table = KeyTable(keys, spare=1)
+        place = table.proposed(keys)
+        lost = np.flatnonzero(keys[place] != keys)
 
-        assert table.proposed(keys).tolist() == list(range(n))
-        assert n < 20_000 or len(table.rounds) > 2
-        assert table.proposed(strangers).min() >= -1
+        assert place.min() >= 0
+        assert keys[table.others(keys[lost])].tolist() == keys[lost].tolist()
+        assert n < 20_000 or len(lost) > 0
         assert table.proposed(strangers).max() < n
-        assert (table.places(strangers) == -1).all()
+        assert (table.others(strangers) == -1).all()

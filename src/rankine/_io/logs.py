@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -245,8 +244,6 @@ def _units(table: Table) -> dict[str, str]:
 
 def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
     values = numbers(column, name, origin)
-    if math.isfinite(values.sum()):
-        return values  # with one that is not finite, neither is their sum
     odd = ~values.is_finite()
     if odd.any():
         row = int(odd.arg_true()[0])

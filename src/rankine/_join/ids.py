@@ -256,10 +256,17 @@ class Index:
     def _fill(self, number: Ints, ids: pl.Series) -> None:
         """Write the numbers of some ids: keys propose, ids decide."""
         table, seed = self._keys
-        proposed = table.proposed(item_keys(ids, seed))
+        keys = item_keys(ids, seed)
+        proposed = table.proposed(keys)
         number[:] = proposed
-        known = _gathered(self.known, np.maximum(proposed, 0, out=proposed))
-        number[_differ(ids, known)] = -1
+        rest = np.flatnonzero(_differ(ids, _gathered(self.known, proposed)))
+        if len(rest) == 0:
+            return
+        place = table.others(keys[rest])
+        there = np.flatnonzero(place >= 0)
+        asked = ids.gather(rest[there])
+        place[there[_differ(asked, self.known.gather(place[there]))]] = -1
+        number[rest] = place
 
 
 class Numbering:

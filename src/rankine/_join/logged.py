@@ -7,7 +7,7 @@ compared, in two threads, while they are in the cache.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -76,14 +76,11 @@ class Policy:
         log: the rounds.
         lists: what is recommended, with ids of the same types.
         parts: the columns that say in which context an item is.
-        indexes: an index of the ids that are recommended, by column; those that are
-            needed and missing are added, so that other parts of the log have them.
     """
 
     log: pl.DataFrame
     lists: pl.DataFrame
     parts: list[str]
-    indexes: dict[str, Index] = field(default_factory=dict)
 
     @cached_property
     def context(self) -> Numbers:
@@ -93,27 +90,9 @@ class Policy:
             return Numbers(
                 lambda rows: np.zeros(rows.stop - rows.start, dtype=np.int64), none, 1
             )
-        columns = map(self._of_column, self.parts)
+        columns = (_of_column(self.log[part], self.lists[part]) for part in self.parts)
         room = SPARSE * (self.log.height + self.lists.height)
         return reduce(lambda first, other: _combined(first, other, room), columns)
-
-    def _of_column(self, part: str) -> Numbers:
-        """Number ids as they are, or as they are recommended."""
-        shown, offered = self.log[part], self.lists[part]
-        span = span_of([shown, offered], SPARSE * (len(shown) + len(offered)))
-        if span is not None:
-            least, n = span
-
-            def plain(ids: pl.Series) -> Ints:
-                return (ids - least if least else ids).cast(pl.Int64).to_numpy()
-
-            return Numbers(lambda rows: plain(shown[rows]), plain(offered), n)
-        if part not in self.indexes:
-            self.indexes[part] = Index.of_all(offered)
-        index = self.indexes[part]
-        n = len(index.known)
-        again = np.arange(n) if n == len(offered) else index.find(offered)
-        return Numbers(lambda rows: index.find(shown[rows]), again, n)
 
     @property
     def shown(self) -> pl.Series:
@@ -203,12 +182,12 @@ class Policy:
 
         A byte of each is compared first, as a table of bytes stays in the cache.
         """
-        context, tag = self.context.offered, _tags(self.offered)
+        context = self.context.offered
         order = np.arange(len(context))
         if (context[1:] < context[:-1]).any():
             order = np.argsort(context, kind="stable")
-            tag = tag[order]
         begin = starts_of(self.counts)
+        tag = _tags(self.offered)[order]
         length = np.append(self.counts, 0)  # the last is that of unknown contexts
         tables = []
         for position in range(longest):
@@ -248,6 +227,22 @@ def _tags(ids: pl.Series) -> NDArray[np.uint8]:
     if ids.dtype.is_integer():
         return (spread(ids.to_numpy()) >> _TOP).astype(np.uint8)
     return (item_keys(ids, 0) >> _TOP).astype(np.uint8)
+
+
+def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:
+    """Number ids as they are, or as they are recommended."""
+    span = span_of([shown, offered], SPARSE * (len(shown) + len(offered)))
+    if span is not None:
+        least, n = span
+
+        def plain(ids: pl.Series) -> Ints:
+            return (ids - least if least else ids).cast(pl.Int64).to_numpy()
+
+        return Numbers(lambda rows: plain(shown[rows]), plain(offered), n)
+    index = Index.of_all(offered)
+    n = len(index.known)
+    again = np.arange(n) if n == len(offered) else index.find(offered)
+    return Numbers(lambda rows: index.find(shown[rows]), again, n)
 
 
 def _combined(first: Numbers, other: Numbers, room: int) -> Numbers:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._io.logs import Log
-    from rankine._join.ids import Index
 
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
@@ -147,7 +146,6 @@ class Tally:
         self._plain = _offered(recommended, self.context, k)
         self.offered, _ = _same_types(logged, recommended, self._plain, self._pair)
         n = self.offered.height
-        self._indexes: dict[str, Index] = {}
         self._guess: Floats = self.offered["guess"].to_numpy()
         self._chosen: Floats = np.zeros(n)
         self._direct: Floats = np.zeros(n)
@@ -167,7 +165,7 @@ class Tally:
         types = _same_types(logged, self._recommended, self._plain, self._pair)
         self._notes.update(dict.fromkeys(types[1]))
         shown = logged.frame
-        listed = Policy(shown, self.offered, self.context, self._indexes)
+        listed = Policy(shown, self.offered, self.context)
         works: list[Callable[[], Any]] = [listed.agreed, listed.unseen]
         agreed, is_unseen = at_once(works, shown.height)
         if agreed is None:

@@ -101,8 +101,8 @@ def _equal_in_rows(keys: NDArray[np.uint64]) -> bool:
 class KeyTable:
     """Where each of some keys is, found by slots instead of by sorting.
 
-    Keys are written into slots by some of their bits; those that share a slot go to the
-    next round, with other bits. So each key has a slot of its own in one of the rounds.
+    Keys are written into slots by some of their bits; those whose slot was taken by
+    another key go to the next round, with other bits.
 
     Attributes:
         unique: whether all keys differ; if not, nothing can be looked up.
@@ -121,15 +121,13 @@ class KeyTable:
             size = len(left).bit_length()
             shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
             slot = _slots(remaining, mix, shift)
-            taken = np.full(1 << (64 - int(shift)), _FREE, dtype=np.int32)
+            taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
             taken[slot] = left
             winner = taken[slot]
-            lost = np.flatnonzero(winner != left)
+            lost = winner != left
             self.unique = not (keys[winner[lost]] == remaining[lost]).any()
-            taken[slot[lost]] = _SHARED
             self.rounds.append((mix, shift, taken))
-            shared = np.flatnonzero(taken[slot] == _SHARED) if len(lost) else lost
-            left, remaining = left[shared], remaining[shared]
+            left, remaining = left[lost], remaining[lost]
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Return which keys are in the table, in order, and where each is."""
@@ -146,29 +144,41 @@ class KeyTable:
         """Return where each key is, -1 if nowhere; for keys that are mostly present."""
         places = np.empty(len(keys), dtype=np.int64)
 
-        def some(part: slice) -> None:
+        def some(part: slice) -> Ints:
             place = places[part]
             place[:] = self.proposed(keys[part])
-            place[self.keys.take(place, mode="clip") != keys[part]] = -1
+            other: Ints = np.flatnonzero(
+                self.keys.take(place, mode="clip") != keys[part]
+            )
+            return np.asarray(other + part.start)
 
         if not self.rounds:
             return np.full(len(keys), -1)
-        by_blocks(some, len(keys))
+        open_: Ints = np.concatenate([_NONE, *by_blocks(some, len(keys))])
+        places[open_] = self.others(keys[open_])
         return places
 
     def proposed(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return where each key is, if it is in the table; if not, -1 or any place.
+        """Return where each key stands, if it is where most are; else any place.
 
         Whoever compares what stands there with what was asked for need not compare
-        keys.
+        keys, and asks `others` for the rest.
         """
+        # NumPy looks up twice as fast where it need not refuse what is outside.
         place = _taken(self.rounds[0], keys)
-        open_ = np.flatnonzero(place == _SHARED)
+        return np.maximum(place, 0, out=place)
+
+    def others(self, keys: NDArray[np.uint64]) -> Ints:
+        """Return where keys stand that are not where most are, -1 if nowhere."""
+        places = np.full(len(keys), -1)
+        open_ = np.arange(len(keys))
         for slots in self.rounds[1:]:
-            there = _taken(slots, keys[open_])
-            place[open_] = there
-            open_ = open_[there == _SHARED]
-        return place
+            asked = keys[open_]
+            place = _taken(slots, asked)
+            same = self.keys.take(place, mode="clip") == asked
+            places[open_[same]] = place[same]
+            open_ = open_[~same]
+        return places
 
     def _find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         open_ = np.arange(0)
@@ -177,30 +187,27 @@ class KeyTable:
             asked = keys[open_] if turn else keys
             place = _taken(slots, asked)
             some = np.flatnonzero(place >= 0)
-            there = place[some]
-            same = self.keys[there] == asked[some]
+            place = place[some]
+            same = self.keys[place] == asked[some]
             candidates = open_[some] if turn else some
             rows.append(candidates[same])
-            places.append(there[same])
-            shared = np.flatnonzero(place == _SHARED)
-            if len(shared) == 0:
+            places.append(place[same])
+            open_ = candidates[~same]
+            if len(open_) == 0:
                 break
-            open_ = open_[shared] if turn else shared
         row = np.concatenate(rows)
         order = np.argsort(row, kind="stable")
         return row[order], np.concatenate(places)[order]
 
 
-_FREE, _SHARED = -1, -2
-"""What stands in a slot without a key, and in one of several keys."""
-
-
 def _taken(
     slots: tuple[np.uint64, np.uint64, NDArray[np.int32]], keys: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
-    """Return what stands in the slots of keys."""
+    """Return what stands in the slots of keys, below 0 in one that is free.
+
+    A key that was written finds no free slot, in no round up to its own.
+    """
     mix, shift, taken = slots
-    # NumPy looks up twice as fast where it need not refuse what is outside.
     return taken.take(_slots(keys, mix, shift), mode="clip")
 
 
