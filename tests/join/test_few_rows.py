@@ -18,14 +18,20 @@ from rankine.errors import RankineError
 METRICS = ["nDCG@3", "AP", "RR", "P@2", "bpref"]
 TEXTS = st.sampled_from(["a", "b", "c", "d", "10", "9"])
 INTS = st.integers(0, 6)
-SCORES = st.sampled_from([0.0, 1.0, 2.0, 0.1, 0.1 + 1e-9, -1.0, float("nan")])
+NUMBERS = st.sampled_from([0.0, 1.0, 2.0, 0.1, 0.1 + 1e-9, -1.0])
+NONE = st.just(float("nan"))
 
 
-def frames(ids: st.SearchStrategy[Any], value: str, of: st.SearchStrategy[Any]) -> Any:
+def frames(
+    queries: st.SearchStrategy[Any],
+    ids: st.SearchStrategy[Any],
+    value: str,
+    of: st.SearchStrategy[Any],
+) -> Any:
     """Draw rows in any order, most of them without repeats."""
-    rows = st.lists(st.tuples(ids, ids, of), min_size=1, max_size=14)
+    rows = st.lists(st.tuples(queries, ids, of), min_size=1, max_size=14)
     once = rows.map(lambda drawn: list({row[:2]: row for row in drawn}.values()))
-    return st.one_of(once, once, once, rows).map(
+    return st.one_of(once, once, once, once, once, rows).map(
         lambda drawn: pl.DataFrame(
             drawn, schema=["query", "item", value], orient="row", strict=False
         )
@@ -46,6 +52,7 @@ def told(qrels: Any, run: Any, **options: Any) -> Any:
         ev.warnings,
         repr(ev.worst("AP", n=3)),
         str(ev),
+        ev.to_json(),
     )
 
 
@@ -53,8 +60,11 @@ def told(qrels: Any, run: Any, **options: Any) -> Any:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_few_rows_give_what_many_rows_give(ids: Any, data: st.DataObject) -> None:
-    qrels = data.draw(frames(ids, "grade", st.integers(-1, 3)))
-    run = data.draw(frames(ids, "score", SCORES))
+    qrels = data.draw(frames(ids, ids, "grade", st.integers(-1, 3)))
+    judged = st.sampled_from(qrels["query"].unique(maintain_order=True).to_list())
+    queries = data.draw(st.sampled_from([judged, judged, judged, ids]))
+    of = data.draw(st.sampled_from([NUMBERS] * 9 + [NUMBERS | NONE]))
+    run = data.draw(frames(queries, ids, "score", of))
     options = {
         "convention": data.draw(st.sampled_from(sorted(rk.conventions()))),
         "ties": data.draw(st.sampled_from([None, None, "average"])),

@@ -91,8 +91,9 @@ def _mixed(column: pl.Series, origin: Rows) -> DataError:
         (index for index, value in enumerate(values) if type(value).__name__ == first),
         0,
     )
-    words = " and ".join(dict.fromkeys(kinds))
-    where = origin.where(row)
+    words, where = " and ".join(dict.fromkeys(kinds)), origin.where(row)
+    if not first:  # others are in rows that are not at hand
+        words, where = f"{words} and other types", origin.name
     msg = f"{where}: column {column.name!r} mixes {words}; give it one type"
     return DataError(msg)
 

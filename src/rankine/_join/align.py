@@ -93,6 +93,9 @@ def _looked_up(
     if data is None or grades is None:
         return {}
     probed = probe.Probed(grades, truth.pool, data, run.name)
+    ids: list[Any] | pl.Series = list(grades)
+    if isinstance(truth.source, Rows):
+        ids = pl.Series("query", ids, dtype=truth.source.frame["query"].dtype)
     aligned = {}
     for order, keep_scores in some.items():
         ranked = probed.ranked(order)
@@ -102,7 +105,7 @@ def _looked_up(
         by_score = order.by == "score"
         aligned[order] = joined(
             probed.table(ranked, keep_scores=keep_scores),
-            list(grades),
+            ids,
             probed.extra,
             lengths,
             run.notes,

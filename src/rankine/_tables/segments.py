@@ -316,20 +316,22 @@ def count_above(
             under = np.concatenate([row.searchsorted(some) for row, some in pairs])
             return width - upto, upto - under
         return width - upto, np.ones(len(x), dtype=np.int64)
-    if n and int((starts[1:] - starts[:-1]).max()) <= limits().short_lists:
-        return _counted(values, starts, segment, x)
+    longest = int((starts[1:] - starts[:-1]).max()) if n else 0
+    # Shorter lists are padded: by no more than they hold together.
+    if longest <= limits().short_lists and n * longest <= 2 * len(values):
+        return _counted(values, starts, segment, x, longest)
     return above_and_tied(sort_descending(values, starts), starts, segment, x)
 
 
 def _counted(
-    values: Floats, starts: Ints, segment: Ints, x: Floats
+    values: Floats, starts: Ints, segment: Ints, x: Floats, longest: int
 ) -> tuple[Ints, Ints]:
     """Count as `count_above` does, by comparing each x with its whole segment.
 
     The first values of all segments are compared at once, then the second ones.
     """
     lengths = starts[1:] - starts[:-1]
-    n, longest = len(lengths), int(lengths.max())
+    n = len(lengths)
     if len(values) == n * longest:
         by_place = np.ascontiguousarray(values.reshape(n, longest).T)
     else:
