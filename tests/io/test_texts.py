@@ -170,3 +170,13 @@ def test_a_large_file_is_not_held(form: str, tmp_path: Path) -> None:
     assert many.stat().st_size > 200e6
     # Some rows at a time: far less than the file, let alone all of it in Python.
     assert peaks[1] - peaks[0] < 150
+
+
+def test_ids_of_two_types_are_refused_though_they_are_far_apart(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    numbered = [{"id": number, "text": "t"} for number in range(texts._ROWS + 1)]  # noqa: SLF001
+    rows = [*numbered, {"id": "x", "text": "t"}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    with pytest.raises(DataError, match=r"texts.jsonl: .* mixes int and other types"):
+        read_texts([path])

@@ -71,3 +71,13 @@ def test_a_key_is_where_it_is_proposed_or_among_the_others() -> None:
         assert n < 20_000 or len(lost) > 0
         assert table.proposed(strangers).max() < n
         assert (table.others(strangers) == -1).all()
+
+
+def test_keys_that_share_their_slots_in_every_round_are_told_apart() -> None:
+    """Their upper bits agree, whichever multiplier brings others to the top."""
+    pair = np.array([1487301414629536567, 14645241253587398924], dtype=np.uint64)
+
+    table = KeyTable(pair, spare=3)
+
+    assert table.unique
+    assert table.places(pair).tolist() == [0, 1]
