@@ -22,7 +22,7 @@ HELP = "; see rankine evaluate --help\n"
         (["--worst", "3"], "--worst shows items, which stay on Spark"),
         (["--report", "x.html"], "--report shows all queries, which stay on Spark"),
         (["--weights", "w.csv"], "--weights needs all queries at once"),
-        (["--style", "trec_eval"], "--style names all queries in the order of the"),
+        (["--style", "trec_eval"], "--style follows the order of the files"),
         (["--memory", "1G"], "--memory is for --stream; Spark's own settings"),
         (["--encoding", "latin-1"], "--encoding is for the files that rankine reads"),
         (["--stream"], "--stream and --engine spark cannot be combined"),
@@ -78,7 +78,7 @@ def test_names_tell_formats(path: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("path", "how", "message"),
     [
-        ("run.arrow", PLAIN, "run.arrow: the name does not tell how Spark is to read"),
+        ("run.arrow", PLAIN, "run.arrow: the name does not say which format it is"),
         ("run", Reading(format="beir"), "Spark does not read beir; with --engine"),
         ("-", PLAIN, "Spark cannot read standard input"),
     ],

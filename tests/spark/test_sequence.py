@@ -55,7 +55,7 @@ def test_two_rows_in_one_place_are_refused(spark: Any, kind: str) -> None:
         rankine.spark.evaluate(*frames(spark, run, kind), "RR", sequence="seq")
 
     assert str(refused.value) == (
-        f"run: two rows of query 'r' have {as_read(spark, kind, second)} in 'seq', which sequence= or --sequence names, so that their order is open; give each row of a query a number of its own, as row_number() does"
+        f"run: two rows of query 'r' have {as_read(spark, kind, second)} in 'seq', which sequence= or --sequence names, so their order is undefined; give each row of a query a number of its own, as row_number() does"
     )
 
 

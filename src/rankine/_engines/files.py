@@ -66,7 +66,7 @@ def format_of(path: str, how: Reading) -> str:
     suffix = suffixes[-1] if suffixes else ""
     if suffix not in _BY_SUFFIX:
         msg = (
-            f"{path}: the name does not tell how Spark is to read it; say so with "
+            f"{path}: the name does not say which format it is; give one with "
             f"--format: {known}"
         )
         raise ParameterError(msg)
@@ -91,6 +91,7 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
         "header": True,
         "sep": "\t" if kind == "tsv" else ",",
         "escape": '"',
+        "enforceSchema": False,  # refuse parts with their columns in another order
         "mode": "FAILFAST",
     }
     return _of_csv(
@@ -102,7 +103,7 @@ def _of_trec(lines: Any, path: str, side: int) -> Any:
     """Split lines at white space; refuse those with more or fewer fields."""
     sql = functions()
     line = sql.col("value")
-    lines = lines.where(~line.rlike(r"^\s*(#|$)"))
+    lines = lines.where(~line.rlike(r"^(#|\s*$)"))
     parts = sql.split(sql.trim(sql.regexp_replace(line, r"\s+", " ")), " ")
     names = _TREC[ROLES[side]]
     what = "judgements" if side == JUDGED else "a run"

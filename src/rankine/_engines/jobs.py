@@ -33,8 +33,8 @@ _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
 _JAVA_ENDED = (
-    "Java, in which Spark runs, has ended before its work was done, as where memory "
-    "runs out; raise spark.driver.memory"
+    "Java, in which Spark runs, stopped before the work was done, perhaps because "
+    "memory ran out; raise spark.driver.memory"
 )
 _FAULTS = {
     "Answer from Java side is empty": _JAVA_ENDED,

@@ -102,8 +102,8 @@ class Queries:
             msg = (
                 f"{ROLES[side]}: two rows of query "
                 f"{self.queries[int(query[row])].as_py()!r} have {place[row].as_py()} "
-                f"in {column!r}, which sequence= or --sequence names, so that their "
-                "order is open; give each row of a query a number of its own, as "
+                f"in {column!r}, which sequence= or --sequence names, so their "
+                "order is undefined; give each row of a query a number of its own, as "
                 "row_number() does"
             )
             raise DataError(msg)

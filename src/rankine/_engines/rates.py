@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _TABLES = ("logged", "recommended")
 _OF_ROUND = ("reward", "chosen", "propensity", "predicted", "direct")
 _PLACE = re.compile(r"^(\w+), row \d+")
-"""Where a row is, which is not so on Spark."""
+"""The place of a row, which means nothing on Spark."""
 _REFUSED = {
     "engine": "rankine.spark.ctr always runs on Spark; leave out engine=",
     "memory_limit": "Spark's own settings say how much memory executors have; leave "
@@ -89,6 +89,7 @@ def ctr(
         refuse_stopped(frame.sparkSession, f"the Spark session of {name}")
     blank = asked.tally(_blank(logged), _blank(recommended))
     _check_asked(asked, blank)
+    _check_types((logged, recommended), blank)
     columns = [[*by_part.values()] for by_part in blank.columns]
     offered = None
     if blank.context:
@@ -138,6 +139,30 @@ def _check_asked(asked: Question, blank: Tally) -> None:
             "recommended has no column of users; use rankine.ctr"
         )
         raise ParameterError(msg)
+
+
+def _check_types(frames: tuple[Any, Any], blank: Tally) -> None:
+    """Refuse ids of two types: each part would decide by itself which are the same.
+
+    Ids that are floats are not brought to ints before the shuffle.
+    """
+    for part in (*blank.context, "item"):
+        names = [columns[part] for columns in blank.columns]
+        kinds = [
+            dict(frame.dtypes)[name] for frame, name in zip(frames, names, strict=True)
+        ]
+        if len({_family(kind) for kind in kinds}) > 1:
+            msg = (
+                f"{part} ids are {kinds[0]} in logged ({names[0]!r}) and {kinds[1]} in "
+                f"recommended ({names[1]!r}); on Spark, cast both to the same type"
+            )
+            raise DataError(msg)
+
+
+def _family(kind: str) -> str:
+    """Return the type that ids of a Spark type are compared in."""
+    dtype = blank_of(kind).dtype
+    return str(dtype) if dtype in (pl.Int64, pl.String) else kind
 
 
 def _ties_of(asked: Question, blank: Tally) -> tuple[list[str], str] | None:
@@ -247,7 +272,7 @@ def _refuse_ties(
         who = ", ".join(f"{name} {row[name]!r}" for name in context) or "all"
         msg = (
             f"recommended: of the items of {who}, those at ranks {k} and {k + 1} have "
-            f"the same {predicted}, so that it is open which one k={k} takes"
+            f"the same {predicted}, so it is not clear which one k={k} should take"
         )
         raise DataError(msg)
 

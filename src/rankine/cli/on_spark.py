@@ -20,7 +20,7 @@ _REFUSED = {
     "worst": "shows items, which stay on Spark",
     "report": "shows all queries, which stay on Spark",
     "texts": "is for reports, which show all queries",
-    "style": "names all queries in the order of the files, which Spark does not keep",
+    "style": "follows the order of the files, which Spark does not keep",
     "weights": "needs all queries at once, and they stay on Spark",
     "memory_limit": "is for --stream; Spark's own settings limit its memory",
     "max_bytes": "limits the files that rankine unpacks itself",
