@@ -112,7 +112,7 @@ def test_what_is_printed() -> None:
     assert "- 1 duplicate event: left out" in text
     assert "- no roi: the log has no value and no cost" in text
     assert "| ctr | A | at | 1.0000 |" in found.to_markdown()
-    assert "<td style='text-align:right'>0.5000</td>" in found._repr_html_()
+    assert "text-align:right;white-space:nowrap'>0.5000</td>" in found._repr_html_()
     record = json.loads(found.to_json())
     assert record["table"][0] == {
         "metric": "ctr", "variant": "A", "country": "at", "value": 1.0, "low": None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -261,7 +262,7 @@ def test_a_gate_says_what_moved(tmp_path: Path) -> None:
     assert gate.sentences[0] in gate._repr_html_().replace("&#x27;", "'")
 
 
-def test_an_explanation_has_a_row_per_step() -> None:
+def test_an_explanation_without_steps_says_so() -> None:
     qrels = {"q1": {"a": 1}, "q2": {}}
     found = rk.reconcile(qrels | {"q2": {"b": 0}}, {"q1": ["a"], "q2": ["b"]}, "AP")
     first, second = (row.convention for row in found.rows[:2])
@@ -269,7 +270,28 @@ def test_an_explanation_has_a_row_per_step() -> None:
 
     rows = cells(explanation)
 
-    assert len(rows) == 1 + len(explanation.steps)
+    assert explanation.steps == ()
+    assert rows[1:] == [["no choice changes it", "0.5000", "0.5000", "+0.0000"]]
+
+
+def test_a_query_that_moved_has_both_lists_beside_each_other() -> None:
+    tops = ((rk.TopItem(1, "b", 0.0),), (rk.TopItem(1, "a", 2.0),))
+
+    rows = cells(rk.MovedQuery("q1", 0.5, (0.5, 1.0), tops))
+
+    assert rows == [
+        ["", "first system", "second system"], ["value", "0.5000", "1.0000"],
+        ["first items", "1 b (0)", "1 a (2)"],
+    ]  # fmt: skip
+
+
+def test_times_have_seconds_and_numbers_are_not_wrapped() -> None:
+    time = datetime(2026, 3, 1, 1, 57, 51, 756762, UTC)
+
+    text = frame_html(pl.DataFrame({"time": [time], "n": [1200]}))
+
+    style = "<td style='text-align:right;white-space:nowrap'>"
+    assert f"{style}2026-03-01 01:57:51 UTC</td>{style}1,200</td>" in text
 
 
 def test_only_the_first_rows_of_a_frame_are_there() -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rankine._report.tables import between, html_table, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankine._evaluate.moved import Moved
     from rankine._evaluate.similarity import SimilarityMatrix
     from rankine._evaluate.worst import TopItem
@@ -36,7 +38,7 @@ def moved_html(moved: Moved) -> str:
             query.query,
             *map(number, query.values),
             f"{query.difference:+.4f}",
-            *([_item(item) for item in top] or [""] for top in query.tops),
+            *map(top_lines, query.tops),
         )
         for query in moved
     ]
@@ -47,6 +49,11 @@ def moved_html(moved: Moved) -> str:
         f"{len(moved):,} that differ most"
     )
     return html_table(head, rows, "lrrrll", caption=caption)
+
+
+def top_lines(top: Sequence[TopItem]) -> list[str]:
+    """Return a line per item, one that is empty if no items are known."""
+    return [_item(item) for item in top] or [""]
 
 
 def _item(item: TopItem) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,13 @@ from rankine._base.text import count, p_text
 from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.gate import Gate, GateVerdict
 from rankine._evaluate.losses import CalibrationError, Loss
+from rankine._evaluate.moved import MovedQuery
 from rankine._io.sources import Rows
 from rankine._online.abresult import SampleRatio
 from rankine._online.calibrate import Calibration
 from rankine._online.draws import Interleaved
 from rankine._online.interleaving import Preference
+from rankine._report.notebook import top_lines
 from rankine._report.tables import between, html_list, html_table, number
 from rankine._stats.functions import Outcomes
 from rankine._stats.intervals import Interval
@@ -35,6 +38,7 @@ _ROWS = 20
 _TOLD = ("warnings", "notes")
 """Fields with sentences, which stand below."""
 _P_VALUES = ("p", "pvalue", "p_sign", "p_always", "p_anytime")
+_GRADE = "grade"
 
 
 @singledispatch
@@ -65,7 +69,7 @@ def _held(result: Any) -> dict[str, Any]:
 
 def _cell(name: str, value: Any) -> object:
     """Return a value as text, or as lines."""
-    if value is None:
+    if value is None or (isinstance(value, (str, Sequence, Mapping)) and not value):
         return "-"
     if isinstance(value, Interval):
         return between(*value) or "undefined"
@@ -74,15 +78,28 @@ def _cell(name: str, value: Any) -> object:
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     if isinstance(value, (float, np.floating)):
-        return p_text(float(value)) if name in _P_VALUES else number(float(value))
+        return _real(name, float(value))
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S %Z}".rstrip()
     if isinstance(value, Mapping):
         return _lines(f"{key}: {_cell(name, entry)}" for key, entry in value.items())
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        if hasattr(value, "_fields"):
-            held = _held(value).items()
-            return ", ".join(f"{key} {_cell(key, entry)}" for key, entry in held)
-        return _lines(str(_cell(name, entry)) for entry in value)
+        return _entries(name, value)
     return str(value)
+
+
+def _real(name: str, value: float) -> str:
+    if name == _GRADE:
+        return f"{value:g}"
+    return p_text(value) if name in _P_VALUES else number(value)
+
+
+def _entries(name: str, values: Sequence[Any]) -> object:
+    """Return a record in a line, or a line per entry."""
+    if hasattr(values, "_fields"):
+        held = _held(values).items()
+        return ", ".join(f"{key} {_cell(key, entry)}" for key, entry in held)
+    return _lines(str(_cell(name, entry)) for entry in values)
 
 
 def _lines(entries: Iterable[str]) -> list[str]:
@@ -94,7 +111,9 @@ def _lines(entries: Iterable[str]) -> list[str]:
 
 def frame_html(frame: pl.DataFrame, caption: str = "") -> str:
     """Return the first rows of a frame."""
-    sides = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
+    sides = "".join(
+        "r" if kind.is_numeric() or kind.is_temporal() else "l" for kind in frame.dtypes
+    )
     rows = [
         [_cell(name, value) for name, value in zip(frame.columns, row, strict=True)]
         for row in frame.head(_ROWS).iter_rows()
@@ -102,6 +121,17 @@ def frame_html(frame: pl.DataFrame, caption: str = "") -> str:
     more = frame.height - _ROWS
     below = [f"{count(more, 'more row')}"] if more > 0 else []
     return html_table(frame.columns, rows, sides, caption=caption, below=below)
+
+
+@record_html.register
+def _moved_query(moved: MovedQuery) -> str:
+    rows = [
+        ("value", *map(number, moved.values)),
+        ("first items", *map(top_lines, moved.tops)),
+    ]
+    caption = f"{moved.query}: {_signed(moved.difference)}"
+    head = ("", "first system", "second system")
+    return html_table(head, rows, "lll", caption=caption)
 
 
 _OF_A_GATE = ("metric", "verdict", "baseline", "value", "difference", "moved")
@@ -151,11 +181,11 @@ def _explanation(explanation: Explanation) -> str:
     ]
     first, second = explanation.first, explanation.second
     head = (f"from {first} to {second}", "before", "after", "change")
-    caption = (
-        f"{explanation.metric}: {first} {_known(explanation.value_first)}, {second} "
-        f"{_known(explanation.value_second)}"
-    )
+    numbers = _known(explanation.value_first), _known(explanation.value_second)
+    caption = f"{explanation.metric}: {first} {numbers[0]}, {second} {numbers[1]}"
     below = []
+    if not rows:
+        rows = [("no choice changes it", *numbers, _signed(0.0))]
     if explanation.unmoved:
         n = count(len(explanation.unmoved), "other choice")
         below.append(f"{n} without effect here: {', '.join(explanation.unmoved)}")
@@ -198,7 +228,11 @@ def _preference(preferred: Preference) -> str:
             between(*preferred.interval),
             p_text(preferred.p),
         ),
-        ("at every look", "", between(*preferred.always), always),
+        *(
+            [("at every look", "", between(*preferred.always), always)]
+            if always
+            else []
+        ),
         ("sign test", "", "", p_text(preferred.p_sign)),
     ]
     prefer = (

@@ -100,8 +100,11 @@ def _row(cells: Sequence[object], sides: str, *, heads: int) -> str:
     """Return a row of which the first cells are heads."""
     drawn = []
     for place, (cell, side) in enumerate(zip(cells, sides, strict=True)):
-        tag, align = "th" if place < heads else "td", "left" if side == "l" else "right"
-        drawn.append(f"<{tag} style='text-align:{align}'>{_escaped(cell)}</{tag}>")
+        tag = "th" if place < heads else "td"
+        # Words may be wrapped; numbers and intervals may not.
+        align = "left" if side == "l" else "right"
+        style = f"text-align:{align}{';white-space:nowrap' * (side + tag == 'rtd')}"
+        drawn.append(f"<{tag} style='{style}'>{_escaped(cell)}</{tag}>")
     return f"<tr>{''.join(drawn)}</tr>"
 
 
