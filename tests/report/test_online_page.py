@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._report import page
+from rankine._report import page, specs
+from rankine._report.charts import days_span
 from rankine._report.of_online import page_of
 from rankine.errors import ParameterError
 from tests.report.pages import HOSTILE, Parsed
@@ -361,3 +362,39 @@ def test_a_browser_shows_them(kind: str, browser: Browser, tmp_path: Path) -> No
     assert asked == {path.as_uri()}
     assert wrong == []
     assert browser.find("figure .live svg").is_displayed()
+
+
+def day_of(low: float | None, value: float, high: float | None) -> dict[str, Any]:
+    return {
+        "system": "A",
+        "day": "2026-03-01",
+        "value": value,
+        "low": low,
+        "high": high,
+    }
+
+
+USUAL = [day_of(0.1, 0.2, 0.3), day_of(0.2, 0.3, 0.4), day_of(0.1, 0.3, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("odd", "span"),
+    [
+        (day_of(-2, 0.5, 3), (0.1, 0.5)),  # an interval far wider than most
+        (day_of(None, 7, None), (0.1, 0.5)),  # one user, who has no interval
+        (day_of(0, 0.2, 0.4), None),
+    ],
+)
+def test_a_day_with_few_users_does_not_stretch_the_axis(
+    odd: dict[str, Any], span: tuple[float, float] | None
+) -> None:
+    assert days_span([*USUAL, odd]) == span
+    spec = specs.over_days([*USUAL, odd], "ctr", span=span)
+    for layer in spec["layer"]:
+        assert layer["mark"].get("clip", False) == (span is not None)
+        domain = layer["encoding"]["y"]["scale"].get("domain")
+        assert domain == (None if span is None else [*span])
+
+
+def test_what_days_are_compared_with_stays_on_the_axis() -> None:
+    assert days_span([*USUAL, day_of(-9, 0, 9)], 0) == (0, 0.5)

@@ -27,6 +27,8 @@ _PAIRS = 45
 """Pairs of each metric that are drawn; of more, those with the best system are."""
 _SHORT = 24
 """Letters of a name in the title of a chart."""
+_WIDER = 4
+"""How much wider than most an interval may be for an axis to show it whole."""
 _KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
@@ -288,6 +290,37 @@ def _cell(
         "row": name, "column": column, "p": drawn_number(p), "level": level,
         "text": p_text(p),
     }  # fmt: skip
+
+
+def days_span(rows: Rows, level: float | None = None) -> tuple[float, float] | None:
+    """Return what an axis shows of days, None if it can show them whole.
+
+    A day with a few users has an interval so wide, or a value so far off without one,
+    that the others would be flat beside it.
+    """
+    known = [row for row in rows if row["value"] is not None]
+    sure = [row for row in known if row.get("low") is not None]
+    if not sure:
+        return None
+    usual = float(np.median([row["high"] - row["low"] for row in sure]))
+    kept = [row for row in sure if row["high"] - row["low"] <= _WIDER * usual]
+    ends = ("value", "low", "high")
+    wider = ("always_low", "always_high")
+    span = _ends(kept, (*ends, *wider), level)
+    near = _ends(kept, ends, level)
+    if span[1] - span[0] > _WIDER * (near[1] - near[0]):
+        span = near
+    whole = _ends(known, (*ends, *wider), level)
+    return None if whole[1] - whole[0] <= 2 * (span[1] - span[0]) else span
+
+
+def _ends(
+    rows: Rows, fields: Sequence[str], level: float | None
+) -> tuple[float, float]:
+    """Return the smallest and the largest number of some fields."""
+    numbers = [row[field] for row in rows for field in fields if field in row]
+    drawn = [number for number in (*numbers, level) if number is not None]
+    return min(drawn), max(drawn)
 
 
 def drawn_number(value: float) -> float | None:

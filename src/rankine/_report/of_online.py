@@ -10,7 +10,7 @@ from rankine._online.abresult import ABTest
 from rankine._online.people import counted
 from rankine._report import specs
 from rankine._report.abtest import how, verdict_text
-from rankine._report.charts import drawn_number
+from rankine._report.charts import days_span, drawn_number
 from rankine._report.markup import Cell, Markup, join, measured, points, table, tag
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import verdict_mark
@@ -40,6 +40,7 @@ _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
     "end."
 )
+_BEYOND = " Days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
     "holds however often you look, and begins once there are enough users."
@@ -94,16 +95,22 @@ def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
             label = ", ".join(group) or "all"
             day = {_DAY: str(row[_DAY])} if days else {}
             rows.append({"label": label, "system": label, **day, **bounds})
+        beyond = False
         many = len({row["label"] for row in rows}) > specs.MOST_CURVES
         if days and not many:
-            spec = specs.over_days(rows, metric)
+            span = days_span(rows)
+            spec = specs.over_days(rows, metric, span=span)
             says = f"{metric} of each day, with its interval, as in the table."
+            beyond = span is not None
+            says += _BEYOND * beyond
         elif not days:
             spec = specs.means(rows, metric)
             says = f"{metric} with its interval, as in the table."
         else:
             continue
-        yield page.figure(f"metric-{place}", spec | {"width": 320}, says, caption=False)
+        yield page.figure(
+            f"metric-{place}", spec | {"width": 320}, says, caption=beyond
+        )
 
 
 def _numbers(summary: Summary) -> list[Markup]:
@@ -296,16 +303,14 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
         point = {"system": shown(row["variant"]), "day": str(row["day"]), "zero": 0}
         points_of.setdefault(row["metric"], []).append({**point, **numbers})
     few = len(names) <= specs.MOST_CURVES
-    drawn = [
-        page.figure(
-            f"day-{place}",
-            specs.over_days(of_metric, f"difference in {metric}", "zero", names)
-            | {"width": 320},
-            f"{metric}: the difference from {control} at the end of each day.",
-        )
-        for place, (metric, of_metric) in enumerate(points_of.items())
-        if few
-    ]
+    drawn = []
+    for place, (metric, of_metric) in enumerate(points_of.items() if few else ()):
+        span = days_span(of_metric, 0)
+        title = f"difference in {metric}"
+        spec = specs.over_days(of_metric, title, "zero", names, span=span)
+        says = f"{metric}: the difference from {control} at the end of each day."
+        says += "" if span is None else _BEYOND
+        drawn.append(page.figure(f"day-{place}", spec | {"width": 320}, says))
     cells = [
         (
             str(row["day"]),

@@ -197,6 +197,7 @@ def over_days(
     level: str | None = None,
     names: Sequence[str] = (),
     form: str | None = None,
+    span: Sequence[float] | None = None,
 ) -> Spec:
     """Return a line with its band per group: system, day, value, low, high.
 
@@ -208,6 +209,7 @@ def over_days(
         level: the field that has what lines are compared with, dashed.
         names: all groups that there are, so that each has its colour in every chart.
         form: of the numbers of the axis, such as ``.0%``.
+        span: what the axis shows, where some days reach beyond it.
     """
     axis = {"tickCount": 6, "labelOverlap": True, "format": "%b %-d"}
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
@@ -223,8 +225,11 @@ def over_days(
                 "encoding": {"x": None, "color": None, "y": quantity("level", metric)},
             },
         )
-    for layer in spec["layer"] if form is not None else ():
-        layer["encoding"]["y"] = {**layer["encoding"]["y"], "axis": {"format": form}}
+    for layer in spec["layer"]:
+        layer["encoding"]["y"] |= {} if form is None else {"axis": {"format": form}}
+        if span is not None:
+            layer["encoding"]["y"]["scale"] = {"domain": [*span], "nice": True}
+            layer["mark"]["clip"] = True
     return spec
 
 
