@@ -111,3 +111,17 @@ def test_it_is_written_with_charts(tmp_path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.count("<svg xmlns") == 3  # means, values, curve
     assert "There is no curve" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("/data/runs/bm25.run", "How good is bm25.run?"),
+        ("C:\\runs\\bm25.run", "How good is bm25.run?"),
+        ("team/model", "How good is team/model?"),
+    ],
+)
+def test_a_path_is_named_by_its_file(name: str, title: str) -> None:
+    evaluation = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", name=name)
+
+    assert page_of(evaluation).title == title

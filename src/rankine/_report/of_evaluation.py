@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
@@ -48,7 +50,7 @@ def page_of(
     parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
     if evaluation.preset is not None:
         parts.insert(1, f"convention {evaluation.preset}")
-    page = Page(title or f"How good is {shown(evaluation.name)}?", " · ".join(parts))
+    page = Page(title or f"How good is {_named(evaluation)}?", " · ".join(parts))
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
@@ -89,8 +91,15 @@ def _lead(evaluation: Evaluation) -> Markup:
     """Say in a sentence what the first metric is."""
     cell = cells(evaluation)[0]
     inside = f" ({cell.bounds()})" if cell.bounds() else ""
-    text = f"{cell.metric} of {shown(evaluation.name)} is {cell.number()}{inside}."
-    return tag("p", isolated(text, [shown(evaluation.name)]), class_="lead")
+    name = _named(evaluation)
+    text = f"{cell.metric} of {name} is {cell.number()}{inside}."
+    return tag("p", isolated(text, [name]), class_="lead")
+
+
+def _named(evaluation: Evaluation) -> str:
+    """Return the name of the run; of a path, the name of the file."""
+    name = re.split(r"[/\\]", evaluation.name)[-1]
+    return shown(name if PurePath(name).suffix else evaluation.name)
 
 
 def _browsed(evaluation: Evaluation) -> str | None:
