@@ -47,6 +47,31 @@ def test_compare_writes_a_report(shell: Shell) -> None:
         assert hashlib.sha256(content).hexdigest() in text
 
 
+def test_the_report_of_an_experiment_has_the_hashes_of_its_data(shell: Shell) -> None:
+    path = Path(shell.path("experiment.yaml"))
+    path.write_text("qrels: qrels.txt\nruns: [a.run]\nmetrics: [RR]\noutput: out\n")
+
+    done = shell.run("experiment", str(path), "--report", shell.path("report.html"))
+
+    assert done.code == 0
+    text = text_of(shell)
+    for name in ("experiment.yaml", "qrels.txt", "a.run"):
+        content = Path(shell.path(name)).read_bytes()
+        assert hashlib.sha256(content).hexdigest() in text
+
+
+def test_a_long_text_ends_with_an_ellipsis(shell: Shell) -> None:
+    texts = Path(shell.path("texts.tsv"))
+    texts.write_text(f"a\t{'word ' * 60}\nb\tshort\n")
+    path = shell.path("report.html")
+
+    done = shell.evaluate("-m", "RR", "--report", path, "--texts", str(texts))
+
+    assert done.code == 0
+    # 40 words of 4 letters, and as many spaces, are 200 letters.
+    assert texts_in(shell) == {"a": f"{'word ' * 40}".rstrip() + "…", "b": "short"}
+
+
 def test_evaluate_writes_a_report_with_lists(shell: Shell) -> None:
     done = shell.evaluate("-m", "RR", "--report", shell.path("report.html"))
 
@@ -258,8 +283,23 @@ def test_a_report_is_opened(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> No
     )
 
     assert done.code == 0
-    assert opened == [shell.path("x.html")]
+    assert opened == [Path(shell.path("x.html")).resolve().as_uri()]
     assert Parsed(text_of(shell, "x.html")).tables["The number of each metric"]
+
+
+def test_it_says_if_there_is_no_browser(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR").save(shell.path("saved.json"))
+    monkeypatch.setattr(click, "launch", lambda _: 1)
+
+    done = shell.run("report", shell.path("saved.json"), "--open")
+
+    path = shell.path("saved.html")
+    assert done.code == 0
+    assert done.err.splitlines()[1:] == [
+        f"rankine: no browser could be started; open {path} in one"
+    ]
 
 
 def test_the_results_are_not_overwritten(shell: Shell) -> None:

@@ -167,7 +167,7 @@ def test_a_query_opens_with_both_lists_and_what_was_missed(
             [
                 str(rank),
                 "\u2013" if grade is None else f"{grade:g}",
-                f"{item}: بيض مسلوق" if item == "recipe113" else item,
+                f"{item}بيض مسلوق" if item == "recipe113" else item,
             ]
             for rank, item, grade in top
         ]
@@ -175,10 +175,8 @@ def test_a_query_opens_with_both_lists_and_what_was_missed(
     worst = demo.evaluations["keyword"].worst("nDCG@10", 50)
     missed = next(entry for entry in worst if entry.query == query.query).missed
     listed = {item for _, item, _ in query.tops[0]}
-    seen = loaded.texts(".detail .pair:nth-of-type(3) > :first-child .item")
-    assert [text.split(":")[0] for text in seen] == [
-        entry.item for entry in missed if entry.item not in listed
-    ]
+    seen = loaded.texts(".detail .pair:nth-of-type(3) > :first-child .item > span")
+    assert seen == [entry.item for entry in missed if entry.item not in listed]
 
 
 def test_another_pair_and_metric_can_be_chosen(

@@ -90,6 +90,13 @@ class Planned:
         """How many there are of what, in words."""
         return _size(self.runs, self.conventions, self.metrics)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of data that it names, as paths from here, each once."""
+        others = (getattr(self.said, role) for role in _FILES)
+        named = [path for path in (*others, *self.runs.values()) if path is not None]
+        return tuple(dict.fromkeys(map(self.near, named)))
+
     def near(self, path: str) -> str:
         """Return a path of the file as one from here."""
         return near(self.path.parent, path)

@@ -208,10 +208,14 @@ class _Book:
 def _told(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """Return the texts of ids, by their places."""
     return {
-        str(place): shown(" ".join(texts[name].split())[:_LETTERS])
+        str(place): shown(_beginning(" ".join(texts[name].split())))
         for place, name in enumerate(names)
         if name in texts
     }
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS].rstrip()}…"
 
 
 def packed(values: Floats) -> list[str]:

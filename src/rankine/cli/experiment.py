@@ -125,7 +125,8 @@ def command(
     if report is not None:
         run, *others = result.runs
         whole = result.comparison() if others else result.evaluation(run)
-        write_report(whole, report, (*files, *texts), texts=words)
+        read = (*files, *planned.files, *texts)
+        write_report(whole, report, read, texts=words)
 
 
 def _init(files: tuple[Path, ...]) -> None:

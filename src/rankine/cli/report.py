@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rankine.cli.output import texts_of, texts_option, write_report
+from rankine.cli.output import say, texts_of, texts_option, write_report
 
 
 @click.command()
@@ -40,4 +40,7 @@ def command(
         raise click.UsageError(msg)
     write_report(load(results), path, [results, *texts], texts=texts_of(texts, path))
     if opens:
-        click.launch(str(path))
+        # An address, as a browser may take a plain name for a host.
+        failed = click.launch(path.resolve().as_uri())
+        if failed:
+            say(f"no browser could be started; open {path} in one")

@@ -4,6 +4,7 @@
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
   const PAGE = 50;
+  const PRINTED = 20;
 
   // All text goes through textContent: nothing of the data becomes markup.
   const make = (name, options = {}, ...children) => {
@@ -31,6 +32,12 @@
   const signed = (x) => (x > 0 || Object.is(x, 0) ? "+" : "") + rounded(x);
 
   for (const words of document.querySelectorAll(".scripted")) words.hidden = false;
+
+  // Each word of a command by itself: otherwise lines end after the hyphens of options.
+  for (const code of document.querySelectorAll("pre code")) {
+    const words = code.textContent.split(" ").map((text) => make("span", { text }));
+    code.replaceChildren(...words.flatMap((word, place) => (place ? [" ", word] : [word])));
+  }
 
   // Theme.
   const theme = byId("theme");
@@ -95,6 +102,7 @@
 
   // Charts. Those of Vega have the colours of the page around them, so that a theme changes them too.
   const views = new Map();
+  const NARROW = 54;
   const embed = async (name, spec) => {
     const figure = byId(name);
     const live = figure.querySelector(".live");
@@ -102,6 +110,12 @@
     if (typeof spec.width === "number") {
       spec.width = "container";
       spec.autosize = { type: "fit-x", contains: "padding" };
+    }
+    if (spec.width && spec.width.step >= NARROW) {
+      // Cells are narrower where a page is, as far as their numbers allow.
+      const [names, columns] = [spec.encoding.y, spec.encoding.x].map((axis) => axis.scale.domain);
+      const label = Math.min(220, 7 * Math.max(...names.map((text) => text.length))) + 16;
+      spec.width.step = Math.max(NARROW, Math.min(spec.width.step, Math.floor((live.clientWidth - label) / columns.length)));
     }
     if (spec.title) spec.title.limit = live.clientWidth - 12;
     const place = make("div");
@@ -358,17 +372,16 @@
   });
   const itemRow = ([rank, item, grade], other) => {
     const text = textOf(data.itemTexts, item);
-    const words = text ? `${data.items[item]}: ${text}` : data.items[item];
+    const name = data.items[item];
     const moved = other === undefined ? "" : other === null ? "new" : other === rank ? "=" : other > rank ? `▲${other - rank}` : `▼${rank - other}`;
-    return make("li", { "data-item": item, title: words },
+    return make("li", { "data-item": item, title: text ? `${name}: ${text}` : name },
       make("span", { class: "rank", text: rank || "–", title: rank ? null : "not retrieved" }), chip(grade),
-      make("span", { class: "item", text: words, dir: "auto" }),
+      // A text from right to left is cut at its own end, so it has a line of its own.
+      make("span", { class: "item" }, make("span", { text: name, dir: "auto" }), ...(text ? [make("small", { text, dir: "auto" })] : [])),
       make("span", { class: "move", text: moved }));
   };
   const listOf = (system, place) => (data.lists[system] || {})[place];
-  const lines = (left, right) => {
-    // Rows have one height, so that a line needs no measuring.
-    const height = 30;
+  const lines = (left, right, height) => {
     const space = "http://www.w3.org/2000/svg";
     const svg = document.createElementNS(space, "svg");
     const rows = Math.max(left.length, right.length);
@@ -388,6 +401,15 @@
       svg.append(line);
     });
     return svg;
+  };
+  // Whole texts, for those without a pointer to hold over a line.
+  const wholeTexts = (known) => {
+    const items = [...new Set(known.flatMap((each) => (each || []).flat()).map((row) => row[1]))];
+    const told = items.filter((item) => textOf(data.itemTexts, item));
+    if (!told.length) return [];
+    return [make("details", { class: "whole" }, make("summary", { text: "Texts of these items" }),
+      make("dl", {}, ...told.flatMap((item) => [make("dt", { text: data.items[item], dir: "auto" }),
+        make("dd", { text: textOf(data.itemTexts, item), dir: "auto" })])))];
   };
   const missedOf = (system, place) => {
     const missed = (listOf(system, place) || [[], []])[1];
@@ -432,11 +454,14 @@
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>
             itemRow(row, isMarked(side) ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
-      if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops)));
-      parts.push(make("div", { class: compares ? "pair" : "single" }, ...columns));
+      // Rows have one height, as in the style sheet, so that a line needs no measuring.
+      const whole = wholeTexts(known);
+      const kind = `${compares ? "pair" : "single"}${whole.length ? " texts" : ""}`;
+      if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops, whole.length ? 46 : 30)));
+      parts.push(make("div", { class: kind }, ...columns));
       const missed = systems.map((system) => make("div", {}, ...missedOf(system, place)));
       if (compares) missed.splice(1, 0, make("div"));
-      parts.push(make("div", { class: compares ? "pair" : "single" }, ...missed));
+      parts.push(make("div", { class: kind }, ...missed), ...whole);
     }
     detail.replaceChildren(...parts);
     detail.focus({ preventScroll: true });
@@ -450,6 +475,7 @@
   for (const name of Object.keys(window.vegaEmbed ? data.charts : {})) if (!kinds[name]) embed(name, copied(data.charts[name]));
   drawPair();
   addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details")) each.open = true;
+    // Of many sentences, paper has the numbers in the tables only.
+    for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li").length <= PRINTED;
   });
 })();

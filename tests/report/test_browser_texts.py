@@ -1,0 +1,53 @@
+"""Long texts in a browser: they push nothing aside, and can be read whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.report.pages import judged_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.report.conftest import Browser
+
+ADDRESS = "https://example.org/" + "without/any/space/" * 9
+ARABIC = "اغلِ الماء في قدر كبير ثم أنزل البيض بملعقة واتركه ست دقائق ونصف"
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_numbers_are_seen_beside_long_texts(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "report.html"
+    comparison = judged_by(["old", "new"], ["q1", "q2", "q3"], ["a", "b", "c"])
+    comparison.report(path, texts={"q1": ADDRESS, "a": ARABIC, "b": ADDRESS})
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=900, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+
+    browser.load(path)
+
+    scrolls = (
+        "return (e => e.scrollWidth - e.clientWidth)(document.querySelector('{}'))"
+    )
+    assert browser.run(scrolls.format("#explorer .wide")) <= 0
+    browser.run("document.querySelector('#explorer tbody button').click()")
+    assert browser.run(scrolls.format("html")) <= 0
+    lines = browser.run(
+        "return [...document.querySelectorAll('.pair ol li')].map("
+        "li => li.getBoundingClientRect().height)"
+    )
+    # As the lines between both lists have them.
+    assert lines == [46] * 6
+    directions = browser.run(
+        "return Object.fromEntries([...document.querySelectorAll('.pair ol small')]"
+        ".map(e => [e.textContent, getComputedStyle(e).direction]))"
+    )
+    assert directions == {ARABIC: "rtl", ADDRESS: "ltr"}
+    browser.run("document.querySelector('.whole').open = true")
+    assert browser.texts(".whole dt") == ["a", "b"]
+    assert browser.texts(".whole dd") == [ARABIC, ADDRESS]
