@@ -157,6 +157,11 @@ class Opened:
             return None
         return int(self.size * self.head.count(b"\n") / len(self.head))
 
+    def part_bytes(self, n_lines: int) -> int:
+        """Return about how many bytes so many lines have; no more than a part has."""
+        of_line = len(self.head) / max(1, self.head.count(b"\n"))
+        return max(1, min(limits().part_bytes, int(n_lines * of_line)))
+
     def read(self) -> bytes:
         """Return all bytes, unpacked."""
         if self.path is not None and self._stat is not None:

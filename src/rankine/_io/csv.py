@@ -151,17 +151,21 @@ def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Par
         frame = frame.with_columns(pl.col(several).str.split(" "))
         return frame, Rows(pl.DataFrame(), opened.name, sniffed.line, lines=lines)
 
-    def batches(wanted: Sequence[str], _: Collection[str], __: int) -> Iterator[Loaded]:
+    def batches(
+        wanted: Sequence[str], _: Collection[str], size: int
+    ) -> Iterator[Loaded]:
         # Numbers stay text, so that all batches have the same types.
-        left, rest = replace(sniffed, skip=0), b""
-        blocks = opened.lines(limits().part_bytes)
+        line, rest = sniffed.line, b""
+        blocks = opened.lines(opened.part_bytes(size))
         for block in chain(after(blocks, sniffed.skip), [b""]):
             rest += block
             # With an odd number of quotes, a field goes on in the next block.
             if rest and (rest.count(b'"') % 2 == 0 or not block):
-                yield csv_part(opened, left, rest).load(wanted, ())
-                left = replace(left, line=left.line + rest.count(b"\n"))
-                rest = b""
+                left = replace(sniffed, skip=0, line=line)
+                line += rest.count(b"\n")
+                part, rest = csv_part(opened, left, rest), b""
+                # Without a name, so that they are gone before more is read.
+                yield part.load(wanted, ())
 
     return Part(
         opened.name,

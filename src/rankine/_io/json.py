@@ -105,15 +105,18 @@ def json_part(opened: Opened, *, lines: bool) -> Part:
     def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
         return _whole_part(opened, lines=True).load(wanted, numeric)
 
-    def batches(wanted: Sequence[str], _: Collection[str], __: int) -> Iterator[Loaded]:
+    def batches(
+        wanted: Sequence[str], _: Collection[str], size: int
+    ) -> Iterator[Loaded]:
         line = 1
-        for block in opened.lines(limits().part_bytes):
+        for block in opened.lines(opened.part_bytes(size)):
             frame = alike(block, 0)
             if frame is None:
                 raise opened.changed()
             columns = frame.select(pl.col(name).cast(types[name]) for name in wanted)
             yield columns, Rows(pl.DataFrame(), opened.name, line)
             line += frame.height
+            del block, frame, columns  # before more is read
 
     numeric = holding_numbers(types)
     return Part(opened.name, tuple(types), load, numeric, batches=batches)

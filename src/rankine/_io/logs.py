@@ -122,9 +122,11 @@ def read_log_in_parts(
     empty = True
     for loaded in table.batches(list(column_of.values()), numeric, size):
         log = _log(loaded, table, column_of, columns)
+        del loaded
         if log.frame.height:
             empty = False
             yield log
+        del log  # before more is read
     if empty:
         raise no_rows_in(table.name)
 

@@ -63,6 +63,7 @@ def parquet_part(opened: Opened) -> Part:
             for begin in range(0, max(n_rows, 1), size):
                 frame = rows.slice(begin, size).select(wanted).collect()
                 yield frame, Rows(pl.DataFrame(), opened.name, first=begin)
+                del frame  # before more is read
 
     with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())

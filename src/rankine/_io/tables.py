@@ -114,20 +114,25 @@ class Table:
         self._check(wanted)
         first: Loaded | None = None
         batch: list[Loaded] = []
+        n_rows = 0
         for part in self.parts:
             for frame, origin in _pieces(part, wanted, numeric, size):
-                first = first or (frame[:0], origin)
+                first = first or (frame.clear(), origin)
                 together([first[0], frame], [first[1], origin])
-                if (
-                    batch
-                    and sum(rows.height for rows, _ in batch) + frame.height > size
-                ):
-                    yield batch
-                    batch = []
-                if frame.height:
+                height = frame.height
+                if batch and n_rows + height > size:
+                    yield _handed_over(batch)
+                    n_rows = 0
+                if height:
                     batch.append((frame, origin))
+                    n_rows += height
+                del frame, origin
+                # One more like this would be too many: these do not wait for it.
+                if batch and n_rows + height > size:
+                    yield _handed_over(batch)
+                    n_rows = 0
         if batch:
-            yield batch
+            yield _handed_over(batch)
 
     def _check(self, wanted: Sequence[str]) -> None:
         first = self.parts[0]
@@ -140,6 +145,13 @@ class Table:
                         f"columns{nearest(name, part.names)}"
                     )
                     raise ColumnNotFoundError(msg)
+
+
+def _handed_over(batch: list[Loaded]) -> list[Loaded]:
+    """Empty a list, so that only who gets its rows holds them."""
+    rows = batch.copy()
+    batch.clear()
+    return rows
 
 
 def _pieces(
