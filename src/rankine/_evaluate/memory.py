@@ -26,7 +26,7 @@ _HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
 """Bytes that a byte of a file takes in memory: of text, of packed text, of Parquet."""
 _SMALL = 1 << 26
 """Bytes of a file that fits into any memory."""
-_ROOM = 1 << 26
+ROOM = 1 << 26
 """Bytes that reading in parts takes at least."""
 
 
@@ -104,12 +104,12 @@ def _within(limit: int | None) -> int:
     used = in_use()
     if limit is None:
         left = _half()
-        return used + max(_ROOM, _ROOM << 4 if left is None else left)
-    if limit < used + _ROOM:
+        return used + max(ROOM, ROOM << 4 if left is None else left)
+    if limit < used + ROOM:
         msg = (
             f"memory_limit is {in_words(limit)}, but {in_words(used)} are in use even "
             "before anything is read in parts; allow at least "
-            f"{in_words(used + _ROOM)}"
+            f"{in_words(used + ROOM)}"
         )
         raise ParameterError(msg)
     return limit

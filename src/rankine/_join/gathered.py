@@ -81,20 +81,35 @@ def by_query(run: Stream, use: Callable[[Iterator[Rows]], T]) -> T:
         raise
 
 
-def share_of(memory: int | None) -> int:
-    """Return how many bytes of rows may be held at once."""
+def share_of(memory: int | None, used: int | None = None) -> int:
+    """Return how many bytes of rows may be held at once.
+
+    Args:
+        memory: how many bytes may be taken; None for any number.
+        used: how many of them are taken; those that the process uses if not given.
+    """
     most = limits().held_bytes
-    return (
-        most if memory is None else min(most, max(_LEAST, memory - in_use()) // _SHARE)
-    )
+    if memory is None:
+        return most
+    left = memory - (in_use() if used is None else used)
+    return min(most, max(_LEAST, left) // _SHARE)
 
 
 _CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"
 
 
-def refuse_more(what: str, memory: int | None, hint: str = _CUTOFFS) -> None:
-    """Refuse to hold more, where the memory that may be taken is in use."""
-    if memory is not None and in_use() > memory:
+def refuse_more(
+    what: str, memory: int | None, hint: str = _CUTOFFS, used: int | None = None
+) -> None:
+    """Refuse to hold more, where the memory that may be taken is in use.
+
+    Args:
+        what: what takes it.
+        memory: how many bytes may be taken; None for any number.
+        hint: what else can be done than to allow more.
+        used: how many bytes are needed; those that the process uses if not given.
+    """
+    if memory is not None and (in_use() if used is None else used) > memory:
         msg = (
             f"{what} would take more than the {in_words(memory)} that memory_limit= or "
             f"--memory allows; allow more{hint}"

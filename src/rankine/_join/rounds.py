@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._io.logs import Log
 
+_MATCH, _DISTINCT = 128, 64
+"""Bytes that a round that matches takes until an estimate is made of it, and that an
+item takes, besides four times its letters, until the items of two parts are one."""
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
 
@@ -142,7 +145,9 @@ class Tally:
         self.context = _context(logged, recommended)
         self.columns = logged.columns, recommended.columns
         self._pair = [*self.context, "item"]
-        self._first, self._recommended, self._over = logged, recommended, over
+        # Its columns and their types, not its rows, which would stay in memory.
+        self._first = replace(logged, frame=logged.frame.clear())
+        self._recommended, self._over = recommended, over
         self._plain = _offered(recommended, self.context, k)
         self.offered, _ = _same_types(logged, recommended, self._plain, self._pair)
         n = self.offered.height
@@ -155,6 +160,7 @@ class Tally:
         self._n_rounds: Ints = np.zeros(n, dtype=np.int64)
         self._n_matched: Ints = np.zeros(n, dtype=np.int64)
         self._matches: list[tuple[Floats, Floats, Ints]] = []
+        self._n_held = 0
         self._items: pl.Series | None = None
         self._spread: tuple[float, float] | None = None
         self._outside = 0
@@ -182,6 +188,7 @@ class Tally:
                 place,
             )
         )
+        self._n_held += len(row)
         of_offered = listed.context.offered
         self._n_rounds += agreed.rounds[of_offered]
         here = np.bincount(agreed.context, minlength=listed.context.n)
@@ -214,6 +221,18 @@ class Tally:
             self._spread = ends
         else:
             self._spread = min(self._spread[0], ends[0]), max(self._spread[1], ends[1])
+
+    @property
+    def held(self) -> dict[str, int]:
+        """How many bytes are needed for what more rounds add to, by what it is."""
+        items = self._items
+        of_items = 0
+        if items is not None:
+            of_items = _DISTINCT * len(items) + 4 * int(items.estimated_size())
+        return {
+            "the rounds that match": _MATCH * self._n_held,
+            "the different items of the log": of_items,
+        }
 
     @property
     def weight(self) -> Floats:

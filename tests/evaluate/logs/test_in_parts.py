@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine._evaluate import memory
-from rankine._join import gathered
+from rankine._evaluate.logs import question
+from rankine._join import gathered, rounds
 from rankine.errors import DataError, FormatError, ParameterError, RankineError
 from tests.evaluate.streams import small
 
@@ -210,11 +212,58 @@ def test_what_is_refused() -> None:
         rk.Accumulator(rk.ctr, engine="stream")
 
 
-def test_what_cannot_be_held(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("place", "name", "size", "what"),
+    [
+        (
+            question,
+            "_OFFERED",
+            1 << 30,
+            "recommended, which is held, and a part of the",
+        ),
+        (rounds, "_MATCH", 2 << 30, "the rounds that match would take more than the 4"),
+        (rounds, "_DISTINCT", 5 << 30, "the different items of the log would take "),
+    ],
+)
+def test_what_cannot_be_held(
+    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, size: int, what: str
+) -> None:
+    log = framed([("u0", "a", 1, 0.5)] * 3).drop("propensity")
+    monkeypatch.setattr(place, name, size)
+
+    with pytest.raises(ParameterError, match=f"^{what}"):
+        rk.ctr(log, OFFERED, engine="stream", memory_limit="4GB")
+
+
+def test_matches_are_not_blamed_for_what_else_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     log = framed([("u0", "a", 1, 0.5)] * 3)
     monkeypatch.setattr(gathered, "in_use", lambda: 5 << 30)
 
-    with pytest.raises(
-        ParameterError, match=r"^the rounds that match would take more than the 4.0 GB"
-    ):
-        rk.ctr(log, OFFERED, engine="stream", memory_limit="4GB")
+    parts = rk.ctr(log, OFFERED, engine="stream", memory_limit="4GB")
+    assert parts == rk.ctr(log, OFFERED)
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet"])
+def test_parts_are_as_small_as_the_limit_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    log = framed([("u0", "a", 1, 0.5)] * 1000)
+    path = tmp_path / f"log.{form}"
+    getattr(log, f"write_{form}")(path)
+    heights: list[int] = []
+    add = rounds.Tally.add
+
+    def noted(tally: rounds.Tally, part: Any) -> None:
+        heights.append(part.frame.height)
+        add(tally, part)
+
+    monkeypatch.setattr(rounds.Tally, "add", noted)
+    monkeypatch.setattr(question, "_ROW", 64)
+    # NDJSON is read in parts if it has two of them.
+    with limited(held_bytes=100 * 64, part_bytes=1 << 14):
+        rk.ctr(path, OFFERED, engine="stream")
+
+    assert sum(heights) == 1000
+    assert max(heights) <= 110

@@ -15,9 +15,10 @@ from rankine._base.checks import (
     check_k,
     check_number,
 )
+from rankine._base.memory import in_use
 from rankine._base.text import count
 from rankine._conventions.presets import LOGS
-from rankine._evaluate.memory import at_once, check_engine, limit_of
+from rankine._evaluate.memory import ROOM, at_once, check_engine, limit_of
 from rankine._io import open_table
 from rankine._io.batches import is_batches, tables_of
 from rankine._io.columns import TableRole
@@ -178,23 +179,27 @@ class Question:
         tally: Tally | None = None
         offered: Log | None = None
         first: Log | None = None
-        n_rows, size = 0, max(1, share_of(memory) // _ROW)
+        n_rows = size = used = 0
         for table in batches:
             tables = self._opened(table, recommended)
             if offered is None:
                 offered = self._offered(tables)
                 said += _at_once(tables.logged[0])
+                used = _used_with(offered, memory)
+                size = max(1, share_of(memory, used) // _ROW)
             for log in read_log_in_parts(*tables.logged, size):
                 first = first or replace(log, frame=log.frame.clear())
-                origins = [Rows(part.frame, part.name) for part in (first, log)]
-                together([first.frame, log.frame.clear()], origins)
+                _refuse_other_types(first, log)
                 self._check_rounds(log, offered, whole=False)
                 if tally is None:
                     tally = Tally(log, offered, self.k, over=str(self.n))
                 tally.add(log)
                 n_rows += log.frame.height
                 report(tables.logged[0].name, n_rows, None)
-                refuse_more("the rounds that match", memory, "")
+                held = tally.held
+                most = max(held, key=lambda what: held[what])
+                refuse_more(most, memory, "", used + sum(held.values()))
+                del log  # before more is read
         if tally is None:
             raise no_rows_in(name)
         rounds = tally.rounds
@@ -259,6 +264,25 @@ class _Tables(NamedTuple):
 
 _ROW = 64
 """About how many bytes a logged round takes."""
+_OFFERED = 110
+"""Bytes that are needed to look for a recommended row, besides the row itself."""
+
+
+def _used_with(offered: Log, memory: int | None) -> int:
+    """Return the bytes that are in use when recommendations can be looked for.
+
+    Those that leave no room for the log are refused.
+    """
+    used = in_use() + _OFFERED * offered.frame.height
+    what = f"{offered.name}, which is held, and a part of the log"
+    refuse_more(what, memory, "", used + ROOM // 2)
+    return used
+
+
+def _refuse_other_types(first: Log, log: Log) -> None:
+    """Refuse a part of a log whose columns have other types than the first part."""
+    origins = [Rows(part.frame, part.name) for part in (first, log)]
+    together([first.frame, log.frame.clear()], origins)
 
 
 def _at_once(table: Table) -> tuple[str, ...]:
