@@ -195,6 +195,20 @@ def test_a_query_that_cannot_be_held() -> None:
         rk.evaluate({0: {0: 1}}, run.lazy(), "AP", engine="stream", memory_limit=most)
 
 
+def test_many_small_queries_can_be_held() -> None:
+    """As many rows, where each query has few of them."""
+    n_rows, n_queries = 3_000_000, 50_000
+    number = pl.int_range(n_rows, eager=True)
+    run = pl.DataFrame({"query": number % n_queries, "item": number, "score": -number})
+    most = of_process.in_use() + (64 << 20)
+
+    ev = rk.evaluate(
+        {0: {n_queries: 1}}, run.lazy(), "RR", engine="stream", memory_limit=most
+    )
+
+    assert ev["RR"] == 1 / 2
+
+
 def test_items_at_a_rank_can_be_held(run: Path) -> None:
     ev = rk.evaluate(
         QRELS, run, "Coverage@2", catalog=1 << 20, engine="stream", memory_limit="4GB"

@@ -163,6 +163,8 @@ class _Gathered:
     def __init__(self, run: Stream) -> None:
         self.name = run.name
         self._memory = run.memory
+        # Before rows come: later, memory is also used by what was freed and is kept.
+        self._room = None if run.memory is None else run.memory - in_use()
         self._share = share_of(run.memory)
         self._numbering = Numbering()
         self._held: list[pl.DataFrame] = []
@@ -298,7 +300,9 @@ class _Gathered:
 
     def _refuse_large(self, size: int) -> None:
         """Refuse a bucket that cannot be held, as one query may have too many rows."""
-        if self._memory is not None and _COPIES * size > self._memory - in_use():
+        if self._memory is None or self._room is None:
+            return
+        if _COPIES * size > max(self._room, _LEAST):
             msg = (
                 f"{self.name}: the rows of one query, or of a few that are read "
                 f"together, would take more than the {in_words(self._memory)} that "
