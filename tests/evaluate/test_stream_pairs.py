@@ -60,7 +60,7 @@ def compared(first: Any, second: Any, engine: str) -> Any:
 
 
 @settings(max_examples=30)
-@given(first=runs(), second=runs(), form=forms, sizes=sizes)
+@given(first=runs(repeats=False), second=runs(repeats=False), form=forms, sizes=sizes)
 def test_compare(
     folder: Path, first: list[Row], second: list[Row], form: str, sizes: Any
 ) -> None:
@@ -80,7 +80,7 @@ def test_compare(
 
 
 @settings(max_examples=30)
-@given(rows=runs(), form=forms, sizes=sizes)
+@given(rows=runs(repeats=False), form=forms, sizes=sizes)
 def test_gate(folder: Path, rows: list[Row], form: str, sizes: Any) -> None:
     old = folder / "old"
     old.mkdir(exist_ok=True)
