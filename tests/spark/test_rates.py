@@ -216,4 +216,6 @@ def test_ints_of_several_widths_are_of_one_type(spark: Any) -> None:
     )
     recommended = spark.createDataFrame([[1, 7], [2, 8]], "user_id bigint, item_id int")
 
-    assert rankine.spark.ctr(logged, recommended, partitions=4).matched == 2
+    estimate: Any = rankine.spark.ctr(logged, recommended, partitions=4)
+
+    assert estimate.matched == 2
