@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 
 from rankine._base.checks import check_count
-from rankine._engines.frames import blank_of, functions, is_spark, quoted
-from rankine._engines.jobs import refuse_stopped, run_job, with_polars
+from rankine._engines.frames import blank_of, check_frame, functions, quoted
+from rankine._engines.jobs import run_job, with_polars
 from rankine._io.columns import known_columns, told_column
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
@@ -18,7 +18,6 @@ from rankine.errors import (
     ColumnNotFoundError,
     DataError,
     FormatError,
-    ParameterError,
     RankineError,
 )
 
@@ -76,13 +75,7 @@ def accumulate(
     total = Accumulator(metrics, **options)
     if partitions is not None:
         check_count("partitions", partitions, least=1)
-    if not is_spark(events):
-        msg = (
-            f"{_NAME} must be a Spark DataFrame, got {type(events).__name__}; "
-            "rankine.online.summarize takes data in memory"
-        )
-        raise ParameterError(msg)
-    refuse_stopped(events.sparkSession, f"the Spark session of {_NAME}")
+    check_frame(events, _NAME, "rankine.online.summarize")
     rows = _by_user(events, _user(events, metrics, options), partitions)
     pickled = pickle.dumps((metrics, options))
     function = with_polars("events are added up", __name__, "added_up", pickled)

@@ -55,6 +55,23 @@ def is_spark(frame: Any) -> bool:
     )
 
 
+def check_frame(frame: Any, name: str, instead: str) -> None:
+    """Refuse what is not a frame of Spark, and one whose session was stopped.
+
+    Args:
+        frame: what was given.
+        name: what it was given as.
+        instead: the function that takes data in memory.
+    """
+    if not is_spark(frame):
+        msg = (
+            f"{name} must be a Spark DataFrame, got {type(frame).__name__}; {instead} "
+            "takes data in memory"
+        )
+        raise ParameterError(msg)
+    refuse_stopped(frame.sparkSession, f"the Spark session of {name}")
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Judgements or a run, as Spark has them.
@@ -79,13 +96,7 @@ class Table:
     def of(frame: Any, side: int, how: Reading, sequence: str | None) -> Table:
         """Find the columns of a frame, and check their types."""
         role = ROLES[side]
-        if not is_spark(frame):
-            msg = (
-                f"{role} must be a Spark DataFrame, got {type(frame).__name__}; "
-                "rankine.evaluate takes data in memory"
-            )
-            raise ParameterError(msg)
-        refuse_stopped(frame.sparkSession, f"the Spark session of {role}")
+        check_frame(frame, role, "rankine.evaluate")
         types = dict(frame.dtypes)
         if len(types) < len(frame.columns):
             twice = next(x for x in frame.columns if frame.columns.count(x) > 1)

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._base.text import count
-from rankine._engines.frames import blank_of, functions, is_spark, quoted
-from rankine._engines.jobs import refuse_stopped, run_action, run_job, with_polars
+from rankine._engines.frames import blank_of, check_frame, functions, quoted
+from rankine._engines.jobs import run_action, run_job, with_polars
 from rankine._engines.work import MOST
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
@@ -80,13 +80,7 @@ def ctr(
         check_count("partitions", partitions, least=1)
     asked = Question(estimator, **options)
     for frame, name in zip((logged, recommended), _TABLES, strict=True):
-        if not is_spark(frame):
-            msg = (
-                f"{name} must be a Spark DataFrame, got {type(frame).__name__}; "
-                "rankine.ctr takes data in memory"
-            )
-            raise ParameterError(msg)
-        refuse_stopped(frame.sparkSession, f"the Spark session of {name}")
+        check_frame(frame, name, "rankine.ctr")
     blank = asked.tally(_blank(logged), _blank(recommended))
     _check_asked(asked, blank)
     _check_types((logged, recommended), blank)
