@@ -110,3 +110,55 @@ def test_in_order_a_late_retry_is_dropped_whoever_comes_first() -> None:
 
     assert found.table.select("value", "n").row(0) == (1 / 4, 4)
     assert found.excluded == {"duplicate events": 1}
+
+
+def _day(*hours: int) -> pl.DataFrame:
+    """Return a part: an event at each of these hours, counted from the first day."""
+    return log("\n".join(f"u A {60 * hour} pageview" for hour in hours))
+
+
+DAYS = [_day(*range(24 * day, 24 * day + 20, 4)) for day in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "window"),
+    [
+        (DAYS, None),
+        (DAYS[::-1], None),
+        ([DAYS[1], DAYS[2], DAYS[0]], None),
+        ([DAYS[0], DAYS[1], _day(24 + 22)], None),
+        (DAYS, 7),
+    ],
+)
+def test_a_large_log_may_come_in_the_order_of_time_or_days_before_it(
+    parts: list[pl.DataFrame], window: int | None
+) -> None:
+    whole = rk.online.summarize(pl.concat(parts), ["bounce_rate"], window=window)
+    total = rk.online.Accumulator(["bounce_rate"], by="variant", window=window)
+    with limited(held_events=2):
+        for part in parts:
+            total.update(part)
+
+        assert total.result().table.equals(whole.table, null_equal=True)
+
+
+@pytest.mark.parametrize(
+    ("parts", "window"),
+    [
+        ([DAYS[0], DAYS[2], DAYS[1]], None),
+        ([DAYS[0], DAYS[1], _day(24 + 6)], None),
+        ([DAYS[1], DAYS[0]], 7),
+    ],
+    ids=["a day between two", "a late hour", "an earlier day with a window"],
+)
+def test_an_event_of_a_large_log_within_what_is_summed_up_is_refused(
+    parts: list[pl.DataFrame], window: int | None
+) -> None:
+    *before, last = parts
+    total = rk.online.Accumulator(["bounce_rate"], by="variant", window=window)
+    with limited(held_events=2):
+        for part in before:
+            total.update(part)
+
+        with pytest.raises(DisorderError, match="user 'u'"):
+            total.update(last)

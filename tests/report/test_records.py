@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ import pytest
 
 import rankine as rk
 from rankine import stats
-from rankine._report.records import frame_html
+from rankine._report.records import frame_html, record_html
 from tests.report.pages import HOSTILE, Parsed
 
 if TYPE_CHECKING:
@@ -300,3 +300,32 @@ def test_only_the_first_rows_of_a_frame_are_there() -> None:
     (rows,) = Parsed(text).tables.values()
     assert [row[0] for row in rows[1:]] == [str(n) for n in range(20)]
     assert "5 more rows" in text
+
+
+class Nested(NamedTuple):
+    x: Any
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ({"a": [1, 2]}, "a: 1, 2"),
+        ({"a": {"b": 1, "c": None}, "d": True}, "a: b: 1, c: -|d: yes"),
+        ([[1, 2], [3]], "1, 2|3"),
+        ({"a": [(1, 2), (3, 4)]}, "a: 1, 2; 3, 4"),
+        (Nested([0.5, 1.0]), "x 0.5000, 1.0000"),
+    ],
+    ids=str,
+)
+def test_values_within_values_are_on_one_line(value: Any, wanted: str) -> None:
+    text = record_html(Nested(value)).replace("<br>", "|")
+
+    assert next(iter(Parsed(text).tables.values()))[1:] == [["x", wanted]]
+
+
+def test_false_alarms_say_how_many_are_expected() -> None:
+    found = rk.online.calibrate(
+        USERS, {"spent": "spent"}, 50, unit="id", confidence=0.9
+    )
+
+    assert "False alarms; 10.0% are expected" in found._repr_html_()

@@ -82,7 +82,7 @@ def _cell(name: str, value: Any) -> object:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S %Z}".rstrip()
     if isinstance(value, Mapping):
-        return _lines(f"{key}: {_cell(name, entry)}" for key, entry in value.items())
+        return _lines(f"{key}: {_line(name, entry)}" for key, entry in value.items())
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return _entries(name, value)
     return str(value)
@@ -98,8 +98,17 @@ def _entries(name: str, values: Sequence[Any]) -> object:
     """Return a record in a line, or a line per entry."""
     if hasattr(values, "_fields"):
         held = _held(values).items()
-        return ", ".join(f"{key} {_cell(key, entry)}" for key, entry in held)
-    return _lines(str(_cell(name, entry)) for entry in values)
+        return ", ".join(f"{key} {_line(key, entry)}" for key, entry in held)
+    return _lines(_line(name, entry) for entry in values)
+
+
+def _line(name: str, value: Any) -> str:
+    """Return a value within another as one line."""
+    cell = _cell(name, value)
+    if not isinstance(cell, list):
+        return str(cell)
+    # Entries that have commas of their own are told apart by semicolons.
+    return ("; " if any(", " in entry for entry in cell) else ", ").join(cell)
 
 
 def _lines(entries: Iterable[str]) -> list[str]:
@@ -208,7 +217,7 @@ def _calibration(calibration: Calibration) -> str:
         )
         for row in calibration.table.iter_rows(named=True)
     ]
-    caption = f"False alarms, of which {calibration.alpha:.1%} are right"
+    caption = f"False alarms; {calibration.alpha:.1%} are expected"
     head = ("metric", "false alarms", "low", "high", "A/A tests")
     below = [line.removeprefix("- ") for line in str(calibration).splitlines()]
     return html_table(head, rows, "lrrrr", caption=caption, below=below)
