@@ -192,7 +192,15 @@ def test_metrics_of_clicks_by_hand() -> None:
     # a: 1 of 1, b: 1 of 2; influences (1 - 2/3) / 1.5 and (1 - 4/3) / 1.5.
     error = math.sqrt(2 * (1 / 3 / 1.5) ** 2 / 1 / 2)
     far = 12.706204736432095
-    assert found.interval.high == pytest.approx(2 / 3 + far * error)
+    # As a mean of reciprocal ranks is within 0 and 1, so is its interval.
+    assert 2 / 3 - far * error < 0
+    assert 2 / 3 + far * error > 1
+    assert (found.interval.low, found.interval.high) == (0, 1)
+    few = rk.online.click_metrics(log, confidence=0.1)
+    assert few.interval.high == pytest.approx(
+        2 / 3 + math.tan(math.pi * 0.05) * error
+    )  # t of 1 degree
+    assert (found.confidence, few.confidence, found.users) == (0.95, 0.1, 2)
 
 
 def test_a_click_rate_has_an_interval_over_users_by_hand() -> None:
@@ -261,8 +269,11 @@ def test_rows_without_a_variant_count_for_all_only() -> None:
     assert found.by_position["impressions"].to_list() == [3]
     assert found.by_variant is not None
     assert found.by_variant.row(0)[:4] == ("new", 1, 1, 1)
-    assert "2 rows without a variant: in the click rates of all rows only" in (
-        found.notes
+    assert found.notes == (
+        "2 rows have no variant: they count only in the click rates of all rows",
+    )
+    assert rk.online.click_metrics(log.head(2)).notes == (
+        "1 row has no variant: it counts only in the click rates of all rows",
     )
 
 
@@ -284,4 +295,61 @@ def test_a_variant_does_not_part_a_click_from_its_impression() -> None:
 def test_without_users_impressions_are_taken_for_them() -> None:
     log = LOG.with_columns(impression_id=pl.Series([1, 1, 2, 2, 3, 3]))
 
-    assert "too narrow if they repeat" in rk.online.click_metrics(log).notes[0]
+    found = rk.online.click_metrics(log)
+
+    assert found.users is None
+    assert found.notes == (
+        "the log has no users: intervals are too narrow if the same users come back",
+    )
+
+
+def test_one_user_gives_no_interval() -> None:
+    log = LOG.with_columns(impression_id=pl.Series([1, 1, 2, 2, 3, 3]), user_id=1)
+
+    assert all(map(math.isnan, rk.online.click_metrics(log).interval))
+
+
+VARIANTS = {
+    "lists": pl.Series([[1], [2]]),
+    "objects": pl.Series([1, "a"], dtype=pl.Object),
+    "parts": pl.Series([0.5, 1.0]),
+}
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_a_column_that_cannot_hold_variants_is_left_out(kind: str) -> None:
+    plain = pl.DataFrame(
+        {"impression_id": [1, 2], "user_id": [1, 2], "position": 1, "click": [1, 0]}
+    )
+    log = plain.with_columns(VARIANTS[kind].alias("bucket"))
+
+    found = rk.online.click_metrics(log)
+
+    assert found.by_variant is None
+    assert found.by_position.equals(rk.online.click_metrics(plain).by_position)
+    (note,) = found.notes
+    assert note.startswith("no variants: log")
+    with pytest.raises(DataError, match=r"log.* (ids are|mixes)"):
+        rk.online.click_metrics(log, columns={"variant": "bucket"})
+
+
+@pytest.mark.parametrize(
+    "variants", [[1.0, 2.0], [True, False], ["a", "b"], [10, 9]], ids=str
+)
+def test_variants_have_the_names_of_a_summary(variants: list[Any]) -> None:
+    log = pl.DataFrame(
+        {
+            "event": ["impression", "impression"],
+            "impression_id": [1, 2],
+            "item_id": ["x", "x"],
+            "user_id": [1, 2],
+            "position": [1, 1],
+            "variant": variants,
+        }
+    )
+
+    rates = rk.online.click_metrics(log).by_variant
+
+    assert rates is not None
+    summary = rk.online.summarize(log, ["ctr"], by="variant")
+    assert {*rates["variant"]} == {*summary.table["variant"]}

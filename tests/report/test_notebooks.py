@@ -222,3 +222,29 @@ def test_smaller_results_are_tables_in_a_notebook(name: str) -> None:
             assert not cell or seen == cell
     assert "b" not in {tag for tag, _ in document.elements}
     assert "\x1b" not in text
+
+
+def test_clicks_in_a_notebook_say_how_many_positions_are_not_shown() -> None:
+    log = pl.DataFrame(
+        {"impression_id": 1, "position": range(1, 151), "click": 0, "user_id": 1}
+    )
+
+    text = rk.online.click_metrics(log, confidence=0.9)._repr_html_()
+
+    (rows,) = Parsed(text).tables.values()
+    assert rows[0][-1] == "90 % interval"
+    assert [row[0] for row in rows[1:]] == [str(n) for n in range(1, 101)]
+    assert "50 more rows" in text
+
+
+def test_clicks_of_a_single_variant_are_those_of_all_rows() -> None:
+    log = CLICKS.with_columns(variant=pl.Series(["a", "a", None, None]))
+    clicks = rk.online.click_metrics(log)
+    assert clicks.by_variant is not None
+
+    (rows,) = Parsed(clicks._repr_html_()).tables.values()
+
+    assert [row[:4] for row in rows] == [
+        ["position", "impressions", "clicks", "click rate"],
+        ["1", "2", "1", "0.5000"], ["2", "2", "1", "0.5000"],
+    ]  # fmt: skip

@@ -322,7 +322,7 @@ def test_clicks_by_position_are_told_of_each_variant() -> None:
         }
     )
     clicks = rk.online.click_metrics(shown, confidence=0.9)
-    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], confidence=0.9)
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], confidence=0.99)
 
     text = page_of(test, None, None, (), clicks).text()
 
@@ -343,7 +343,16 @@ def test_clicks_by_position_are_told_of_each_variant() -> None:
         (row["variant"], row["low"], row["high"]) for row in rows
     ]
     assert [layer["mark"]["type"] for layer in chart["layer"]] == ["area", "line"]
-    assert "with 90 % intervals over users" in text
+    says = "Clicks per impression at each position, for {}, with {} % intervals over {}"
+    assert says.format("each variant", 90, "users") in text
+    summary = rk.online.summarize(log(), "ctr", confidence=0.99)
+    for columns, units in (
+        (["variant"], "users"),
+        (["variant", "user_id"], "impressions"),
+    ):
+        clicks = rk.online.click_metrics(shown.drop(columns))
+        text = page_of(summary, None, None, (), clicks).text()
+        assert says.format(f"all {units}", 95, units) in text
 
 
 @pytest.mark.parametrize("kind", ["summary", "days", "test"])

@@ -207,7 +207,7 @@ def _typed(
     texts: dict[str, pl.Series] = {}
     for part in ("user", "session", "variant", "segment"):
         if part in column_of:
-            columns[part] = _labels(raw[column_of[part]], part, origin)
+            columns[part] = labels(raw[column_of[part]], part, origin)
     for part in [part for part in ("variant", "segment") if part in columns]:
         texts[part], group = coded(columns[part])
         columns[part] = pl.Series(group)
@@ -269,7 +269,7 @@ def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
     return moments.name
 
 
-def _labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
+def labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
     """Return ids, null where they are missing; names of groups are texts."""
     if part in {"variant", "segment"} and column.dtype in (pl.Boolean, pl.Date):
         column = column.cast(pl.String)

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
-from rankine._base.text import count
 from rankine._online.clicks import above_one, by_position
 from rankine._online.moments import Moments
 from rankine._online.shown import read_shown
@@ -32,6 +32,8 @@ class ClickMetrics:
         interval: its interval; like all intervals here, it is clustered by user if the
             log has users.
         n: how many impressions.
+        confidence: of all intervals.
+        users: how many users; None if the log has none.
         notes: what was assumed.
     """
 
@@ -39,6 +41,8 @@ class ClickMetrics:
     mrr: float
     interval: Interval
     n: int
+    confidence: float
+    users: int | None
     notes: tuple[str, ...] = ()
     by_variant: pl.DataFrame | None = None
 
@@ -88,9 +92,12 @@ def click_metrics(
     notes: list[str] = []
     frame, _ = read_shown(log, needs, columns, ("user", "variant"), notes)
     notes += above_one(by_position(frame))
-    if "user" not in frame.columns:
+    has_users = "user" in frame.columns
+    if not has_users:
         frame = frame.with_columns(pl.col("impression").alias("user"))
-        notes.append("no users are known: intervals are too narrow if they repeat")
+        notes.append(
+            "the log has no users: intervals are too narrow if the same users come back"
+        )
     first = pl.when(pl.col("click") > 0).then(1 / pl.col("position")).otherwise(0.0)
     each = frame.group_by("user", "impression").agg(first.max().alias("rr"))
     users = each.group_by("user").agg(
@@ -102,11 +109,12 @@ def click_metrics(
     ratio, weights = moments.ratio()
     error = math.sqrt(moments.variance(weights) / users.height)
     far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
-    bounds = Interval(float(ratio) - far * error, float(ratio) + far * error)
+    reach = far * error
+    bounds = Interval(*np.clip([ratio - reach, ratio + reach], 0, 1).tolist())
     by_variant = _by_variant(frame, confidence, notes)
     return ClickMetrics(
-        _with_bounds(frame, confidence), float(ratio), bounds, each.height,
-        tuple(notes), by_variant,
+        _with_bounds(frame, confidence), float(ratio), bounds, each.height, confidence,
+        users.height if has_users else None, tuple(notes), by_variant,
     )  # fmt: skip
 
 
@@ -117,9 +125,14 @@ def _by_variant(
     if "variant" not in frame.columns:
         return None
     known = frame.drop_nulls("variant")
-    if known.height < frame.height:
-        n = count(frame.height - known.height, "row")
-        notes.append(f"{n} without a variant: in the click rates of all rows only")
+    without = frame.height - known.height
+    if without:
+        which = "row has" if without == 1 else "rows have"
+        counts = "it counts" if without == 1 else "they count"
+        notes.append(
+            f"{without:,} {which} no variant: {counts} only in the click rates of all "
+            "rows"
+        )
     curves = [
         _with_bounds(rows, confidence).select(
             pl.lit(name, pl.String).alias("variant"), pl.all()

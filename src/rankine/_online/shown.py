@@ -15,6 +15,7 @@ from rankine._io import open_table
 from rankine._io.columns import check_parts, known_columns, told_column
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.events import labels
 from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
 from rankine._online.words import as_words, known_words
@@ -57,7 +58,7 @@ def read_shown(
         columns: which column is what, where names are not known.
         optional: parts that are read if they are there.
         notes: takes what is said of a log of events, in which impressions and clicks
-            are rows of their own.
+            are rows of their own, and of a column that cannot hold variants.
 
     Returns:
         The rows, and what to call the log.
@@ -83,7 +84,15 @@ def read_shown(
         column = frame[name]
         if part == "variant":
             # Users who are in no variant, as before a test, have none.
-            column = ids(column.cast(pl.String), part, origin, lenient=True)[0]
+            try:
+                column = labels(column, part, origin)
+            except DataError as error:
+                if given.get(part) is not None:
+                    raise
+                # Only its name says that it holds variants, and it does not.
+                if notes is not None:
+                    notes.append(f"no variants: {error}")
+                continue
         elif part not in _NUMBERS:
             column = ids(column, part, origin, hint="")[0]
         else:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rankine._base.text import count
 from rankine._report.tables import between, html_table, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import polars as pl
 
     from rankine._evaluate.moved import Moved
     from rankine._evaluate.similarity import SimilarityMatrix
@@ -69,9 +72,17 @@ def rate_html(rate: Rate) -> str:
     return html_table(head, [row], "lrrr", below=rate.notes)
 
 
+def shown_rates(clicks: ClickMetrics) -> pl.DataFrame:
+    """Return the click rates of each variant if there are several, or else of all."""
+    rates = clicks.by_variant
+    if rates is None or rates["variant"].n_unique() == 1:
+        return clicks.by_position
+    return rates
+
+
 def clicks_html(clicks: ClickMetrics) -> str:
     """Return a row per position and variant, and the mean reciprocal rank below."""
-    rates = clicks.by_position if clicks.by_variant is None else clicks.by_variant
+    rates = shown_rates(clicks)
     split = "variant" in rates.columns
     rows = [
         (
@@ -86,9 +97,14 @@ def clicks_html(clicks: ClickMetrics) -> str:
     ]
     bounds = between(*clicks.interval)
     mean = f"mean reciprocal rank of the first click: {number(clicks.mrr)}"
-    below = [f"{mean} ({bounds})" if bounds else mean, *clicks.notes]
+    more = rates.height - _ROWS
+    below = [
+        *([count(more, "more row")] if more > 0 else []),
+        f"{mean} ({bounds})" if bounds else mean,
+        *clicks.notes,
+    ]
     head = (
         *(["variant"] * split), "position", "impressions", "clicks", "click rate",
-        "interval",
+        f"{100 * clicks.confidence:g} % interval",
     )  # fmt: skip
     return html_table(head, rows, "l" * split + "rrrrr", below=below)

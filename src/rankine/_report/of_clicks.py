@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rankine._report import specs
 from rankine._report.charts import drawn_number
 from rankine._report.markup import Cell, measured, table, tag
+from rankine._report.notebook import shown_rates
 from rankine._report.page import remarks
 from rankine._report.tables import between, number, shown
 
@@ -20,23 +21,18 @@ _ROWS = 1000
 _ALL = "all"
 
 
-def add_clicks(
-    page: Page, clicks: ClickMetrics | None, confidence: float, names: Sequence[str]
-) -> None:
+def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) -> None:
     """Add the click rate of each position, by variant where there are several.
 
     Args:
         page: what it is added to.
         clicks: the rates, if they are known.
-        confidence: of their intervals.
         names: all variants that the page has, in the order of their colours.
     """
     if clicks is None:
         return
-    rates = clicks.by_variant
-    split = rates is not None and rates["variant"].n_unique() > 1
-    if rates is None or not split:
-        rates = clicks.by_position
+    rates = shown_rates(clicks)
+    split = "variant" in rates.columns
     rows = list(rates.sort("position", maintain_order=True).iter_rows(named=True))
     points = [
         {
@@ -49,10 +45,11 @@ def add_clicks(
     ]  # fmt: skip
     drawn = list(dict.fromkeys(point["system"] for point in points))
     order = [*names] if {*drawn} <= {*names} else drawn
-    whose = "of each variant" if split else "of all users"
+    units = "impressions" if clicks.users is None else "users"
+    whose = "each variant" if split else f"all {units}"
     says = (
-        f"Clicks per impression at each position, {whose}, with "
-        f"{100 * confidence:g} % intervals over users."
+        f"Clicks per impression at each position, for {whose}, with "
+        f"{100 * clicks.confidence:g} % intervals over {units}."
     )
     few = len(order) <= specs.MOST_CURVES
     spec = specs.by_rank(points, "click rate", order) if few else None

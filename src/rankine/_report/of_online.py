@@ -71,7 +71,7 @@ def _page_of_summary(
     page = Page(title or "What users did", f"{summary.events:,} events · {sure}")
     page.add("charts", "Metrics", tag("div", *_drawn(page, summary), class_="grid"))
     page.add("numbers", "Numbers", *_numbers(summary))
-    add_clicks(page, clicks, summary.confidence, ())
+    add_clicks(page, clicks, ())
     says = [f"{name} = {text}" for name, text in summary.definitions.items()]
     page.add("definitions", "Definitions", points(says))
     left = [f"no {name}: {why}" for name, why in summary.left_out.items()]
@@ -160,7 +160,7 @@ def _page_of_test(
     page.add("days", "Over time", *_over_time(page, test))
     page.add("ratio", "Sample ratio", *_ratio(page, test))
     names = [shown(name) for name in test.srm.shares]
-    add_clicks(page, clicks, test.settings.confidence, names)
+    add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
     choices = [(name, str(value)) for name, value in vars(test.settings).items()]
