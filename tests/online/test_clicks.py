@@ -353,3 +353,18 @@ def test_variants_have_the_names_of_a_summary(variants: list[Any]) -> None:
     assert rates is not None
     summary = rk.online.summarize(log, ["ctr"], by="variant")
     assert {*rates["variant"]} == {*summary.table["variant"]}
+
+
+def test_a_missing_user_among_events_is_refused_with_its_row() -> None:
+    log = pl.DataFrame(
+        {
+            "event": ["impression", "click", "impression"],
+            "user_id": ["u", "u", None],
+            "impression_id": ["s", "s", "t"],
+            "item_id": ["a", "a", "b"],
+            "position": [1, 1, 2],
+        }
+    )
+
+    with pytest.raises(DataError, match="log, row 2: 1 user id is missing"):
+        rk.online.click_metrics(log)

@@ -6,7 +6,7 @@ Or logs of events, in which impressions and clicks are rows of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -133,10 +133,16 @@ def _resolved(
 
 @dataclass(frozen=True, eq=False)
 class _Picked:
-    """Says where rows stand that were picked from others."""
+    """Says where rows stand that were picked from others.
+
+    Each row is asked for by `where`; none follows from that of the first one.
+    """
 
     origin: Any
     rows: pl.Series
+    line: ClassVar[int] = 0
+    lines: ClassVar[None] = None
+    role: ClassVar[None] = None
 
     @property
     def name(self) -> str:
