@@ -26,6 +26,11 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
             "an executor was lost, as often as Spark tries; its log says why, and spark.task.maxFailures how often that is",
         ),
         (
+            "Missing an output location for shuffle 16 partition 1",
+            DataError,
+            "an executor was lost, as often as Spark tries; its log says why, and spark.task.maxFailures how often that is",
+        ),
+        (
             f"{LOST}org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
             DataError,
             "a Python worker ended before its work was done, as where memory runs out; give executors more memory with spark.executor.memoryOverhead, or share queries among more partitions",

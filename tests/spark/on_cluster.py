@@ -1,8 +1,7 @@
 """A program for two executors that are processes of their own, and know nothing of us.
 
-It prints what happens: before the package is sent to them, after it, when one of them
-is killed in the middle of a job, when every one that takes a task is lost, and when the
-user presses Ctrl-C.
+It prints what happens: before the package is sent to them, after it, and when one of
+them is killed in the middle of a job.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -46,7 +44,6 @@ def session(folder: str) -> Any:
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": f"{folder}/tables",
         "spark.sql.shuffle.partitions": "4",
-        "spark.task.maxFailures": "2",
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -76,30 +73,6 @@ def slow(batches: Iterable[Any]) -> Iterator[Any]:
     for batch in batches:
         time.sleep(1.5)
         yield batch
-
-
-def deadly(batches: Iterable[Any]) -> Iterator[Any]:
-    """Kill the executor, which is the parent of the daemon that started this."""
-    import pathlib  # noqa: PLC0415 - this runs elsewhere
-    import signal  # noqa: PLC0415
-
-    for batch in batches:
-        stat = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text()
-        os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGKILL)
-        yield batch
-
-
-def in_mid_job(spark: Any, action: Callable[[], Any]) -> None:
-    """Do something as soon as a job runs."""
-    tracker = spark.sparkContext.statusTracker()
-
-    def wait() -> None:
-        while not tracker.getActiveStageIds():
-            time.sleep(0.05)
-        time.sleep(1)
-        action()
-
-    Thread(target=wait, daemon=True).start()
 
 
 def main(folder: str) -> None:
@@ -149,14 +122,6 @@ def main(folder: str) -> None:
         seen["running"] = not job.done()
         os.kill(rows[0].pid, signal.SIGKILL)
         seen["killed"] = job.result(timeout=120).mean
-    lost = run.mapInArrow(deadly, run.schema)
-    seen["lost"] = refused(lambda: rankine.spark.evaluate(qrels, lost, METRICS))
-    in_mid_job(spark, lambda: os.kill(os.getpid(), signal.SIGINT))
-    try:
-        rankine.spark.evaluate(qrels, late, METRICS)
-    except KeyboardInterrupt:
-        seen["interrupted"] = len(tracker.getActiveJobsIds())
-    seen["after"] = rankine.spark.evaluate(qrels, run, METRICS).mean
     spark.stop()
     seen["stopped"] = refused(lambda: rankine.spark.evaluate(qrels, run, METRICS))
     seen["ship"] = refused(lambda: rankine.spark.ship(spark))

@@ -36,6 +36,10 @@ _JAVA_ENDED = (
     "Java, in which Spark runs, stopped before the work was done, perhaps because "
     "memory ran out; raise spark.driver.memory"
 )
+_LOST = (
+    "an executor was lost, as often as Spark tries; its log says why, and "
+    "spark.task.maxFailures how often that is"
+)
 _FAULTS = {
     "Answer from Java side is empty": _JAVA_ENDED,
     "Error while sending or receiving": _JAVA_ENDED,
@@ -46,8 +50,8 @@ _FAULTS = {
     "Python worker exited unexpectedly": "a Python worker ended before its work was "
     "done, as where memory runs out; give executors more memory with "
     "spark.executor.memoryOverhead, or share queries among more partitions",
-    "ExecutorLostFailure": "an executor was lost, as often as Spark tries; its log "
-    "says why, and spark.task.maxFailures how often that is",
+    "ExecutorLostFailure": _LOST,
+    "Missing an output location for shuffle": _LOST,
     "No space left on device": "a disk of an executor is full; spark.local.dir says "
     "where it keeps what is shuffled",
 }
