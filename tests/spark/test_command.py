@@ -145,7 +145,14 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path) -> None:
         "s3a://bucket/run": "Spark has no connector for such a path; ",
         "short.run": "short.run: expected the 6 fields of a run in TREC text (query q0 item rank score tag), got: q1 Q0 b 2 0.4",  # noqa: E501
         "words.csv": "words.csv: not a number in score: high",
+        "turned.csv": f"{tmp_path}/turned.csv/b.csv: Spark cannot read it (CSV header",
     }
+    for name, text in (
+        ("a.csv", "query,item,score\nq1,b,2\n"),
+        ("b.csv", "item,query,score\nc,q2,1\n"),
+    ):
+        (tmp_path / "turned.csv").mkdir(exist_ok=True)
+        (tmp_path / "turned.csv" / name).write_text(text)
     commands = [[*SPARK, "qrels.txt", run, "-m", "AP"] for run in said]
     commands += [
         [*SPARK, "qrels.txt", "run", "-m", "AP", "-c", "recmetrics"],
