@@ -188,11 +188,11 @@ def test_a_query_that_cannot_be_held() -> None:
     n_rows = 3_000_000
     number = pl.int_range(n_rows, eager=True)
     run = pl.DataFrame({"query": number % 2, "item": number, "score": 1.0})
-    most = of_process.in_use() + (64 << 20)
+    parts, most = run.iter_slices(1 << 18), of_process.in_use() + (64 << 20)
     with pytest.raises(
         ParameterError, match=r"^run: the rows of one query, or of a few that are read"
     ):
-        rk.evaluate({0: {0: 1}}, run.lazy(), "AP", engine="stream", memory_limit=most)
+        rk.evaluate({0: {0: 1}}, parts, "AP", engine="stream", memory_limit=most)
 
 
 def test_many_small_queries_can_be_held() -> None:
@@ -200,10 +200,10 @@ def test_many_small_queries_can_be_held() -> None:
     n_rows, n_queries = 3_000_000, 50_000
     number = pl.int_range(n_rows, eager=True)
     run = pl.DataFrame({"query": number % n_queries, "item": number, "score": -number})
-    most = of_process.in_use() + (64 << 20)
+    parts, most = run.iter_slices(1 << 18), of_process.in_use() + (64 << 20)
 
     ev = rk.evaluate(
-        {0: {n_queries: 1}}, run.lazy(), "RR", engine="stream", memory_limit=most
+        {0: {n_queries: 1}}, parts, "RR", engine="stream", memory_limit=most
     )
 
     assert ev["RR"] == 1 / 2
