@@ -75,6 +75,18 @@ def test_an_interval_does_not_depend_on_the_other_samples() -> None:
     assert all(map(math.isnan, together[4]))
 
 
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, 1e308])
+def test_a_value_without_bounds_leaves_the_others_theirs(odd: float) -> None:
+    # 1e308 has a sum that no float can hold.
+    values = np.random.default_rng(3).random(40)
+    endless = np.append(values[1:], odd)
+
+    plain, none = intervals([Sample(values), Sample(endless)])
+
+    assert plain == intervals([Sample(values)])[0]
+    assert all(map(math.isnan, none))
+
+
 def test_an_evaluation_draws_once_for_all_metrics(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

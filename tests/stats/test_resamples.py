@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rankine._base.arrays import Floats
 from rankine._base.limits import limited
 from rankine._stats.paired import Differences, bootstrap_p
-from rankine._stats.resamples import _summable, resampled_t, resamples
+from rankine._stats.resamples import resampled_t, resamples, summable
 
 D = np.array([[0.5, -0.1, 0.3, 0.0, 0.2, 0.4], [0.1, 0.2, -0.3, 0.1, np.nan, 0.3]])
 
@@ -83,7 +83,7 @@ SIZES = st.floats(-1e50, 1e50).map(lambda size: size if abs(size) > 1e-50 else 0
     st.randoms(use_true_random=False),
 )
 def test_sums_of_a_resample_are_exact(values: list[float], n: int, rng: object) -> None:
-    rounded = _summable(np.array(values)[:, None], n)[:, 0]
+    rounded = summable(np.array(values)[:, None], n)[:, 0]
 
     most = max(map(abs, values))
     assert np.abs(rounded - values).max() <= 2.0**-51 * n * most
@@ -103,6 +103,13 @@ def test_sums_of_a_resample_are_exact(values: list[float], n: int, rng: object) 
         assert Fraction(total) == exact
 
 
+@pytest.mark.parametrize("most", [5e-324, 1e-322])
+def test_values_next_to_nothing_are_kept(most: float) -> None:
+    values = np.array([[0.0], [most], [-most]])
+
+    assert summable(values, 7000).tolist() == values.tolist()
+
+
 def test_how_many_are_multiplied_at_once_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
     pair = Differences(rng.normal(0.1, 1, (6, 50)), rng.random(50))
@@ -117,11 +124,13 @@ def test_how_many_are_multiplied_at_once_changes_no_bit() -> None:
 
 PRINT = """
 import numpy as np
+from rankine._stats.intervals import Sample, intervals
 from rankine._stats.pairwise import Settings, compare_values
 
 values = np.random.default_rng(0).normal(0, 1, (2, 6, 2001))
 found = compare_values(values, Settings("bootstrap", draws=300))
-print(*map(float.hex, np.concatenate([found.p, found.low, found.high])))
+bounds = intervals([Sample(row) for row in values[0]], n_resamples=300)
+print(*map(float.hex, np.concatenate([found.p, found.low, found.high, *bounds])))
 """
 
 
@@ -135,5 +144,5 @@ def test_the_number_of_threads_changes_no_bit() -> None:
         for n in ("1", "2", "4")
     ]  # fmt: skip
 
-    assert len(printed[0].split()) == 3 * 30
+    assert len(printed[0].split()) == 3 * 30 + 2 * 6
     assert printed[0] == printed[1] == printed[2]

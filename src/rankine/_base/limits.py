@@ -60,7 +60,7 @@ class Limits:
         paired_items: items of two runs that are looked up together, in the cache.
         drawn_cells: counts of draws that are kept at once, 1 MB, which stays in the
             cache of a core: 2,000 resamples of 6,980 queries and 5 metrics took 0.07 s
-            with 1 MB, and 0.25 s with 4.
+            with 1 MB, and 0.08 s with 8.
         multiplied_cells: the same where they are multiplied with many columns, 8 MB:
             10,000 resamples of 7,000 queries and 225 differences took 2.3 s of one core
             so, and 3.4 s with 1 MB.

@@ -11,7 +11,7 @@ import numpy as np
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._base.notebook import as_table
-from rankine._stats.resamples import resamples
+from rankine._stats.resamples import resamples, summable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,19 +146,17 @@ def intervals(
     return bounds
 
 
-def _resampled(rows: list[Floats], n: int, n_resamples: int, seed: int) -> list[Floats]:
+def _resampled(rows: list[Floats], n: int, n_resamples: int, seed: int) -> Floats:
     """Return the means of each row over resampled columns, one per resample.
 
-    A resample is drawn once for all rows.
+    A resample is drawn once for all rows. Sums are exact, so that no mean depends on
+    which others are asked for.
     """
-    means = [np.empty(n_resamples) for _ in rows]
+    values = summable(np.stack(rows, axis=1), n)
+    sums = np.empty((len(rows), n_resamples))
     for part, counts in resamples(n, n_resamples, seed):
-        # A row at a time, so that no mean depends on which others are asked for. With
-        # a value that is not finite, neither is any mean.
-        with np.errstate(invalid="ignore"):
-            for row, into in zip(rows, means, strict=True):
-                into[part] = counts @ row / n
-    return means
+        sums[:, part] = (counts @ values).T
+    return sums / n
 
 
 def _percentiles(drawn: Floats, tail: float) -> Interval:

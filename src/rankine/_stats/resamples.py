@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _BITS = 52
 """Digits of a float, less one for what rounding adds."""
+_LEAST = -1074
+"""The exponent of the smallest float, of which all others are multiples."""
 
 
 def resamples(
@@ -28,7 +30,7 @@ def resamples(
         n: how many queries there are.
         draws: how many resamples.
         seed: the seed of the draws; how many are made at once changes nothing.
-        cells: counts that are made at once, if not as many as a vector is best with.
+        cells: counts that are made at once, if not as many as for a few columns.
 
     Yields:
         Which resamples these are, and a line of counts for each: a mean over a
@@ -73,7 +75,7 @@ def resampled_t(
         w = share[numbers[:1]][:, columns].T  # the same for all of the group
         plain = bool((w == 1).all())
         products = (x, x**2) if plain else (x, x**2, w, x * w, w**2)
-        values = np.hstack([_summable(product, n) for product in products])
+        values = np.hstack([summable(product, n) for product in products])
         ends = np.cumsum([product.shape[1] for product in products])[:-1]
         t = np.empty((len(numbers), draws))
         for part, counts in resamples(n, draws, seed, limits().multiplied_cells):
@@ -82,14 +84,18 @@ def resampled_t(
         yield from zip(numbers, t, strict=True)
 
 
-def _summable(values: Floats, n: int) -> Floats:
+def summable(values: Floats, n: int) -> Floats:
     """Round columns so that no sum over a resample has to be rounded.
 
     All are multiples of a power of 2 of which no sum has more than a float can hold, so
-    that neither threads nor libraries, which add up in other orders, change a bit.
+    that neither threads nor libraries, which add up in other orders, change a bit. A
+    column whose sums may be too large for a float becomes nan.
     """
-    _, exponent = np.frexp(n * np.abs(values).max(axis=0))
-    unit = np.ldexp(1.0, exponent - _BITS)
+    with np.errstate(over="ignore"):
+        largest = n * np.abs(values).max(axis=0)
+    _, exponent = np.frexp(largest)
+    unit = np.ldexp(1.0, np.maximum(exponent - _BITS, _LEAST))
+    unit[~np.isfinite(largest)] = np.nan
     rounded: Floats = np.round(values / unit) * unit
     return rounded
 
