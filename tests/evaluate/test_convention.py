@@ -220,3 +220,12 @@ def test_named_conventions() -> None:
         assert evaluate(convention=name).convention == rule
         assert dataclasses.replace(rule) == rule
         assert hash(rule) == hash(dataclasses.replace(rule))
+
+
+def test_negative_grades_of_one_metric_do_not_reach_another() -> None:
+    qrels, run = {"q": {"a": -1, "b": 2}}, {"q": ["a", "b"]}
+    rule = rk.Convention(overrides={"DCG": {"negative": "keep"}})
+
+    ev = rk.evaluate(qrels, run, ["CG", "DCG"], convention=rule)
+
+    assert ev.mean == {"CG": 2.0, "DCG": -1 + 2 / math.log2(3)}

@@ -129,7 +129,7 @@ def dcg_sum(
     if ties in {"best", "worst"}:
         worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
         table = table.reordered(ties, worth)
-    key = ("gains", freeze(gain), rel)
+    key = ("gains", freeze(gain), rel, table.keep_negative)
     if key not in table.memo:
         table.memo[key] = gains(
             table.grade, gain, rel, keep_negative=table.keep_negative
