@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
+from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._io.sources import Rows
 from rankine.errors import DataError, FormatError
@@ -40,7 +41,7 @@ def ids(
     """
     column, notes = _typed(column, part, origin)
     if column.null_count() == 0 and (
-        column.dtype != pl.String or not (column == "").any()
+        column.dtype != pl.String or not _has_empty(column)
     ):
         return column, notes
     need_threads()
@@ -61,10 +62,19 @@ def ids(
     raise DataError(msg)
 
 
+def _has_empty(texts: pl.Series) -> bool:
+    """Say whether one of the texts is empty; few are compared by Python."""
+    if len(texts) <= limits().few_rows:
+        return "" in texts.to_list()
+    return (texts == "").any()
+
+
 def _typed(
     column: pl.Series, part: str, origin: Rows
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String."""
+    if column.dtype == pl.String:
+        return column, ()  # before the others, as polars compares types slowly
     name = origin.name
     if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String), ()
@@ -76,7 +86,7 @@ def _typed(
         return _from_floats(column, part, name)
     if column.dtype == pl.Object:
         raise _mixed(column, origin)
-    if column.dtype not in (pl.String, pl.UInt64):
+    if column.dtype != pl.UInt64:
         msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
         raise FormatError(msg)
     return column, ()
@@ -115,6 +125,8 @@ def numbers(
     column: pl.Series, title: str, origin: Rows, *, lenient: bool = False
 ) -> pl.Series:
     """Return grades or scores as Float64; a lenient reader makes missing ones nan."""
+    if column.dtype == pl.Float64 and column.null_count() == 0:
+        return column
     if column.dtype == pl.Object:
         raise _mixed(column, origin)
     if column.dtype in (pl.Categorical, pl.Enum):
