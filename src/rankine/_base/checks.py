@@ -86,8 +86,8 @@ def check_number(
             number = float(value)  # type: ignore[arg-type]
         except OverflowError:  # an int beyond the largest float
             number = math.inf
-        inside = above < number < below and least <= number <= most
-        if math.isfinite(number) and inside:
+        # Infinity and nan are never inside.
+        if above < number < below and least <= number <= most:
             return
     bounds = [
         f"{word} {bound:g}"

@@ -20,6 +20,8 @@ def freeze(value: Any) -> Any:
     >>> hash(freeze({"a": {"b": 1}})) == hash(freeze({"a": {"b": 1}}))
     True
     """
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return Frozen({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list):

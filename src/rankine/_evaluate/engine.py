@@ -105,7 +105,7 @@ def evaluate_source(
         by_number |= _summaries(group, aligned, weights)
     unsorted = _unsorted(plan, source, tables)
     doubts = doubts_of(truth, source, plan.thresholds)
-    summaries = tuple(by_number[number] for number in range(len(plan.asked)))
+    summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
 
 
@@ -133,13 +133,12 @@ def _summaries(
 
 def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
     """Read a stream into memory if it is looked through more than once."""
+    if not isinstance(source, Stream) or source.memory is not None:
+        return source
     n_lists = sum(group.lists for group in plan.groups)
     n_judged = len(plan.judged) > 0
     more = n_judged and (plan.catalog is not None or keep is not None)
-    held = isinstance(source, Stream) and source.memory is None
-    if held and n_judged + n_lists + more > 1:
-        return as_rows(source, "run")
-    return source
+    return as_rows(source, "run") if n_judged + n_lists + more > 1 else source
 
 
 def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
@@ -148,8 +147,9 @@ def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
     It reads a stream once. The rows are not enough if an earlier row of an item is left
     out, or if the numbers of a rank column count.
     """
-    parted = isinstance(source, Stream) and source.memory is None
-    if keep is None or not parted or plan.catalog is not None:
+    if keep is None or not isinstance(source, Stream):
+        return None
+    if source.memory is not None or plan.catalog is not None:
         return None
     rules = [_ranked(group.rule, source) for group in plan.groups if not group.lists]
     known = all(
@@ -191,7 +191,7 @@ def _with_first(
 
 def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
     """Count the lists that are not in the order of their scores, where it is given."""
-    if not plan.preset or all(group.rule.order != "given" for group in plan.judged):
+    if not plan.preset or not plan.takes_order:
         return 0
     if isinstance(source, Lists):
         return n_unsorted(source)
@@ -374,7 +374,7 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
         return
     grade = truth.pool.grade
     fraction = grade != np.floor(grade)
-    if fraction.any():
+    if np.count_nonzero(fraction):
         example = float(grade[np.flatnonzero(fraction)[0]])
         metric = plan.untold[0]
         least, most = float(grade.min()), float(grade.max())

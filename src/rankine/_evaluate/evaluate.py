@@ -25,9 +25,8 @@ from rankine._io import open_table
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
 from rankine._io.sources import PLAIN, Rows, Stream
-from rankine._join.known import Known, catalog_of
+from rankine._join.known import NOTHING, Known, catalog_of
 from rankine._join.weights import Weights, read_weights
-from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError
 
@@ -188,6 +187,8 @@ class Job:
         """What is known of items and users, read once."""
         options = self.options
         train, items, features = options.train, options.items, None
+        if train is items is options.catalog is options.reference is None:
+            return NOTHING
         if items is not None:
             how = options.reading("items")
             if how is not PLAIN and (is_frame(items) or isinstance(items, _PATHS)):
@@ -218,6 +219,8 @@ class Job:
 
     def check(self, *, judged: bool = True) -> None:
         """Refuse metrics that lack what they need."""
+        if judged and not self.plan.of_lists:
+            return
         given = self.options.given
         check_needs(self.plan, given | {"qrels"} if judged else given)
 
@@ -291,15 +294,11 @@ def prepare(metrics: Any, options: Options) -> Job:
     if options.order is not None:
         convention = named(convention).replace(order=options.order)
     plan = plan_of(asked, convention, options.ties, options.rel, size)
-    subtopics = any(
-        isinstance(bound, ListMetric) and "subtopics" in bound.needs
-        for bound in plan.bound
-    )
     return Job(
         plan,
         options,
         catalog,
-        options.reading("qrels", subtopics=subtopics),
+        options.reading("qrels", subtopics=plan.subtopics),
         options.reading("run", by_rank=plan.rule.order in BY_RANK),
     )
 

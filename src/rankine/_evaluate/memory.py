@@ -51,7 +51,8 @@ def limit_of(
 
     None if it is read at once. Also returns notes.
     """
-    if engine == "memory":
+    in_memory = isinstance(run, dict) and memory_limit is None and engine == "auto"
+    if engine == "memory" or in_memory:
         return None, ()
     limit = None if memory_limit is None else bytes_of(memory_limit)
     if engine == "stream" or is_batches(run):

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rankine import _io as io
-from rankine._base.checks import check_choice, check_k, check_number
+from rankine._base.checks import check_choice, check_flag, check_k, check_number
 from rankine._base.roles import APART, LIKE, OTHERS, ROLES, RUNS, none_of
 from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.memory import check_engine
@@ -36,8 +36,6 @@ from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
-
-_FLAGS = ("lower_is_better", "lenient")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -87,18 +85,15 @@ class Options:
         if name is not None and not isinstance(name, str):
             msg = f"name must be text, got {name!r}"
             raise ParameterError(msg)
-        for flag in _FLAGS:
-            value = getattr(self, flag)
-            if value is not True and value is not False:
-                msg = f"{flag} must be True or False, got {value!r}"
-                raise ParameterError(msg)
+        check_flag("lower_is_better", self.lower_is_better)
+        check_flag("lenient", self.lenient)
         if self.ties is not None:
             check_choice("ties", self.ties, ("average", "best", "worst"))
         if self.rel is not None:
             check_number("rel", self.rel)
         if self.order is not None:
             check_choice("order", self.order, ("score", "rank", "rank_value", "given"))
-        if isinstance(self.columns, Mapping):
+        if self.columns is not None and isinstance(self.columns, Mapping):
             self._check_columns(self.columns)
 
     def _check_columns(self, columns: Mapping[str, Any]) -> None:

@@ -89,10 +89,28 @@ class Plan:
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
-        """The smallest relevant grades of the metrics for which nobody gave them."""
+        """The smallest relevant grades of metrics for which nobody gave them."""
         pairs = zip(self.asked, self.bound, strict=True)
         grades = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
-        return tuple(1 if rel is None else rel for rel in grades)
+        return tuple(sorted({1 if rel is None else rel for rel in grades}))
+
+    @cached_property
+    def subtopics(self) -> bool:
+        """Whether a metric reads the subtopics of judgements."""
+        return any(
+            isinstance(bound, ListMetric) and "subtopics" in bound.needs
+            for bound in self.bound
+        )
+
+    @cached_property
+    def takes_order(self) -> bool:
+        """Whether a metric of judged items takes the order that a run is given in."""
+        return any(group.rule.order == "given" for group in self.judged)
+
+    @cached_property
+    def of_lists(self) -> bool:
+        """Whether a metric reads lists, and may need more than judgements."""
+        return len(self.judged) < len(self.groups)
 
     @cached_property
     def judged(self) -> tuple[Group, ...]:
@@ -165,8 +183,6 @@ def users_of(needs: AbstractSet[str], rule: Convention) -> str | None:
 
 def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     """Refuse metrics that lack what they need, before any data is read."""
-    if "qrels" in given and len(plan.judged) == len(plan.groups):
-        return
     for metric, bound in zip(plan.asked, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):
             if "qrels" not in given:

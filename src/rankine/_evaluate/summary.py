@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.cached import cached_property
+from rankine._base.records import record
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR, Interval, Sample
@@ -31,7 +32,7 @@ _BY_RULE = frozenset({"convention", "gaps"})
 """Where the convention says what a query without relevant items is worth."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Summary:
     """One metric over all queries.
 
@@ -142,7 +143,7 @@ def summarize(
     # it is to count 0 and no value is nan.
     how = metric.summary
     # To see that one of many is nan costs less than their exact sum.
-    known = len(values) < _MANY or not np.isnan(values).any()
+    known = len(values) < _MANY or not np.count_nonzero(np.isnan(values))
     value = reduce(values, how) if known else math.nan
     n_undefined, gaps, known_empty = 0, None, None
     skips = rule.empty_list == "skip"

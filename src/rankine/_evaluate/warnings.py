@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import Judged
 
@@ -36,7 +37,7 @@ _LIKED = 0.75
 _NONE = math.inf, -math.inf
 
 
-@dataclass(frozen=True)
+@record(frozen=True, eq=False)
 class Doubts:
     """What was seen of judgements and a run.
 
@@ -134,31 +135,31 @@ def level_of(most: float, *, rated: bool) -> str:
 
 
 def doubts_of(
-    truth: Truth | None, source: Source, thresholds: Iterable[float] = ()
+    truth: Truth | None, source: Source, thresholds: tuple[float, ...] = ()
 ) -> Doubts:
     """Return what is doubtful of data before they are joined.
 
     Args:
         truth: the judgements.
         source: the run.
-        thresholds: the smallest relevant grades that nobody gave.
+        thresholds: the smallest relevant grades that nobody gave, ascending.
     """
-    from rankine._io.columns import is_rating  # noqa: PLC0415 - needs polars
-
-    distinct = tuple(sorted(set(thresholds)))
     if truth is None:
         return Doubts(_read(source))
-    judgements, grades = truth.source, _NONE
-    if distinct and len(truth.pool.grade):
-        grade = truth.pool.grade
-        grades = float(grade.min()), float(grade.max())
+    judgements, pool = truth.source, truth.pool
     column = getattr(judgements, "column", "")  # which frames and files have
     return Doubts(
         (*_read(judgements), *_read(source)),
-        grades=grades,
-        rated=is_rating(column),
-        thresholds=distinct,
+        grades=pool.bounds if thresholds else _NONE,
+        rated=bool(column) and _is_rating(column),
+        thresholds=thresholds,
     )
+
+
+def _is_rating(column: str) -> bool:
+    from rankine._io.columns import is_rating  # noqa: PLC0415 - needs polars
+
+    return is_rating(column)
 
 
 def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:

@@ -61,6 +61,8 @@ def read(
 def _read(  # noqa: C901 - a line for each form
     data: Any, role: Role, how: Reading, name: str
 ) -> Source:
+    if type(data) is dict:  # what is mostly given
+        return from_entries(data, role, how, name)
     was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (

@@ -29,6 +29,8 @@ _ROWS = 1 << 18
 
 def is_batches(data: Any) -> bool:
     """Say whether data come in batches, each of which can be read only once."""
+    if isinstance(data, (dict, list, str)):
+        return False
     lazy = isinstance(data, pl.LazyFrame) and hasattr(data, "collect_batches")
     return lazy or isinstance(data, Iterator) or _is_reader(data)
 

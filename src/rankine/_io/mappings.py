@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.arrays import all_true
 from rankine._base.limits import limits
 from rankine._base.text import KEEP_LARGEST
 from rankine._io.sources import Dense, Lists, Rows
@@ -95,8 +96,9 @@ def any_missing(groups: Collection[Mapping[Any, Any]]) -> bool:
 
 def check_queries(data: Mapping[Any, Any], name: str) -> None:
     """Refuse queries without an id, and ids of several types."""
-    refuse_missing(data, f"a query in {name}")
     kinds = set(map(type, data))
+    if "" in data or kinds - _PLAIN_IDS:
+        refuse_missing(data, f"a query in {name}")
     if len(kinds) > 1 and str in kinds:
         words = " and ".join(sorted(kind.__name__ for kind in kinds))
         msg = f"{name}: query ids are {words}; give them one type"
@@ -132,7 +134,7 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
         floats = packed(values)
     except NOT_PACKED:
         floats = np.full(1, np.nan)
-    if np.isfinite(floats).all() if what == "grade" else not np.isnan(floats).any():
+    if all_true(np.isfinite(floats)) if what == "grade" else not np.isnan(floats).any():
         return floats
     bad = next(
         value

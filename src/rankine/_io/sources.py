@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankine._base.notebook import as_table
+from rankine._base.records import record
 from rankine._base.text import count
 from rankine.errors import DataError, NoRowsError
 
@@ -181,7 +182,7 @@ class Stream:
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Lists:
     """A mapping from query to {item: number}, to a list of items, or to a set.
 
@@ -270,7 +271,7 @@ def refuse_empty(run: Source) -> None:
 
 def refuse_unpaired(first: Source, second: Source, words: tuple[str, str]) -> None:
     """Refuse two lists that are paired by position but differ in length."""
-    ours, theirs = (getattr(source, "n_places", None) for source in (first, second))
+    ours, theirs = getattr(first, "n_places", None), getattr(second, "n_places", None)
     if ours is not None and theirs is not None and ours != theirs:
         msg = (
             f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "

@@ -83,14 +83,16 @@ def _looked_up(
 
     Nothing is looked up if the ids are of types that never agree.
     """
-    data = _mapping_of(truth, run)
+    data, given = _mapping_of(truth, run), isinstance(run, Lists)
+    if data is None:
+        return {}
     some = {
         order: keep
         for order, keep in orders.items()
-        if data is not None and _can_probe(data, order, given=isinstance(run, Lists))
+        if _can_probe(data, order, given=given)
     }
     grades = truth.grades if some else None
-    if data is None or grades is None:
+    if grades is None:
         return {}
     probed = probe.Probed(grades, truth.pool, data, run.name)
     ids: list[Any] | pl.Series = list(grades)
@@ -153,7 +155,8 @@ def _can_probe(data: Mapping[Any, Any], order: Order, *, given: bool) -> bool:
 
 def _are_mappings(data: Mapping[Any, Any]) -> bool:
     """Say whether all lists are mappings, by the few types that they have."""
-    return all(issubclass(kind, Mapping) for kind in set(map(type, data.values())))
+    kinds = set(map(type, data.values())) - {dict}
+    return not kinds or all(issubclass(kind, Mapping) for kind in kinds)
 
 
 def _is_without_repeats(entry: list[Any]) -> bool:

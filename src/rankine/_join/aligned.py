@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.arrays import all_true
+from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from rankine._tables.judged import Judged
 
 
+_NO_LENGTHS: Ints = np.zeros(0, dtype=np.int64)
 SHOWN = 3
 """How many ids are shown as examples."""
 
@@ -35,7 +38,7 @@ def no_steps() -> tuple[int, bool]:
     return 0, False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Aligned:
     """A table, the ids of its queries, and what was seen on the way.
 
@@ -93,8 +96,8 @@ def joined(
     **more: Any,
 ) -> Aligned:
     """Return a table as it was joined, with the queries that the run does not have."""
-    lengths = np.asarray(extra_length, dtype=np.int64)
-    if table.in_run.all():
+    lengths = np.asarray(extra_length, dtype=np.int64) if extra else _NO_LENGTHS
+    if all_true(table.in_run):
         return Aligned(table, ids, 0, (), extra, lengths, notes, **more)
     missing = np.flatnonzero(~table.in_run)
     shown = tuple(ids[int(query)] for query in missing[:SHOWN])

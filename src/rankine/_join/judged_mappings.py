@@ -88,7 +88,8 @@ class Probed:
         lists: list[Any] = [*map(run.get, truth)]
         n = n_present = len(lists)
         kinds = set(map(type, lists))
-        self.present = np.ones(n, dtype=np.bool_)
+        self.present = np.empty(n, dtype=np.bool_)
+        self.present.fill(True)
         if type(None) in kinds:
             self.present = np.array([entry is not None for entry in lists])
             n_present = int(np.count_nonzero(self.present))
@@ -144,7 +145,7 @@ class Probed:
     def _scores(self) -> tuple[Floats, Floats]:
         """All scores, and those of the judged items, nan if not retrieved."""
         scores = _look_up(self._truth, self._lists, self._starts, self._name)
-        if np.isnan(scores[0]).any():
+        if np.count_nonzero(np.isnan(scores[0])):
             raise _not_a_number(self._truth, self._lists)
         return scores
 
@@ -193,7 +194,7 @@ class Probed:
         """Rank by the scores, and break ties by a rule."""
         pair, score, above, tied, values = self._count(bits)
         rank = above + 1
-        ties = np.flatnonzero(tied > 1)
+        ties = (tied > 1).nonzero()[0]
         if len(ties):
             rank[ties] += self._ahead(values, pair[ties], tie)
         return Found(pair, above, tied, rank, score, values)
@@ -206,7 +207,9 @@ class Probed:
             scores of all items.
         """
         if bits not in self._counted:
-            values, score = (rounded(part, bits) for part in self._scores)
+            values, score = self._scores
+            if bits != _AS_GIVEN:
+                values, score = rounded(values, bits), rounded(score, bits)
             pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
             score, query = score[pair], self._pool.query[pair]
             above, tied = count_above(values, self._starts, query, score)

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
+from rankine._base.records import record
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings
 from rankine._io.repeats import first_repeat
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Named:
     """Judged grades, and the item that each was given to.
 

@@ -74,6 +74,10 @@ class Known:
         }
 
 
+NOTHING = Known()
+"""Nothing is known in addition to the lists."""
+
+
 def known_by(known: Known) -> tuple[Any, ...]:
     """Return a small key that is the same for the same data."""
     features, catalog = known.features, known.catalog

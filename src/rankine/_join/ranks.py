@@ -8,7 +8,7 @@ once for all rules, and only the rows that are asked for are ranked.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ DEEPEST = 1 << 24
 """The largest rank; tables of discounts reach as far as the ranks do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """The part of a convention that decides ranks; the rest applies to a joined table.
 
     Attributes:

@@ -281,7 +281,7 @@ class Metric:
         """Say whether the metric has such a parameter."""
         return parameter in self.fact.parameters
 
-    @property
+    @cached_property
     def depth(self) -> int | None:
         """The rank below which nothing matters, None if every rank matters."""
         k = self.get("k")
@@ -327,7 +327,7 @@ class Metric:
                 return choice
         return None
 
-    @property
+    @cached_property
     def summary(self) -> Summary:
         """How the values of the queries become one number."""
         return "mean" if self.get("aggregate") == "mean" else self.fact.summary
@@ -339,7 +339,7 @@ class Metric:
         turned = self.get("complement") is True and direction is not None
         return not direction if turned else direction
 
-    @property
+    @cached_property
     def empty(self) -> str:
         """What a query without relevant items is worth, as in `Fact.empty`.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from rankine._base.records import record
 from rankine._tables.pool import Pool
 from rankine._tables.segments import position, runs, starts_of
 
@@ -20,6 +21,8 @@ _SPARSE = 4
 """How many kinds of judged items there may be for each of them, to count them all."""
 
 
+_HANDFUL = 64
+"""Rows of which it costs less to find the deepest than to cut them at a rank."""
 _MANY = 1000
 """Rows from which on it pays to see whether they are in order."""
 
@@ -42,7 +45,7 @@ class Hits(NamedTuple):
     score: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Judged:
     """The retrieved items that are judged, and what metrics need to know of the rest.
 
@@ -102,7 +105,7 @@ class Judged:
     ) -> Judged:
         """Return the table of judged pairs that were found, by query and rank."""
         query = pool.query[pair]
-        order = _by_query_and_rank(query, rank)
+        order = _by_query_and_rank(query, rank, pool.n_queries)
         pair = pair[order]
         return Judged(
             query=query[order],
@@ -152,7 +155,7 @@ class Judged:
 
     def per_query(self, query: Ints, values: Floats | None = None) -> Floats:
         """Sum values, or count rows, by query number."""
-        summed = np.bincount(query, weights=values, minlength=self.n_queries)
+        summed = np.bincount(query, values, self.pool.n_queries)
         return summed.astype(np.float64, copy=False)
 
     def n_relevant(self, rel: float) -> Floats:
@@ -162,16 +165,28 @@ class Judged:
     def hits(self, rel: float, ties: str | None = None) -> Hits:
         """Return the relevant rows, in the order that `ties` asks for."""
         key = ("hits", rel, ties)
-        if key not in self.memo:
+        hits: Hits | None = self.memo.get(key)
+        if hits is None:
             table = self.reordered(ties, self.grade >= rel) if ties else self
-            relevant = table.grade >= rel
-            row = relevant.nonzero()[0]
+            row = (table.grade >= rel).nonzero()[0]
             query = table.query[row]
-            self.memo[key] = Hits(
-                row, query, table.rank[row], position(query) + 1, table.score[row]
-            )
-        hits: Hits = self.memo[key]
+            alone = self.n_queries == 1
+            nth = np.arange(1, len(row) + 1) if alone else position(query) + 1
+            hits = Hits(row, query, table.rank[row], nth, table.score[row])
+            self.memo[key] = hits
         return hits
+
+    def cutoff(self, k: int | None, ties: str | None = None) -> int | None:
+        """Return a cutoff; None if there are few rows, and none of them is below it.
+
+        In another order of ties, rows may have other ranks.
+        """
+        if k is None or ties is not None or len(self.rank) > _HANDFUL:
+            return k
+        deepest: int | None = self.memo.get("deepest")
+        if deepest is None:
+            deepest = self.memo["deepest"] = max(self.rank.tolist(), default=0)
+        return k if k < deepest else None
 
     def reordered(self, ties: str, by: Floats | Bools) -> Judged:
         """Return the table with tied items in the best or the worst order.
@@ -269,9 +284,11 @@ _EMPTY = Judged(
 )
 
 
-def _by_query_and_rank(query: Ints, rank: Ints) -> Ints | slice:
+def _by_query_and_rank(query: Ints, rank: Ints, n_queries: int) -> Ints | slice:
     """Return the order of rows by query and rank; all of them if they are in order."""
-    key: Ints = query * (int(rank.max(initial=0)) + 1) + rank
+    key = rank
+    if n_queries > 1:
+        key = query * (int(rank.max(initial=0)) + 1) + rank
     if len(key) > _MANY and (key[1:] >= key[:-1]).all():
         return slice(None)
     # Rows that are nearly in order are brought there soonest by a stable sort.

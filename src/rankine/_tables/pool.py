@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.arrays import all_true
 from rankine._base.cached import cached_property
+from rankine._base.records import record
 from rankine._tables.segments import position
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
+_HANDFUL = 64
+"""Values that Python compares as fast as NumPy."""
 _SOME = 20
 _FEW = 1 << 14
 """Values that are sorted at once rather than chosen from."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Pool:
     """Grades of all judged items, grouped by query, in the order given.
 
@@ -39,6 +43,8 @@ class Pool:
     @cached_property
     def query(self) -> Ints:
         """The query number of each grade."""
+        if self.n_queries == 1:
+            return np.zeros(len(self.grade), dtype=np.int64)
         number = np.arange(self.n_queries, dtype=np.int64)
         return number.repeat(self.starts[1:] - self.starts[:-1])
 
@@ -51,22 +57,33 @@ class Pool:
         same = len(counts) > 0 and bool((counts == counts[0]).all())
         return int(counts[0]) if same else None
 
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest grade; inf and -inf if there is none."""
+        if 0 < len(self.grade) <= _HANDFUL:
+            grades = self.grade.tolist()
+            return min(grades), max(grades)
+        grade = self.grade
+        return float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))
+
     def count(self, least: float, below: float = np.inf) -> Floats:
         """Count each query's grades that are at least `least` and under `below`."""
         key = ("count", least, below)
-        if key not in self.memo:
+        counted: Floats | None = self.memo.get(key)
+        if counted is None:
             inside = self.grade >= least
             if below != np.inf:
                 inside &= self.grade < below
             width = self.width
-            if width:
+            if self.n_queries == 1:
+                n_inside = np.array([np.count_nonzero(inside)])
+            elif width:
                 n_inside = np.add.reduce(inside.reshape(-1, width), 1)
-            elif inside.all():
+            elif all_true(inside):
                 n_inside = np.diff(self.starts)
             else:
                 n_inside = np.bincount(self.query[inside], minlength=self.n_queries)
-            self.memo[key] = n_inside.astype(np.float64)
-        counted: Floats = self.memo[key]
+            counted = self.memo[key] = n_inside.astype(np.float64)
         return counted
 
     @property
@@ -75,20 +92,23 @@ class Pool:
         return self.width or int(np.diff(self.starts).max(initial=0))
 
     def sum_of_largest(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
-        """Sum each query's k largest values above zero, each over its rank's divisor.
+        """Sum each query's k largest values, each over its rank's divisor.
 
-        `values` has one entry per grade, such as its gain.
+        `values` has one entry per grade, such as its gain, and none is negative.
         """
         width = self.width
         if width:
             # As many grades for every query: a matrix, added up from the left.
             last = width if k is None else min(k, width)
-            top = np.maximum(_largest_of_rows(values.reshape(-1, width), last), 0)
+            top = _largest_of_rows(values.reshape(-1, width), last)
             worth = top / by_rank[1 : last + 1]
-            summed: Floats = np.add.accumulate(worth, axis=1)[:, -1]
-            return summed
-        query, rank, top = self.largest(values, k)
-        sums = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
+            if len(worth) > 1:
+                summed: Floats = np.add.accumulate(worth, axis=1)[:, -1]
+                return summed
+            sums = np.bincount(self.query[:last], worth[0])  # which does the same
+        else:
+            query, rank, top = self.largest(values, k)
+            sums = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
         return sums.astype(np.float64, copy=False)
 
     def sum_of_all(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
@@ -120,7 +140,9 @@ class Pool:
 def _largest_of_rows(block: Floats, k: int) -> Floats:
     """Return the k largest values of each row, largest first."""
     if block.size < _FEW or k == block.shape[1]:
-        return -np.sort(-block, axis=1)[:, :k]
+        rising = block.copy()
+        rising.sort(axis=1)
+        return rising[:, ::-1][:, :k]
     # Grades are few: often the best one alone fills all k places, and is met so many
     # times among the first ones.
     best = block.max(axis=1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankine._base.arrays import all_true
 from rankine._base.blocks import by_blocks, by_halves
 from rankine._base.limits import limits
 
@@ -71,6 +72,8 @@ def starts_of(counts: Ints) -> Ints:
     >>> starts_of(np.array([2, 0, 3]))
     array([0, 2, 2, 5])
     """
+    if len(counts) == 1:
+        return np.array([0, counts[0]], dtype=np.int64)
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     counts.cumsum(out=starts[1:])
     return starts
@@ -301,9 +304,14 @@ def count_above(
     (array([1, 3]), array([2, 1]))
     """
     n = len(starts) - 1
+    if n == 1:
+        ordered = values.copy()
+        ordered.sort()
+        upto = ordered.searchsorted(x, "right")
+        return len(values) - upto, upto - ordered.searchsorted(x)
     width = len(values) // n if n else 0
     few = 0 < n <= limits().few_lists
-    if few and width and (n == 1 or (starts[1:] - starts[:-1] == width).all()):
+    if few and width and all_true(starts[1:] - starts[:-1] == width):
         if len(x) * width <= limits().few_cells:
             lists, asked = values.reshape(n, width)[segment], x[:, None]
             return np.add.reduce(lists > asked, 1), np.add.reduce(lists == asked, 1)

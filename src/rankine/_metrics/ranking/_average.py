@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rankine._base.arrays import all_true
 from rankine._base.checks import check_choice
 from rankine._metrics.metric import register
 from rankine._metrics.ranking._cutoff import check_binary, found_within, ratio
@@ -110,8 +111,8 @@ def _divided(
     ties: Ties | None,
 ) -> Floats:
     most = table.n_relevant(rel)
-    down = _divisor(table, k, rel, divisor, ties)
-    if down.all() and (down is most or most.all()):
+    down = most if divisor == "R" else _divisor(table, k, rel, divisor, ties)
+    if all_true(down) and (down is most or all_true(most)):
         return total / down
     value = ratio(total, down)
     value[down == 0] = 0
@@ -140,8 +141,8 @@ def _precision_at_hits(
         return extreme_over_hits(table, rel, k, ties)
     hits = table.hits(rel, ties)
     query, gain = hits.query, hits.nth / hits.rank
-    if k is not None:
-        inside = hits.rank <= k
+    if (last := table.cutoff(k, ties)) is not None:
+        inside = hits.rank <= last
         query, gain = query[inside], gain[inside]
     return table.per_query(query, gain)
 
@@ -149,13 +150,11 @@ def _precision_at_hits(
 def _divisor(
     table: Judged, k: int | None, rel: float, divisor: str, ties: Ties | None
 ) -> Floats:
-    """Return what the sum of precisions is divided by."""
-    most = table.n_relevant(rel)
-    if divisor == "R":
-        return most
+    """Return what the sum of precisions is divided by, if not by R."""
     if divisor == "hits":
         # Over ties the ratio has been taken already.
         return np.ones(table.n_queries) if ties else found_within(table, k, rel)
+    most = table.n_relevant(rel)
     if divisor == "min_k_R":
         return most if k is None else np.minimum(most, k)
     length = table.length()
@@ -316,8 +315,8 @@ def reciprocal_rank(
         return first_rank(table, rel, k)
     hits = table.hits(rel, ties)
     first = hits.nth == 1
-    if k is not None:
-        first &= hits.rank <= k
+    if (last := table.cutoff(k, ties)) is not None:
+        first &= hits.rank <= last
     reciprocal: Floats = 1 / hits.rank[first]
     return table.per_query(hits.query[first], reciprocal)
 

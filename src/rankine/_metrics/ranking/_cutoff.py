@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rankine._base.arrays import all_true
 from rankine._base.checks import check_choice, check_k, check_number
 from rankine._metrics.metric import register
 from rankine._metrics.ranking.expected import any_within, share_within
@@ -41,19 +42,24 @@ def found_within(
         if min_score is not None:
             weight = weight * (table.score[row] >= min_score)
         return table.per_query(table.query[row], weight)
-    hits = table.hits(rel, ties)
-    query = hits.query
-    if min_score is not None:
-        inside = hits.score >= min_score
-        query = query[inside if k is None else inside & (hits.rank <= k)]
-    elif k is not None:
-        query = query[hits.rank <= k]
-    return table.per_query(query)
+    k = table.cutoff(k, ties)
+    key = ("found", k, rel, min_score, ties)
+    counted: Floats | None = table.memo.get(key)
+    if counted is None:
+        hits = table.hits(rel, ties)
+        query = hits.query
+        if min_score is not None:
+            inside = hits.score >= min_score
+            query = query[inside if k is None else inside & (hits.rank <= k)]
+        elif k is not None:
+            query = query[hits.rank <= k]
+        counted = table.memo[key] = table.per_query(query)
+    return counted
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide, with nan for 0 / 0 and without a warning."""
-    if denominator.all():
+    if all_true(denominator):
         return numerator / denominator
     with np.errstate(divide="ignore", invalid="ignore"):
         return numerator / denominator
@@ -63,15 +69,16 @@ def _shown(
     table: Judged, k: int | None, rel: float, divisor: str, min_score: float | None
 ) -> Floats:
     """Return what precision divides by."""
+    if k is not None and divisor == "k":
+        shown = np.empty(table.n_queries)
+        shown.fill(k)
+        return shown
+    if k is not None and divisor == "min_k_R":
+        return np.minimum(table.n_relevant(rel), k)
     length = table.length(min_score)
     if divisor == "min_k_R":
-        most = table.n_relevant(rel)
-        return np.minimum(most, k) if k is not None else np.minimum(most, length)
-    if k is None:
-        return length
-    if divisor == "list":
-        return np.minimum(length, k)
-    return np.full(table.n_queries, float(k))
+        return np.minimum(table.n_relevant(rel), length)
+    return length if k is None else np.minimum(length, k)
 
 
 def precision_parts(
@@ -151,6 +158,8 @@ def precision(
     hits, shown = precision_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
+    if all_true(shown):
+        return hits / shown
     value = ratio(hits, shown)
     value[shown == 0] = 0
     if divisor == "min_k_R":
@@ -233,7 +242,7 @@ def recall(
     hits, most = recall_parts(
         table, k=k, rel=rel, divisor=divisor, min_score=min_score, ties=ties
     )
-    if most.all():
+    if all_true(most):
         return hits / most
     value = ratio(hits, most)
     value[most == 0] = 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from rankine._base.arrays import all_true
 from rankine._base.checks import check_choice, check_k, check_number
 from rankine._base.frozen import freeze
 from rankine._metrics.metric import register
@@ -32,6 +33,7 @@ Ideal = Literal["judged@k", "judged", "k_ones", "retrieved", "given@k"]
 _GAINS = ("linear", "exponential", "exponential_rel", "binary")
 _DISCOUNTS = ("log2", "log", "jk", "reciprocal", "none")
 _IDEALS = ("judged@k", "judged", "k_ones", "retrieved", "given@k")
+_SHORT = 1000  # a rank that every table of divisors reaches
 _STEEPEST = 60
 """The largest grade whose exponential gain is still exact enough to be added up."""
 
@@ -58,13 +60,12 @@ def gains(
     grade: Floats, gain: Gain, rel: float | None = None, *, keep_negative: bool = False
 ) -> Floats:
     """Return what each grade is worth; a grade below 0 means unjudged and gains 0."""
-    if isinstance(gain, Mapping):
+    if gain == "linear":
+        worth = grade if keep_negative else np.maximum(grade, 0.0)
+    elif isinstance(gain, Mapping):
         worth = np.maximum(grade, 0.0)
         for level, value in gain.items():
             worth[grade == level] = value
-    elif gain == "linear":
-        fine = keep_negative or grade.min(initial=0.0) >= 0
-        worth = grade if fine else np.maximum(grade, 0.0)
     elif gain == "binary":
         worth = (grade >= (1 if rel is None else rel)).astype(np.float64)
     else:
@@ -105,15 +106,24 @@ def divisors(discount: str, base: float, deepest: int) -> Floats:
     return _divisors(discount, base, 1 << max(10, deepest.bit_length()))
 
 
-def discounted(gain: Floats, rank: Ints, discount: str, base: float) -> Floats:
-    """Divide each gain by the discount of its rank."""
-    return gain / divisors(discount, base, int(rank.max(initial=0)))[rank]
+def discounted(
+    gain: Floats, rank: Ints, discount: str, base: float, k: int | None = None
+) -> Floats:
+    """Divide each gain by the discount of its rank, which is at most k, if given."""
+    deepest = rank.max(initial=0) if k is None or k > _SHORT else k
+    return gain / divisors(discount, base, int(deepest))[rank]
 
 
 def check_discount(discount: object, base: object) -> None:
     """Check the kind of discount and the base of its logarithm."""
     check_choice("discount", discount, _DISCOUNTS)
     check_number("base", base, above=1)
+
+
+def _worth(table: Judged, grade: Floats, gain: Gain, rel: float | None) -> Floats:
+    """Return what grades of the table, or of its pool, are worth."""
+    keep = table.keep_negative or table.pool.bounds[0] >= 0
+    return gains(grade, gain, rel, keep_negative=keep)
 
 
 def dcg_sum(
@@ -127,14 +137,10 @@ def dcg_sum(
 ) -> Floats:
     """Sum the discounted gains of the first k items."""
     if ties in {"best", "worst"}:
-        worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
-        table = table.reordered(ties, worth)
+        table = table.reordered(ties, _worth(table, table.grade, gain, rel))
     key = ("gains", freeze(gain), rel, table.keep_negative)
-    if key not in table.memo:
-        table.memo[key] = gains(
-            table.grade, gain, rel, keep_negative=table.keep_negative
-        )
-    worth = table.memo[key]
+    if (worth := table.memo.get(key)) is None:
+        worth = table.memo[key] = _worth(table, table.grade, gain, rel)
     if ties == "average":
         deepest = int((table.above + table.tied).max(initial=0))
         table_of = divisors(discount, base, deepest)
@@ -142,10 +148,10 @@ def dcg_sum(
         weight = mean_weight(table.above, table.tied, k, prefix)
         return table.per_query(table.query, worth * weight)
     query, rank = table.query, table.rank
-    if k is not None:
-        inside = rank <= k
+    if (last := table.cutoff(k)) is not None:
+        inside = rank <= last
         query, rank, worth = query[inside], rank[inside], worth[inside]
-    return table.per_query(query, discounted(worth, rank, discount, base))
+    return table.per_query(query, discounted(worth, rank, discount, base, k))
 
 
 def ideal_sum(
@@ -159,7 +165,7 @@ def ideal_sum(
 ) -> Floats:
     """Sum the discounted gains of the ideal list."""
     if ideal == "retrieved":
-        worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
+        worth = _worth(table, table.grade, gain, rel)
         order = np.lexsort((-worth, table.query))
         rank = position(table.query) + 1
         query, top = table.query, worth[order]
@@ -180,19 +186,20 @@ def ideal_sum(
     pool = table.pool
     last = k if ideal != "judged" else None
     key = ("ideal", freeze(gain), rel, discount, base, last, ideal, table.keep_negative)
-    if key not in pool.memo:
-        worth = gains(pool.grade, gain, rel, keep_negative=table.keep_negative)
+    largest: Floats | None = pool.memo.get(key)
+    if largest is None:
+        worth = _worth(table, pool.grade, gain, rel)
         by_rank = divisors(discount, base, pool.deepest)
         if ideal == "given@k":
             rank = np.arange(len(worth)) - pool.starts[pool.query] + 1
             inside = rank <= k if k is not None else rank > 0
             value = worth[inside] / by_rank[rank[inside]]
-            pool.memo[key] = table.per_query(pool.query[inside], value)
-        elif (worth < 0).any():
-            pool.memo[key] = pool.sum_of_all(worth, last, by_rank)
+            largest = table.per_query(pool.query[inside], value)
+        elif (gain != "linear" or pool.bounds[0] < 0) and (worth < 0).any():
+            largest = pool.sum_of_all(worth, last, by_rank)
         else:
-            pool.memo[key] = pool.sum_of_largest(worth, last, by_rank)
-    largest: Floats = pool.memo[key]
+            largest = pool.sum_of_largest(worth, last, by_rank)
+        pool.memo[key] = largest
     return largest
 
 
@@ -233,7 +240,7 @@ def cumulative_gain(
     """
     check_gain(k, gain, rel, ties)
     if ties == "average":
-        worth = gains(table.grade, gain, rel, keep_negative=table.keep_negative)
+        worth = _worth(table, table.grade, gain, rel)
         share = share_within(table.above, table.tied, k)
         return table.per_query(table.query, worth * share)
     return dcg_sum(table, k, gain, rel, "none", 2, ties)
@@ -425,7 +432,7 @@ def ndcg(
     got = dcg_sum(table, k, gain, rel, discount, base, ties)
     value = ratio(got, ideal_sum(table, k, gain, rel, discount, base, ideal))
     finite = np.isfinite(value)
-    if not finite.all():
+    if not all_true(finite):
         value[~finite] = np.nan
     whole = ideal in {"judged@k", "judged"} and not table.keep_negative
     if ties == "average" and whole:
