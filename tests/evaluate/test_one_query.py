@@ -44,6 +44,21 @@ def test_a_query_alone_has_the_values_it_has_among_others(
         assert repr(alone.per_query.rows()) == repr([together.row(number)])
 
 
+def test_a_metric_alone_has_the_values_it_has_beside_others() -> None:
+    metrics = [*METRICS, "P@1", "Hits@1", "R(ties='best')@3", "R(ties='worst')@3"]
+    metrics += ["AP(ties='best')@2", "RR(ties='worst')@1", "R(min_score=0.5)@3"]
+    for n_queries in (1, 30):
+        qrels, run = drawn(n_queries)
+        qrels = {query: qrels[query] for query in [*qrels][:n_queries]}
+        together = rk.evaluate(qrels, run, metrics)
+
+        for metric in metrics:
+            alone = rk.evaluate(qrels, run, metric)
+            (label,) = alone.mean
+            values = [repr(ev.per_query[label].to_list()) for ev in (alone, together)]
+            assert values[0] == values[1]
+
+
 def test_what_the_caller_changes_later_does_not_show() -> None:
     for seed in range(5):
         told = []

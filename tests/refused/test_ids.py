@@ -206,3 +206,33 @@ def test_30_decimals_are_no_ids() -> None:
 
     assert text.startswith("qrels: query ids are of type Decimal")
     assert text.endswith("expected text or ints")
+
+
+# --- missing ids of queries
+
+
+@pytest.mark.parametrize("query", [None, "", float("nan")])
+@pytest.mark.parametrize("role", ["qrels", "run"])
+def test_a_mapping_with_a_query_without_an_id_is_refused(query: Any, role: str) -> None:
+    data: dict[str, dict[Any, dict[str, float]]] = {
+        "qrels": {"q": {"a": 1}},
+        "run": {"q": {"a": 1.0}},
+    }
+    data[role][query] = {"a": 1}
+
+    text = refused(DataError, data["qrels"], data["run"])
+
+    assert text == f"the id of a query in {role} is missing: {query!r}"
+
+
+@pytest.mark.parametrize("part", ["query", "item"])
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_frame_with_an_empty_id_is_refused(part: str, library: str) -> None:
+    columns: dict[str, list[Any]] = {"query": ["q", "q"], "item": ["a", "b"]}
+    columns["score"] = [2.0, 1.0]
+    columns[part][1] = ""
+    frame = pl.DataFrame(columns) if library == "polars" else pd.DataFrame(columns)
+
+    text = refused(DataError, {"q": {"a": 1}}, frame)
+
+    assert f"row 1: 1 {part} id is missing" in text
