@@ -208,6 +208,21 @@ def test_ints_that_lie_close_together_are_looked_up_in_a_table(low: int) -> None
     assert Index(known).find(asked[:3]).tolist() == [2, -1, 0]
 
 
+def test_ids_that_only_share_their_keys_with_known_ones_are_not_found() -> None:
+    """Of 5,000 known ids, some are not where most are: these are compared too."""
+    known = pl.Series([f"a{number}" for number in range(5000)])
+    strangers = pl.Series([f"b{number}" for number in range(5000)])
+
+    def keys(ids: pl.Series, seed: int) -> Any:
+        return ids.str.slice(1).hash(seed=seed).to_numpy()
+
+    with limited(few_ids=0, keys=keys):
+        index = Index(known)
+
+        assert (index.find(strangers) == -1).all()
+        assert index.find(known).tolist() == list(range(5000))
+
+
 def test_an_index_of_nothing() -> None:
     none = pl.Series([], dtype=pl.String)
 

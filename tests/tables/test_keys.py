@@ -62,15 +62,30 @@ def test_a_key_is_where_it_is_proposed_or_among_the_others() -> None:
         keys = rng.integers(0, 2**63, n).astype(np.uint64)
         strangers = rng.integers(0, 2**63, n).astype(np.uint64) | np.uint64(1 << 63)
 
-        table = KeyTable(keys, spare=1)
-        place = table.proposed(keys)
-        lost = np.flatnonzero(keys[place] != keys)
+        # Shifted, all have the same bits above their places.
+        for shift in (0, 24):
+            table = KeyTable(keys << np.uint64(shift), spare=1)
+            place = table.proposed(table.keys)
+            lost = np.flatnonzero(table.keys[place] != table.keys)
+            again = table.others(table.keys[lost])
 
-        assert place.min() >= 0
-        assert keys[table.others(keys[lost])].tolist() == keys[lost].tolist()
-        assert n < 20_000 or len(lost) > 0
-        assert table.proposed(strangers).max() < n
-        assert (table.others(strangers) == -1).all()
+            assert place.min() >= 0
+            assert table.keys[again].tolist() == table.keys[lost].tolist()
+            assert n < 20_000 or (len(lost) > 0) == (shift > 0)
+            proposed = table.proposed(strangers << np.uint64(shift))
+            assert proposed.min() >= -1
+            assert proposed.max() < n
+            assert (table.others(strangers << np.uint64(shift)) == -1).all()
+
+
+def test_keys_that_no_table_has_are_mostly_proposed_nowhere() -> None:
+    """The bits that stand above a place tell them from the key in their slot."""
+    rng = np.random.default_rng(6)
+    keys, strangers = rng.integers(0, 2**63, (2, 20_000)).astype(np.uint64)
+
+    proposed = KeyTable(keys, spare=1).proposed(strangers)
+
+    assert np.count_nonzero(proposed >= 0) < 20
 
 
 def test_keys_that_share_their_slots_in_every_round_are_told_apart() -> None:

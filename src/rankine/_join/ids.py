@@ -259,13 +259,16 @@ class Index:
         keys = item_keys(ids, seed)
         proposed = table.proposed(keys)
         number[:] = proposed
-        rest = np.flatnonzero(_differ(ids, _gathered(self.known, proposed)))
+        np.maximum(proposed, 0, out=proposed)
+        rest = _differ(ids, _gathered(self.known, proposed)).arg_true().to_numpy()
+        rest = rest[number[rest] >= 0]
         if len(rest) == 0:
             return
         place = table.others(keys[rest])
         there = np.flatnonzero(place >= 0)
         asked = ids.gather(rest[there])
-        place[there[_differ(asked, self.known.gather(place[there]))]] = -1
+        differ = _differ(asked, self.known.gather(place[there])).to_numpy()
+        place[there[differ]] = -1
         number[rest] = place
 
 
@@ -333,11 +336,11 @@ def _gathered(ids: pl.Series, places: NDArray[np.int32]) -> pl.Series:
     return ids.gather(pl.Series(places.view(np.uint32)))
 
 
-def _differ(ids: pl.Series, others: pl.Series) -> NDArray[np.bool_]:
+def _differ(ids: pl.Series, others: pl.Series) -> pl.Series:
     """Say which ids are not those that stand beside them; None is None."""
     if ids.has_nulls() or others.has_nulls():
-        return ids.ne_missing(others).to_numpy()
-    return (ids != others).to_numpy()
+        return ids.ne_missing(others)
+    return ids != others
 
 
 def _in_table(least: int, numbers: Ints, ids: Any) -> Ints:

@@ -102,7 +102,9 @@ class KeyTable:
     """Where each of some keys is, found by slots instead of by sorting.
 
     Keys are written into slots by some of their bits; those whose slot was taken by
-    another key go to the next round, with other bits.
+    another key go to the next round, with other bits. A slot of the first round holds
+    a place and, above it, a few bits of the key, by which most other keys are told
+    from it without looking at the key itself.
 
     Attributes:
         unique: whether all keys differ; if not, nothing can be looked up.
@@ -113,6 +115,8 @@ class KeyTable:
         self.keys = keys
         self.rounds: list[tuple[np.uint64, np.uint64, NDArray[np.int32]]] = []
         self.unique = True
+        self._bits = np.int32(min(len(keys).bit_length(), 31))
+        self._places = np.int32((1 << int(self._bits)) - 1)
         left = np.arange(len(keys), dtype=np.int32)
         remaining = keys
         while len(left) and self.unique:
@@ -122,12 +126,19 @@ class KeyTable:
             shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
             slot = _slots(remaining, mix, shift)
             taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
-            taken[slot] = left
-            winner = taken[slot]
+            taken[slot] = left if self.rounds else left | self._signs(keys)
+            winner = taken[slot] & self._places
             lost = winner != left
             self.unique = not (keys[winner[lost]] == remaining[lost]).any()
             self.rounds.append((mix, shift, taken))
             left, remaining = left[lost], remaining[lost]
+
+    def _signs(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the bits of keys that stand above a place, where they stand."""
+        signs = keys.astype(np.int32)
+        signs <<= self._bits
+        signs &= np.int32(np.iinfo(np.int32).max)
+        return signs
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
         """Return which keys are in the table, in order, and where each is."""
@@ -146,7 +157,7 @@ class KeyTable:
 
         def some(part: slice) -> Ints:
             place = places[part]
-            place[:] = self.proposed(keys[part])
+            place[:] = _taken(self.rounds[0], keys[part]) & self._places
             other: Ints = np.flatnonzero(
                 self.keys.take(place, mode="clip") != keys[part]
             )
@@ -159,14 +170,19 @@ class KeyTable:
         return places
 
     def proposed(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return where each key stands, if it is where most are; else any place.
+        """Return where each key may stand, -1 if it stands nowhere.
 
-        Whoever compares what stands there with what was asked for need not compare
-        keys, and asks `others` for the rest.
+        Few of them stand elsewhere. Whoever compares what stands there with what was
+        asked for need not compare keys, and asks `others` where the two differ.
         """
-        # NumPy looks up twice as fast where it need not refuse what is outside.
-        place = _taken(self.rounds[0], keys)
-        return np.maximum(place, 0, out=place)
+        taken = _taken(self.rounds[0], keys)
+        place = taken & self._places
+        taken ^= self._signs(keys)
+        taken &= ~self._places
+        place[taken < 0] = -1  # the slot is free
+        other = np.flatnonzero(taken > 0)
+        place[other] = self.others(keys[other])
+        return place
 
     def others(self, keys: NDArray[np.uint64]) -> Ints:
         """Return where keys stand that are not where most are, -1 if nowhere."""
@@ -187,7 +203,7 @@ class KeyTable:
             asked = keys[open_] if turn else keys
             place = _taken(slots, asked)
             some = np.flatnonzero(place >= 0)
-            place = place[some]
+            place = place[some] & self._places
             same = self.keys[place] == asked[some]
             candidates = open_[some] if turn else some
             rows.append(candidates[same])
