@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from rankine._base.cached import cached_property
 from rankine._base.limits import limits
 from rankine._join.ids import SPARSE, Index, item_keys, span_of
 from rankine._tables.keys import KeyTable, spread
-from rankine._tables.segments import starts_of
+from rankine._tables.segments import position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,10 @@ _NONE: Ints = np.zeros(0, dtype=np.int64)
 _TOP = np.uint64(56)
 """How far a key is shifted to leave its first byte."""
 Match: TypeAlias = "Callable[[slice, Ints], tuple[Ints, Ints]]"
-"""Finds, among rows whose contexts are given, those that match, and what they match."""
+"""Finds, among rows whose contexts are given, those that match, and what they match.
+
+Some may only seem to.
+"""
 
 
 class Numbers(NamedTuple):
@@ -110,6 +113,11 @@ class Policy:
         return np.bincount(self.context.offered, minlength=self.context.n)
 
     @cached_property
+    def longest(self) -> int:
+        """How many pairs are recommended in the context that has most."""
+        return int(self.counts.max(initial=0))
+
+    @cached_property
     def items(self) -> Index:
         """The items that are recommended, each once."""
         return Index(self.offered.unique(maintain_order=True))
@@ -133,35 +141,36 @@ class Policy:
 
     def agreed(self) -> Agreed | None:
         """Go through the log; None if a pair is recommended twice."""
-        longest = int(self.counts.max(initial=0))
         pairs = None
-        if longest > 1:
+        if self.longest > 1:
             pairs = KeyTable(self._pair(self.context.offered, self.offered))
             if not pairs.unique:
                 return None
-        if pairs is not None and longest > _SHORT:
-            match = self._by_pairs(pairs)
-        else:
-            match = self._by_places(longest)
+        sure = pairs is not None and self.longest > _SHORT
+        match = self._by_pairs(pairs) if pairs and sure else self._by_places()
         n_rows, n = len(self.shown), self.context.n + 1
-        # A number of 32 bits stays in the cache, and is enough for every log but one.
-        kind = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
+        kind = _narrow(n_rows)
 
-        def half(rows: slice) -> tuple[AnyArray, list[tuple[Ints, Ints, Ints]]]:
-            rounds, matched = np.zeros(n, dtype=kind), []
+        def half(rows: slice) -> tuple[AnyArray, Ints, Ints, Ints]:
+            rounds, matched = np.zeros(n, dtype=kind), [(_NONE, _NONE, _NONE)]
             for part in _parts(rows):
                 context = self.context.shown(part)
                 np.add.at(rounds, context, kind(1))
                 row, place = match(part, context)
                 matched.append((row + part.start, place, context[row]))
-            return rounds, matched
+            row, place, context = map(np.concatenate, zip(*matched, strict=True))
+            if not sure:
+                # All at once: a call of polars takes longer than its work on a few.
+                same = self.shown.gather(row) == self.offered.gather(place)
+                kept = same.to_numpy()
+                row, place, context = row[kept], place[kept], context[kept]
+            return rounds, row, place, context
 
-        halves = by_halves(half, n_rows, n_rows)
+        counted, *matched = zip(*by_halves(half, n_rows, n_rows), strict=True)
         rounds: Ints = np.zeros(n, dtype=np.int64)
-        for counted, _ in halves:
-            rounds += counted
-        parts = [(_NONE, _NONE, _NONE), *(part for _, half in halves for part in half)]
-        return Agreed(rounds[:-1], *map(np.concatenate, zip(*parts, strict=True)))
+        for of_half in counted:
+            rounds += of_half
+        return Agreed(rounds[:-1], *map(np.concatenate, matched))
 
     def _pair(self, context: Ints, items: pl.Series) -> NDArray[np.uint64]:
         """Return the keys of pairs of a context and an item; of unknown ones, any."""
@@ -177,42 +186,50 @@ class Policy:
 
         return match
 
-    def _by_places(self, longest: int) -> Match:
+    def _by_places(self) -> Match:
         """Compare each item with those of the short list of its context, in turn.
 
-        A byte of each is compared first, as a table of bytes stays in the cache.
+        Only a byte of each is compared, as a table of bytes stays in the cache.
         """
         context = self.context.offered
-        order = np.arange(len(context))
-        if (context[1:] < context[:-1]).any():
+        # Small numbers: these tables are as long as there are contexts, or longer.
+        order = np.arange(len(context), dtype=_narrow(len(context)))
+        nth = None
+        if self.longest > 1:
             order = np.argsort(context, kind="stable")
-        begin = starts_of(self.counts)
-        tag = _tags(self.offered)[order]
-        length = np.append(self.counts, 0)  # the last is that of unknown contexts
-        tables = []
-        for position in range(longest):
-            some = np.flatnonzero(self.counts > position)
-            table = np.zeros(len(length), dtype=np.uint8)
-            table[some] = tag[begin[some] + position]
-            tables.append(table)
+            nth = position(context[order])
+        tag, tables = _tags(self.offered), []
+        for number in range(self.longest):
+            some = order if nth is None else order[nth == number]
+            # The last is that of unknown contexts.
+            table = np.zeros(self.context.n + 1, dtype=np.uint8)
+            table[context[some]] = tag[some]
+            place = np.full(self.context.n + 1, -1, dtype=_narrow(len(context)))
+            place[context[some]] = some
+            tables.append((table, place))
 
         def match(rows: slice, context: Ints) -> tuple[Ints, Ints]:
-            shown = self.shown[rows]
-            tags = _tags(shown)
+            tags = _tags(self.shown[rows])
             matched, places = [_NONE], [_NONE]
-            for position, table in enumerate(tables):
+            for table, place_of in tables:
                 # Around the end, where unknown contexts have their place.
                 row = np.flatnonzero(table.take(context, mode="wrap") == tags)
-                row = row[length[context[row]] > position]
-                place = order[begin[context[row]] + position]
-                same = (shown.gather(row) == self.offered.gather(place)).to_numpy()
-                matched.append(row[same])
-                places.append(place[same])
+                place = place_of[context[row]]
+                matched.append(row[place >= 0])
+                places.append(place[place >= 0].astype(np.int64))
             row, place = np.concatenate(matched), np.concatenate(places)
             by_row = np.argsort(row, kind="stable")
             return row[by_row], place[by_row]
 
         return match
+
+
+def _narrow(n: int) -> type[np.signedinteger[Any]]:
+    """Return the type of numbers up to n, of 32 bits if they fit.
+
+    Tables of these stay in the cache longer, and are enough for every log but one.
+    """
+    return np.int32 if n < np.iinfo(np.int32).max else np.int64
 
 
 def _parts(rows: slice) -> Iterator[slice]:
@@ -226,7 +243,7 @@ def _tags(ids: pl.Series) -> NDArray[np.uint8]:
     """Return a byte per id, the same for the same."""
     if ids.dtype.is_integer():
         return (spread(ids.to_numpy()) >> _TOP).astype(np.uint8)
-    return (item_keys(ids, 0) >> _TOP).astype(np.uint8)
+    return item_keys(ids, 0).astype(np.uint8)
 
 
 def _of_column(shown: pl.Series, offered: pl.Series) -> Numbers:

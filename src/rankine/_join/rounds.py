@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import at_once
+from rankine._base.cached import cached_property
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
 from rankine._join.ids import as_first
@@ -95,18 +96,30 @@ class Joined:
     """A log and recommendations, whose ids are of the same types.
 
     Attributes:
-        rounds: what is known of the rounds.
+        tally: what the rounds add up to.
         shown: the log.
-        offered: what is recommended, and how often in all logged rounds.
-        context: what rounds are matched by besides items.
-        units: the same, with the kind of ids that users are.
+        units: what rounds are matched by besides items, with the kind of ids that users
+            are.
     """
 
-    rounds: Rounds
+    tally: Tally
     shown: pl.DataFrame
-    offered: pl.DataFrame
-    context: list[str]
     units: tuple[str, ...]
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """What is known of the rounds."""
+        return self.tally.rounds
+
+    @property
+    def context(self) -> list[str]:
+        """What rounds are matched by besides items."""
+        return self.tally.context
+
+    @property
+    def offered(self) -> pl.DataFrame:
+        """What is recommended, and how often in all logged rounds."""
+        return self.tally.offered.with_columns(weight=self.tally.weight)
 
 
 def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
@@ -120,10 +133,8 @@ def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
     """
     tally = Tally(logged, recommended, k, over=over)
     tally.add(logged)
-    context = tally.context
-    units = tuple(logged.unit if part == "user" else part for part in context)
-    offered = tally.offered.with_columns(weight=tally.weight)
-    return Joined(tally.rounds, logged.frame, offered, context, units)
+    units = tuple(logged.unit if part == "user" else part for part in tally.context)
+    return Joined(tally, logged.frame, units)
 
 
 class Tally:
@@ -202,10 +213,16 @@ class Tally:
         """See what is recommended in each context, which no round changes."""
         of_offered = listed.context.offered
         # Without probabilities, they are the same for a whole list.
-        self._chosen = 1 / listed.counts[of_offered]
+        alone = listed.longest <= 1
+        self._chosen = np.ones(len(of_offered))
+        if not alone:
+            self._chosen /= listed.counts[of_offered]
         if "probability" in self.offered.columns:
             self._chosen = self.offered["probability"].to_numpy().astype(np.float64)
-        self._direct = _sums(listed, self._chosen * self._guess)[of_offered]
+        self._direct = _sums(listed, self._chosen * self._guess)
+        if alone:
+            self._is_first[:] = True
+            return
         first = np.zeros(listed.context.n, dtype=np.int64)
         first[of_offered[::-1]] = np.arange(len(of_offered))[::-1]
         self._is_first[first[listed.counts > 0]] = True
@@ -374,13 +391,15 @@ def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataErro
 
 
 def _sums(listed: Policy, values: Floats) -> Floats:
-    """Add up a number of each recommended pair by context, the smallest first.
+    """Add up a number of each recommended pair over its context, the smallest first.
 
     So the order of rows does not matter.
     """
-    context = listed.context.offered
-    if int(listed.counts.max(initial=0)) > 1 and values.any():
+    if listed.longest <= 1:
+        return values + 0.0  # a sum has no -0.0
+    own = context = listed.context.offered
+    if values.any():
         order = np.lexsort((values, context))
         context, values = context[order], values[order]
     total = np.bincount(context, weights=values, minlength=listed.context.n)
-    return total.astype(np.float64, copy=False)
+    return total.astype(np.float64, copy=False)[own]
