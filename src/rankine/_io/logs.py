@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -246,6 +247,8 @@ def _units(table: Table) -> dict[str, str]:
 
 def _numbers(column: pl.Series, name: str, origin: Rows) -> pl.Series:
     values = numbers(column, name, origin)
+    if math.isfinite(values.sum()):  # a tenth of the time that the next line takes
+        return values
     odd = ~values.is_finite()
     if odd.any():
         row = int(odd.arg_true()[0])
