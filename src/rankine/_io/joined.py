@@ -90,7 +90,7 @@ def _split(
     text: str, groups: Sequence[Collection[str]], work: Callable[[pl.Series], T]
 ) -> T:
     """Split texts that were joined, unless one of them has the mark in it."""
-    n = sum(map(len, groups))
-    if text.count(_MARK) != n - 1:  # also where there are none
-        return work(pl.Series(list(chain.from_iterable(groups)), dtype=pl.String))
-    return work(pl.Series([text]).str.split(_MARK).explode())
+    column = pl.Series([text]).str.split(_MARK).explode()
+    if len(column) != sum(map(len, groups)):  # also where there are none
+        column = pl.Series(list(chain.from_iterable(groups)), dtype=pl.String)
+    return work(column)
