@@ -170,8 +170,8 @@ class Matched:
         longest = max(self.x.length.max(initial=0), self.y.length.max(initial=0))
         if k >= longest:
             return self
-        kept = np.maximum(self.x_at, self.y_at) < k
-        count = np.bincount(self.query[kept], minlength=self.n_queries)
+        kept = np.flatnonzero(self.depth <= k)
+        count = np.diff(np.searchsorted(kept, self.starts))
         return Matched(
             self.x.cut(k),
             self.y.cut(k),
