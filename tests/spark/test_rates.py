@@ -184,30 +184,80 @@ def test_data_are_refused_in_one_sentence(spark: Any) -> None:
         rankine.spark.ctr(logged, recommended)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "message"),
-    [
-        ({"user_id": "double"}, "user ids are double in logged ('user_id') and bigint in recommended ('user_id')"),
-        ({"user_id": "string"}, "user ids are string in logged"),
-        ({"item_id": "string"}, "item ids are string in logged"),
-    ],
-    ids=["floats", "users", "items"],
-)  # fmt: skip
-def test_ids_of_two_types_are_refused(
-    spark: Any, jobs: Any, kinds: dict[str, str], message: str
-) -> None:
-    """Each partition would decide by itself which of them are the same."""
-    ints = {"user_id": "bigint", "item_id": "bigint", "click": "int"}
-    schema = ", ".join(f"{name} {kind}" for name, kind in (ints | kinds).items())
-    row = [float(1) if kind == "double" else "1" if kind == "string" else 1 for kind in (ints | kinds).values()]  # fmt: skip
-    logged = spark.createDataFrame([row], schema)
-    recommended = spark.createDataFrame([[1, 1]], "user_id bigint, item_id bigint")
+def test_ids_of_other_types_are_refused(spark: Any, jobs: Any) -> None:
+    logged = spark.createDataFrame(
+        [(1.0, 1, 1)], "user_id double, item_id bigint, click int"
+    )
+    recommended = spark.createDataFrame([(1, 1)], "user_id bigint, item_id bigint")
 
     with pytest.raises(RankineError) as refused:
         rankine.spark.ctr(logged, recommended)
 
-    assert str(refused.value).startswith(message)
+    assert str(refused.value) == (
+        "user ids are double in logged ('user_id') and bigint in recommended ('user_id'); on Spark, cast both to the same type"
+    )
     assert len(jobs) == 0
+
+
+LOG = [(1, 7, 1), (2, 8, 0), (3, 7, 1), (-4, 8, 1), (5, 9, 0)]
+OFFERED = [(1, 7), (2, 7), (3, 7), (-4, 8), (6, 8)]
+
+
+def of_types(spark: Any, rows: list[Any], users: str, items: str) -> tuple[Any, Any]:
+    """Return rows on Spark and in memory, with their ids as text or as ints."""
+    as_type: dict[str, Any] = {"string": str, "bigint": int}
+    rows = [(as_type[users](user), as_type[items](item), *more) for user, item, *more in rows]  # fmt: skip
+    names = ["user_id", "item_id", "click"][: len(rows[0])]
+    kinds = dict(zip(names, (users, items, "int"), strict=False))
+    frame = pl.DataFrame(rows, names, orient="row")
+    return of_spark(spark, frame, kinds), frame
+
+
+@pytest.mark.parametrize("of_log", [("string", "bigint"), ("bigint", "string"), ("string", "string")])  # fmt: skip
+def test_texts_that_are_plain_ints_are_compared_with_ints(
+    spark: Any, of_log: tuple[str, str]
+) -> None:
+    others = {"string": "bigint", "bigint": "string"}
+    for kinds in ((of_log[0], others[of_log[1]]), (others[of_log[0]], of_log[1])):
+        logged, log = of_types(spark, LOG, *of_log)
+        recommended, offered = of_types(spark, OFFERED, *kinds)
+        memory: Any = rk.ctr(log, offered)
+
+        estimate: Any = rankine.spark.ctr(logged, recommended, partitions=4)
+
+        # Users 1, 3 and -4 were shown what is recommended to them, and clicked.
+        assert (estimate.value, estimate.matched) == (1, 3)
+        notes = [note for note in estimate.notes if "Spark" not in note]
+        assert notes == list(memory.notes)
+        assert sum("compared as text" in note for note in notes) == 1
+
+
+def test_everyone_is_recommended_items_of_another_type(spark: Any) -> None:
+    logged, log = of_types(spark, LOG, "bigint", "bigint")
+    recommended, offered = of_types(spark, OFFERED[3:4], "bigint", "string")
+    memory: Any = rk.ctr(log, offered.drop("user_id"))
+
+    estimate: Any = rankine.spark.ctr(logged, recommended.drop("user_id"))
+
+    # Of the two rounds that show 8, one was clicked.
+    assert (estimate.value, estimate.matched) == (1 / 2, 2)
+    notes = [note for note in estimate.notes if "Spark" not in note]
+    assert notes == list(memory.notes)
+
+
+@pytest.mark.parametrize("odd", ["007", "x"])
+def test_other_texts_are_not_compared_with_ints(spark: Any, odd: str) -> None:
+    """Wherever they are: here, in a partition without recommendations."""
+    logged, _ = of_types(spark, LOG, "string", "bigint")
+    recommended, _ = of_types(spark, OFFERED, "bigint", "bigint")
+    more = spark.createDataFrame([(odd, 7, 1)], logged.schema)
+
+    with pytest.raises(RankineError) as refused:
+        rankine.spark.ctr(logged.union(more), recommended, partitions=40)
+
+    assert str(refused.value) == (
+        f"user ids are text in logged and ints in recommended, and not all of the texts are plain ints, such as '{odd}'; give both the same type"
+    )
 
 
 def test_ints_of_several_widths_are_of_one_type(spark: Any) -> None:

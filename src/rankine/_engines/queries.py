@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from rankine._conventions.tools import TOOLS
 from rankine._engines.ranked import Lists, Rows, repeats
 from rankine._engines.state import State, Sums
-from rankine._engines.work import JUDGED, LISTED, ROLES
+from rankine._engines.work import JUDGED, LISTED, PLAIN_INT, ROLES, odd_text
 from rankine._evaluate.notes import ranking_metrics, seen_in
 from rankine._evaluate.summary import summarize
 from rankine._evaluate.warnings import cautions_of
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rankine._engines.work import Work
     from rankine._evaluate.summary import Summary
     from rankine._join.context import Listed
-
-PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
 
 
 class Queries:
@@ -82,12 +80,7 @@ class Queries:
         texts = ids.take(np.unique(numbers))
         odd = texts.filter(pc.invert(pc.match_substring_regex(texts, PLAIN_INT)))
         if len(odd):
-            msg = (
-                f"{key} ids are text in {ROLES[side]} and ints in {ROLES[1 - side]}, "
-                f"and not all of the texts are plain ints, such as {odd[0].as_py()!r}; "
-                "give both the same type"
-            )
-            raise DataError(msg)
+            raise odd_text(key, ROLES[side], ROLES[1 - side], odd[0].as_py())
 
     def _refuse_same_places(self, place: Any, side: int, column: str) -> None:
         """Refuse two rows of a query in one place, as either may come first.
@@ -125,7 +118,7 @@ class Queries:
         return place
 
     def evaluated(self) -> tuple[State, Any]:
-        """Return what was seen of the queries, and the values of each."""
+        """Return what was seen in the queries, and their values."""
         plan = self.work.plan
         state = State([Sums() for _ in plan.asked], self.counts)
         self._check_values(state)
@@ -241,7 +234,7 @@ class Queries:
         return pa.Table.from_arrays(columns, names=["query", *plan.labels])
 
     def _check_values(self, state: State) -> None:
-        """Count grades and scores that are no numbers; they are refused later."""
+        """Count grades and scores that are not numbers; they are refused later."""
         grade, score = self.judged.value, self.listed.value
         if grade is not None and len(grade):
             odd = ~np.isfinite(grade)

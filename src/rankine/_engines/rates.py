@@ -15,10 +15,11 @@ from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
 from rankine._engines.jobs import run_action, run_job, with_polars
-from rankine._engines.work import MOST
+from rankine._engines.work import MOST, PLAIN_INT, odd_text
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
+from rankine._join.ids import as_first
 from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError, ParameterError, RankineError, nearest
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from rankine._join.rounds import Tally
 
 _TABLES = ("logged", "recommended")
+_EXAMPLES = {str(ids.dtype): ids for ids in (pl.Series([7]), pl.Series(["7"]))}
+"""Ids of the types that are compared with each other."""
 _OF_ROUND = ("reward", "chosen", "propensity", "predicted", "direct")
 _PLACE = re.compile(r"^(\w+), row \d+")
 """The place of a row, which means nothing on Spark."""
@@ -51,16 +54,16 @@ def ctr(
 
     The numbers are those of `rankine.ctr`, to the last bit. Users, with their rounds
     and what is recommended to them, are brought together in one shuffle; if everyone is
-    recommended the same items, these are sent to the executors and the log stays where
-    it is. Executors need polars. The rounds that match come back, those with the same
-    numbers only once, with a count; and so do the different items of the log.
+    recommended the same items, these are sent to the executors, and the log stays where
+    it is. Executors need polars. What comes back are the different items of the log and
+    the rounds that match; rounds with the same numbers come once, with a count.
 
     Args:
         logged: the log, a DataFrame, classic or Connect; columns as in `rankine.ctr`.
         recommended: what is recommended, a DataFrame.
         estimator: one of the estimators of `rankine.ctr`, or several.
-        partitions: how many parts the users are split into; as many as Spark chooses
-            if not given. The rows of a part must fit into memory there.
+        partitions: how many parts the users are split into; Spark chooses if not given.
+            The rows of a part must fit into the memory of an executor.
         options: those of `rankine.ctr`, except engine and memory_limit. With k, items
             need a predicted reward, as the rows of frames have no order.
 
@@ -83,20 +86,23 @@ def ctr(
         check_frame(frame, name, "rankine.ctr")
     blank = asked.tally(_blank(logged), _blank(recommended))
     _check_asked(asked, blank)
-    _check_types((logged, recommended), blank)
+    frames = logged, recommended
+    texts, notes = _of_two_types(frames, blank)
+    for text in texts:
+        frames = _as_texts(frames, text)
     columns = [[*by_part.values()] for by_part in blank.columns]
     offered = None
     if blank.context:
-        rows = _by_context(logged, recommended, blank, partitions)
+        rows = _by_context(*frames, blank, partitions)
     else:
-        rows = _marked(logged, columns[0], 0)
+        rows = _marked(frames[0], columns[0], 0)
         names = map(quoted, columns[1])
-        offered = pl.from_arrow(run_action(recommended.select(*names).toArrow))
+        offered = pl.from_arrow(run_action(frames[1].select(*names).toArrow))
     ties = _ties_of(asked, blank)
-    pickled = pickle.dumps((asked, columns, offered, ties))
+    pickled = pickle.dumps((asked, columns, offered, ties, texts))
     function = with_polars("rounds are matched", __name__, "matched", pickled)
     parts = _parts(rows.mapInArrow(function, "state binary"))
-    return answer(_together(parts, asked), asked)
+    return answer(_together(parts, asked, notes), asked)
 
 
 def _parts(states: Any) -> list[_Part]:
@@ -135,22 +141,69 @@ def _check_asked(asked: Question, blank: Tally) -> None:
         raise ParameterError(msg)
 
 
-def _check_types(frames: tuple[Any, Any], blank: Tally) -> None:
-    """Refuse ids of two types: each part would decide by itself which are the same.
+@dataclass(frozen=True)
+class _Texts:
+    """Ids that are ints in one table, and must be the plain forms of ints in the other.
 
-    Ids that are floats are not brought to ints before the shuffle.
+    Attributes:
+        word: what the ids are: user, item.
+        columns: where each table has them.
+        table: the one that has them as text.
     """
+
+    word: str
+    columns: tuple[str, str]
+    table: int
+
+    def check(self, tables: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+        """Refuse a part of the data with other texts."""
+        ids = tables[self.table][self.columns[self.table]]
+        odd = ids.filter(~ids.str.contains(PLAIN_INT))
+        if len(odd):
+            names = _TABLES[self.table], _TABLES[1 - self.table]
+            raise odd_text(self.word, *names, str(odd.min()))
+
+
+def _of_two_types(
+    frames: tuple[Any, Any], blank: Tally
+) -> tuple[list[_Texts], list[str]]:
+    """Return the ids that are ints in one table and text in the other, and notes.
+
+    Ids of other types are refused: they are not brought to one before the shuffle.
+    """
+    texts: list[_Texts] = []
+    notes: list[str] = []
     for part in (*blank.context, "item"):
-        names = [columns[part] for columns in blank.columns]
+        names = (blank.columns[0][part], blank.columns[1][part])
         kinds = [
             dict(frame.dtypes)[name] for frame, name in zip(frames, names, strict=True)
         ]
-        if len({_family(kind) for kind in kinds}) > 1:
+        families = [_family(kind) for kind in kinds]
+        if families[0] == families[1]:
+            continue
+        word = blank.unit if part == "user" else part
+        if not {*families} <= _EXAMPLES.keys():
             msg = (
-                f"{part} ids are {kinds[0]} in logged ({names[0]!r}) and {kinds[1]} in "
+                f"{word} ids are {kinds[0]} in logged ({names[0]!r}) and {kinds[1]} in "
                 f"recommended ({names[1]!r}); on Spark, cast both to the same type"
             )
             raise DataError(msg)
+        texts.append(_Texts(word, names, families.index(str(pl.String))))
+        first, second = (_EXAMPLES[family] for family in families)
+        notes += as_first(first, second, word, _TABLES)[1]
+    return texts, notes
+
+
+def _as_texts(frames: tuple[Any, Any], texts: _Texts) -> tuple[Any, Any]:
+    """Turn the ids that are ints into texts, so that the shuffle brings them together.
+
+    The column keeps its name.
+    """
+    both = list(frames)
+    name = texts.columns[1 - texts.table]
+    column = functions().col(quoted(name)).cast("string")
+    both[1 - texts.table] = both[1 - texts.table].withColumn(name, column)
+    return both[0], both[1]
 
 
 def _family(kind: str) -> str:
@@ -231,11 +284,13 @@ def matched(pickled: bytes, batches: Iterable[Any]) -> _Part | RankineError | No
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
         return None
-    asked, columns, offered, ties = pickle.loads(pickled)  # noqa: S301 - our own code
+    asked, columns, offered, ties, texts = pickle.loads(pickled)  # noqa: S301 - ours
     rows: Any = pl.from_arrow(pa.Table.from_batches(tables))
     log = _of_table(rows, columns[0], 0)
     recommended = _of_table(rows, columns[1], 1) if offered is None else offered
     try:
+        for text in texts:
+            text.check((log, recommended))
         if ties is not None:
             _refuse_ties(recommended, asked.k, *ties)
         return _part(asked, log, recommended)
@@ -293,8 +348,8 @@ def _counted(frame: pl.DataFrame, numbers: list[str]) -> pl.DataFrame:
     return frame.group_by(numbers).agg(pl.col("count").sum())
 
 
-def _together(parts: list[_Part], asked: Question) -> Rounds:
-    """Return all rounds, in any order."""
+def _together(parts: list[_Part], asked: Question, notes: list[str]) -> Rounds:
+    """Return all rounds, in any order, with notes on their ids."""
     rounds = _counted(pl.concat(part.rounds for part in parts), [*_OF_ROUND])
     others = _counted(pl.concat(part.others for part in parts), ["other"])
     n_matched = int(rounds["count"].sum())
@@ -332,5 +387,5 @@ def _together(parts: list[_Part], asked: Question) -> Rounds:
         if asked.n == "logged"
         else 0,
         word=parts[0].rest.word,
-        said=(*said, collected),
+        said=(*said, *notes, collected),
     )

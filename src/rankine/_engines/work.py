@@ -1,9 +1,11 @@
-"""What executors are told, and the shape of the rows that they get."""
+"""What executors are told, and what the rows that they get look like."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
@@ -15,6 +17,17 @@ ROWS = 1 << 18
 """Rows that are evaluated together, which take about 50 MB."""
 MOST = 50_000_000
 """Numbers of queries or rounds that are collected: 400 MB for each column."""
+PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
+"""Texts that are compared with ints."""
+
+
+def odd_text(word: str, texts: str, ints: str, example: str) -> DataError:
+    """Return what to raise where a text that is compared with ints is not plain."""
+    msg = (
+        f"{word} ids are text in {texts} and ints in {ints}, and not all of the texts "
+        f"are plain ints, such as {example!r}; give both the same type"
+    )
+    return DataError(msg)
 
 
 @dataclass(frozen=True)

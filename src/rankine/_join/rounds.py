@@ -147,6 +147,7 @@ class Tally:
         context: what rounds are matched by besides items.
         offered: what is recommended, with ids of the types that the log has.
         columns: the column of each part of the log, and of what is recommended.
+        unit: what the ids of users are.
     """
 
     def __init__(
@@ -155,6 +156,7 @@ class Tally:
         """Prepare for a log, of which all or the first part is given."""
         self.context = _context(logged, recommended)
         self.columns = logged.columns, recommended.columns
+        self.unit = logged.unit
         self._pair = [*self.context, "item"]
         # Its columns and their types, not its rows, which would stay in memory.
         self._first = replace(logged, frame=logged.frame.clear())
