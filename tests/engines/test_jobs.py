@@ -18,32 +18,32 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         (
             "Total size of serialized results of 2 tasks (80.0 KiB) is bigger than spark.driver.maxResultSize (64.0 KiB)",
             DataError,
-            "what comes back is more than the driver may take; raise spark.driver.maxResultSize, or leave values per query on Spark",
+            "the result is larger than the driver may take; raise spark.driver.maxResultSize, or leave values per query on Spark",
         ),
         (
             f"{LOST}ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Command exited with code 137",
             DataError,
-            "an executor was lost, as often as Spark tries; its log says why, and spark.task.maxFailures how often that is",
+            "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",
         ),
         (
             "Missing an output location for shuffle 16 partition 1",
             DataError,
-            "an executor was lost, as often as Spark tries; its log says why, and spark.task.maxFailures how often that is",
+            "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",
         ),
         (
             f"{LOST}org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
             DataError,
-            "a Python worker ended before its work was done, as where memory runs out; give executors more memory with spark.executor.memoryOverhead, or share queries among more partitions",
+            "a Python worker ended before its work was done, perhaps because memory ran out; give executors more with spark.executor.memoryOverhead, or split the queries into more partitions",
         ),
         (
             f"{LOST}java.io.IOException: No space left on device",
             DataError,
-            "a disk of an executor is full; spark.local.dir says where it keeps what is shuffled",
+            "an executor cannot write to its disk (No space left on device); make room there, or name another folder with spark.local.dir",
         ),
         (
             "java.lang.OutOfMemoryError: Java heap space",
             DataError,
-            "there is no memory left for Spark; raise spark.driver.memory or spark.executor.memory, or share queries among more partitions",
+            "Spark ran out of memory; raise spark.driver.memory or spark.executor.memory, or split the queries into more partitions",
         ),
         (
             f"{LOST}org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'pyarrow'",
@@ -78,7 +78,7 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         (
             f"{LOST}java.lang.RuntimeException: part-0.parquet is not a Parquet file",
             DataError,
-            "Spark could not do it: part-0.parquet is not a Parquet file",
+            "Spark failed: part-0.parquet is not a Parquet file",
         ),
     ],
 )

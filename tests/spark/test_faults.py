@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +26,58 @@ def refused(spark: Any, run: Any) -> str:
     )
     with pytest.raises(DataError) as error:
         rankine.spark.evaluate(qrels, run, "AP")
-    assert "\\n" not in str(error.value)
+    assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400
     return str(error.value)
+
+
+@pytest.fixture
+def small_disk(spark: Any) -> Iterator[None]:
+    """Let Java write no file of more than 100 kB, as a disk that is nearly full."""
+    java = spark.sparkContext._gateway.proc.pid  # noqa: SLF001
+    before = resource.prlimit(java, resource.RLIMIT_FSIZE)
+    resource.prlimit(java, resource.RLIMIT_FSIZE, (100_000, before[1]))
+    yield
+    resource.prlimit(java, resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def small_results(spark: Any) -> Iterator[None]:
+    """Let the driver take no more than 100 kB."""
+    name = "spark.driver.maxResultSize"
+    settings = spark.sparkContext._jsc.sc().conf()  # noqa: SLF001
+    settings.set(name, "100k")
+    yield
+    settings.remove(name)
+
+
+def many(spark: Any, value: str) -> Any:
+    return spark.range(40_000).selectExpr(
+        "concat('query', id) AS query", "uuid() AS item", f"id AS {value}"
+    )
+
+
+@pytest.mark.usefixtures("small_disk")
+def test_shuffled_rows_that_cannot_be_written(spark: Any) -> None:
+    assert refused(spark, many(spark, "score")) == (
+        "an executor cannot write to its disk (File too large); make room there, or "
+        "name another folder with spark.local.dir"
+    )
+
+
+@pytest.mark.usefixtures("small_results")
+def test_values_that_the_driver_may_not_take(spark: Any) -> None:
+    ev = rankine.spark.evaluate(many(spark, "grade"), many(spark, "score"), "AP")
+    assert ev.n_queries == 40_000
+
+    for call in (lambda: ev.interval("AP", method="bootstrap"), lambda: ev.collected):
+        with pytest.raises(DataError) as error:
+            call()
+
+        assert str(error.value) == (
+            "the result is larger than the driver may take; raise "
+            "spark.driver.maxResultSize, or leave values per query on Spark"
+        )
 
 
 def test_a_part_of_a_folder_is_cut_short(spark: Any, tmp_path: Path) -> None:
@@ -65,4 +115,4 @@ def test_a_worker_that_ends_and_one_that_fails(spark: Any) -> None:
     said = refused(spark, run.mapInArrow(ends, SCHEMA))
     assert said.startswith("a Python worker ended before its work was done")
     said = refused(spark, run.mapInArrow(fails, SCHEMA))
-    assert said == "Spark could not do it: no such bucket"
+    assert said == "Spark failed: no such bucket"

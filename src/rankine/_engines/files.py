@@ -40,7 +40,7 @@ _MARK = f"{FormatError.__module__}.{FormatError.__name__}: "
 
 
 def format_of(path: str, how: Reading) -> str:
-    """Say what a file is: as the user says, or by its name.
+    """Return the format of a file: what the user says, or what its name shows.
 
     Nothing is read for this: a folder or a pattern without a known ending is taken for
     the parts of a Parquet table.
@@ -82,11 +82,11 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
     """Return what Spark reads from a file, a folder, a pattern or an object store."""
     kind, read = format_of(path, how), spark.read
     if kind == "parquet":
-        return run_action(lambda: read.parquet(path))
+        return run_action(lambda: read.parquet(path), path)
     if kind == "ndjson":
-        return run_action(lambda: read.option("mode", "FAILFAST").json(path))
+        return run_action(lambda: read.option("mode", "FAILFAST").json(path), path)
     if kind == "trec":
-        return _of_trec(run_action(lambda: read.text(path)), path, side)
+        return _of_trec(run_action(lambda: read.text(path), path), path, side)
     options = {
         "header": True,
         "sep": "\t" if kind == "tsv" else ",",
@@ -95,7 +95,7 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
         "mode": "FAILFAST",
     }
     return _of_csv(
-        run_action(lambda: read.options(**options).csv(path)), path, side, how
+        run_action(lambda: read.options(**options).csv(path), path), path, side, how
     )
 
 

@@ -1,9 +1,10 @@
-"""Jobs on Spark, whose failures are told in one sentence."""
+"""Jobs on Spark; if one fails, an error says why in one sentence."""
 
 from __future__ import annotations
 
 import pickle
 import re
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,35 +34,38 @@ _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
 _JAVA_ENDED = (
-    "Java, in which Spark runs, stopped before the work was done, perhaps because "
-    "memory ran out; raise spark.driver.memory"
+    "Java, in which Spark runs, ended before the work was done, perhaps because it ran "
+    "out of memory; raise spark.driver.memory"
 )
 _LOST = (
-    "an executor was lost, as often as Spark tries; its log says why, and "
-    "spark.task.maxFailures how often that is"
+    "Spark lost executors, and gave up after as many attempts as "
+    "spark.task.maxFailures allows; their logs say why they ended"
 )
 _FAULTS = {
     "Answer from Java side is empty": _JAVA_ENDED,
     "Error while sending or receiving": _JAVA_ENDED,
-    "spark.driver.maxResultSize": "what comes back is more than the driver may take; "
+    "spark.driver.maxResultSize": "the result is larger than the driver may take; "
     "raise spark.driver.maxResultSize, or leave values per query on Spark",
-    "Java heap space": "there is no memory left for Spark; raise spark.driver.memory "
-    "or spark.executor.memory, or share queries among more partitions",
+    "Java heap space": "Spark ran out of memory; raise spark.driver.memory or "
+    "spark.executor.memory, or split the queries into more partitions",
     "Python worker exited unexpectedly": "a Python worker ended before its work was "
-    "done, as where memory runs out; give executors more memory with "
-    "spark.executor.memoryOverhead, or share queries among more partitions",
+    "done, perhaps because memory ran out; give executors more with "
+    "spark.executor.memoryOverhead, or split the queries into more partitions",
     "ExecutorLostFailure": _LOST,
     "Missing an output location for shuffle": _LOST,
-    "No space left on device": "a disk of an executor is full; spark.local.dir says "
-    "where it keeps what is shuffled",
 }
 """What Spark says of a fault -> what it means, and what to do."""
+_FAULTS |= {
+    words: f"an executor cannot write to its disk ({words}); make room there, or name "
+    "another folder with spark.local.dir"
+    for words in ("No space left on device", "Disk quota exceeded", "File too large")
+}
 
 
 def refuse_stopped(session: Any, whose: str) -> None:
-    """Refuse a session that was stopped, of which nothing can be asked any more."""
+    """Refuse a session that was stopped, as nothing can run in it any more."""
     stopped = getattr(session, "is_stopped", None)
-    if stopped is None:  # a classic session, which has no word for it
+    if stopped is None:  # a classic session, which has no such property
         context = session.sparkContext._jsc  # noqa: SLF001
         try:
             stopped = context is None or context.sc().isStopped()
@@ -73,16 +77,24 @@ def refuse_stopped(session: Any, whose: str) -> None:
 
 
 def run_job(frame: Any) -> list[Any]:
-    """Collect a small frame; what fails in an executor is told in one sentence."""
+    """Collect a small frame; if an executor fails, say why in one sentence."""
     rows: list[Any] = run_action(frame.collect)
     return rows
 
 
-def run_action(action: Callable[[], Any]) -> Any:
-    """Run something on Spark; what fails there is told in one sentence."""
+def run_action(action: Callable[[], Any], path: str | None = None) -> Any:
+    """Run something on Spark; if it fails there, say why in one sentence.
+
+    Args:
+        action: what to run.
+        path: the file that is read, if it is one.
+    """
     try:
         return action()
     except RankineError:
+        raise
+    except KeyboardInterrupt:
+        _cancel_jobs()
         raise
     except ConnectionError:
         raise DataError(_JAVA_ENDED) from None
@@ -90,21 +102,35 @@ def run_action(action: Callable[[], Any]) -> Any:
         text = str(error)
         if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
             raise
-        raise in_one_sentence(text) from None
+        raise in_one_sentence(text, path) from None
+
+
+def _cancel_jobs() -> None:
+    """Cancel the jobs of a classic session, of which Ctrl-C ends only the waiting.
+
+    Spark's own handler of the signal tries to cancel them, but fails while an answer
+    of Java is being read, which is nearly always. Spark Connect does it itself.
+    """
+    from pyspark import SparkContext  # noqa: PLC0415 - an extra
+
+    context = SparkContext._active_spark_context  # noqa: SLF001
+    if context is not None:
+        with suppress(Exception):  # what is gone has no jobs
+            context.cancelAllJobs()
 
 
 def with_polars(what: str, module: str, name: str, pickled: bytes) -> Any:
-    """Return a function of batches that makes a state of them, with polars.
+    """Return a function that turns batches into a state, with polars.
 
     Executors can run it whether they have polars or not.
 
     Args:
         what: what polars is needed for, in words.
         module: a module that imports polars.
-        name: a function in it, of what is pickled and of batches. It returns a state,
-            None if there is nothing, or an error, as data: one that is raised would be
-            tried again.
-        pickled: what the function is told.
+        name: a function in it, which takes what is pickled, and batches. It returns a
+            state, None if there is nothing, or an error: if it raised the error, Spark
+            would try again.
+        pickled: the first argument of the function.
     """
 
     def states(batches: Iterable[Any]) -> Iterator[Any]:
@@ -125,8 +151,13 @@ def with_polars(what: str, module: str, name: str, pickled: bytes) -> Any:
     return states
 
 
-def in_one_sentence(text: str) -> RankineError:
-    """Say in one sentence what Spark says in a page."""
+def in_one_sentence(text: str, path: str | None = None) -> RankineError:
+    """Say in one sentence what Spark says in a page.
+
+    Args:
+        text: what Spark says.
+        path: the file that was read, if it was one.
+    """
     ours, module = _OURS.search(text), _MODULE.search(text)
     if ours and hasattr(errors, ours[1]):
         kind: type[RankineError] = getattr(errors, ours[1])
@@ -156,6 +187,7 @@ def in_one_sentence(text: str) -> RankineError:
     causes = _CAUSE.findall(text)
     said = causes[-1] if causes else lines[0] if lines else "no reason given"
     said, file = _CODES.sub("", _WITHIN.split(said)[-1]), _FILE.search(text)
-    if file:
-        return FormatError(f"{file[1]}: Spark cannot read it ({said})")
-    return DataError(f"Spark could not do it: {said}")
+    where = file[1] if file else path
+    if where is not None:
+        return FormatError(f"{where}: Spark cannot read it ({said})")
+    return DataError(f"Spark failed: {said}")
