@@ -11,6 +11,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Java compiles less, as nothing here runs for long; also that of other processes.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @pytest.fixture(autouse=True)
 def no_network() -> None:

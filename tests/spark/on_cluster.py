@@ -1,49 +1,97 @@
-"""A program for two executors that are processes of their own, and know nothing of us.
+"""A program for a cluster: a master and two workers, in processes of their own.
 
-It prints what happens: before the package is sent to them, after it, and when one of
-them is killed in the middle of a job.
+Their executors know nothing of us. It prints what happens: before the package is sent
+to them, after it, when one of them is killed in the middle of a job, when all of them
+are, again and again, and when the command runs there. Then a job on this machine is
+interrupted, and Java is killed during another.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyspark
 
 import rankine as rk
 import rankine.spark
 from rankine.errors import RankineError
+from tests.spark.commands import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+QUICK = os.environ.get("SPARK_SUBMIT_OPTS", "")
+"""What makes Java quick, as conftest.py says."""
 METRICS = ["nDCG@10", "AP", "RR@5", "gm_AP", "NumRet"]
 N_QUERIES, N_ITEMS = 500, 40
 
 
-def session(folder: str) -> Any:
-    import pyspark  # noqa: PLC0415 - an extra
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+HOME = Path(pyspark.__file__).parent
 
-    home = str(Path(pyspark.__file__).parent)
-    os.environ |= {"SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1"}
-    os.environ["PYSPARK_PYTHON"] = sys.argv[1]
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+
+@contextmanager
+def daemon(kind: str, log: Path, *words: str) -> Iterator[None]:
+    """Run a master or a worker of Spark on this machine, at any free port."""
+    where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+    program = [f"{HOME}/bin/spark-class", f"org.apache.spark.deploy.{kind}"]
+    with (
+        log.open("wb") as file,
+        subprocess.Popen([*program, *where, *words], stdout=file, stderr=file) as java,
+    ):
+        try:
+            yield
+        finally:
+            java.kill()
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """Start a master and two workers; yield the address of the master."""
+    os.environ |= {"SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
+    os.environ |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
+    log = folder / "master.log"
+    with ExitStack() as stack:
+        stack.enter_context(daemon("master.Master", log))
+        until, found = time.monotonic() + 60, None
+        while found is None and time.monotonic() < until:
+            time.sleep(0.05)
+            found = re.search(r"master at (spark://\S+)", log.read_text())
+        assert found is not None, log.read_text()
+        room = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / "work")]
+        for number in range(2):
+            log = folder / f"worker{number}.log"
+            stack.enter_context(daemon("worker.Worker", log, *room, found[1]))
+        yield found[1]
+
+
+def session(master: str, folder: Path) -> Any:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
+
+    builder = SparkSession.builder.master(master)
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
         "spark.executor.memory": "700m",
-        "spark.local.dir": folder,
+        "spark.executor.extraJavaOptions": QUICK,
+        "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": f"{folder}/tables",
         "spark.sql.shuffle.partitions": "4",
+        "spark.task.maxFailures": "2",
+        # Rows that were shuffled to a lost executor are not asked for again and again.
+        "spark.shuffle.io.maxRetries": "1",
+        "spark.shuffle.io.retryWait": "1s",
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -71,12 +119,47 @@ def slow(batches: Iterable[Any]) -> Iterator[Any]:
     import time  # noqa: PLC0415 - this runs elsewhere
 
     for batch in batches:
-        time.sleep(1.5)
+        time.sleep(2)
         yield batch
 
 
-def main(folder: str) -> None:
-    spark = session(folder)
+def deadly(batches: Iterable[Any]) -> Iterator[Any]:
+    """Kill the executor that runs this."""
+    import pathlib  # noqa: PLC0415 - this runs elsewhere
+
+    for batch in batches:
+        stat = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text()
+        os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGKILL)
+        yield batch
+
+
+def commands(master: str, folder: Path) -> dict[str, Any]:
+    """Run the command on NDJSON, and with masters that there are not."""
+    kind = {"qrels": "grade", "run": "score"}
+    for name, column in kind.items():
+        rows = [
+            {"query": "q", "item": item, column: 1 + (item == "a")} for item in "ab"
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows[: 1 + (name == "run")])
+        (folder / f"{name}.ndjson").write_text(text)
+    files = [f"{folder}/{name}.ndjson" for name in kind]
+    words = ["evaluate", "--engine", "spark", *files, "-m", "AP", "-q", "--json"]
+    return {
+        "there": ended([*words, "--master", master]),
+        "odd": ended([*words, "--master", "moon:7"]),
+    }
+
+
+def main(folder: Path) -> None:
+    os.environ["PYSPARK_PYTHON"] = sys.argv[1]
+    with cluster(folder) as master:
+        seen = on_cluster(session(master, folder))
+        seen["commands"] = commands(master, folder)
+    seen |= on_this_machine(session("local[2]", folder))
+    print(json.dumps(seen))  # noqa: T201 - what the test reads
+
+
+def on_cluster(spark: Any) -> dict[str, Any]:
     runs = [
         (f"q{query}", f"d{item}", float(item * query % 7))
         for query in range(N_QUERIES)
@@ -116,17 +199,58 @@ def main(folder: str) -> None:
     with ThreadPoolExecutor(1) as pool:
         late = run.mapInArrow(slow, run.schema)
         job = pool.submit(rankine.spark.evaluate, qrels, late, METRICS)
-        while not tracker.getActiveStageIds():
-            time.sleep(0.05)
+        wait_for_stage(tracker)
         time.sleep(1)
         seen["running"] = not job.done()
         os.kill(rows[0].pid, signal.SIGKILL)
         seen["killed"] = job.result(timeout=120).mean
+    # Without a shuffle before: it would be repeated, too, and such tries do not count.
+    few = spark.createDataFrame(runs[:9], run.schema).coalesce(1)
+    killing = few.mapInArrow(deadly, run.schema)
+    truth = spark.createDataFrame(judged[:9], qrels.schema)
+    seen["lost"] = refused(lambda: rankine.spark.evaluate(truth, killing, METRICS))
     spark.stop()
     seen["stopped"] = refused(lambda: rankine.spark.evaluate(qrels, run, METRICS))
     seen["ship"] = refused(lambda: rankine.spark.ship(spark))
     seen["values"] = refused(lambda: ev.interval("AP", method="bootstrap"))
-    print(json.dumps(seen))  # noqa: T201 - what the test reads
+    return seen
+
+
+def wait_for_stage(tracker: Any) -> None:
+    """Wait until a job runs, or for a minute."""
+    until = time.monotonic() + 60
+    while not tracker.getActiveStageIds() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def on_this_machine(spark: Any) -> dict[str, Any]:
+    """Interrupt a job as Ctrl-C does, and kill Java during the next."""
+    schema = "query string, item string, {} double"
+    qrels = spark.createDataFrame([("q", "a", 1.0)], schema.format("grade"))
+    run = spark.createDataFrame([("q", "a", 1.0)] * 4, schema.format("score"))
+    late = run.repartition(4).mapInArrow(slow, run.schema)
+    tracker = spark.sparkContext.statusTracker()
+    java = spark.sparkContext._gateway.proc.pid  # noqa: SLF001
+
+    def once_running(act: Callable[[], None]) -> None:
+        wait_for_stage(tracker)
+        act()
+
+    seen: dict[str, Any] = {"interrupted": False}
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(once_running, lambda: os.kill(os.getpid(), signal.SIGINT))
+        try:
+            rankine.spark.evaluate(qrels, late, "AP")
+        except KeyboardInterrupt:
+            seen["interrupted"] = True
+        until = time.monotonic() + 4  # all tasks together take longer
+        while tracker.getActiveJobsIds() and time.monotonic() < until:
+            time.sleep(0.05)
+        seen["active"] = list(tracker.getActiveJobsIds())
+        pool.submit(once_running, lambda: os.kill(java, signal.SIGKILL))
+        seen["java"] = refused(lambda: rankine.spark.evaluate(qrels, late, "AP"))
+    seen["gone"] = refused(lambda: rankine.spark.evaluate(qrels, run, "AP"))
+    return seen
 
 
 def refused(call: Callable[[], Any]) -> str:
@@ -138,4 +262,4 @@ def refused(call: Callable[[], Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[2])
+    main(Path(sys.argv[2]))

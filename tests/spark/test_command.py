@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -14,9 +15,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.spark.commands import ended
+
 pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
 
-PROGRAM = Path(__file__).parent / "on_command.py"
 SPARK = ["evaluate", "--engine", "spark", "--master", "local[2]"]
 METRICS = ["-m", "nDCG@3", "-m", "AP", "-m", "RR"]
 QRELS = [("q1", "a", 1), ("q1", "b", 2), ("q2", "c", 1), ("q3", "c", 1)]
@@ -33,30 +35,35 @@ def write(folder: Path) -> None:
             part = frame.gather_every(2, number)
             part.write_parquet(folder / name / f"part-{number}.parquet")
         frame.write_csv(folder / f"{name}.csv")
+        packed = gzip.compress(frame.write_ndjson().encode())
+        (folder / f"{name}.jsonl.gz").write_bytes(packed)
         text = "".join(f"{q}  Q0\t{d} 7 {score} tag\n" for q, d, score in rows)
         (folder / f"{name}.run").write_text(f"# a comment\n{text}\n")
     frame = pl.DataFrame(QRELS, ["query", "item", "grade"], orient="row")
     frame.write_parquet(folder / "qrels.parquet")
     frame.write_csv(folder / "qrels.csv")
+    frame.write_ndjson(folder / "qrels.ndjson")
     text = "".join(f"{q} 0 {d} {grade}\n" for q, d, grade in QRELS)
     (folder / "qrels.txt").write_text(text)
     (folder / "short.run").write_text("q1 Q0 a 1 0.5 tag\nq1 Q0 b 2 0.4\n")
     (folder / "words.csv").write_text("query,item,score\nq1,a,0.5\nq1,b,high\n")
+    (folder / "cut.jsonl").write_text('{"query": "q1", "item": "a", "score": 1}\n{"que')
     (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
 
 
-def ended(folder: Path, *commands: list[str]) -> list[Any]:
-    """Run commands in a process of its own, inside a folder."""
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), json.dumps(commands)],
-        cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    # Neither Spark nor Java says anything of its own.
-    assert done.stderr == ""
-    printed: list[Any] = json.loads(done.stdout)["ended"]
-    return printed
+@pytest.fixture
+def stops(spark: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Let commands use the session of all tests, which they would stop.
+
+    Commands that start Spark themselves are run in `test_ctrl_c_...` and on_cluster.py.
+    """
+    stopped: list[Any] = []
+
+    def stop(session: Any) -> None:
+        stopped.append(session)
+
+    monkeypatch.setattr(type(spark), "stop", stop)
+    return stopped
 
 
 def test_ctrl_c_ends_the_job_and_leaves_nothing(tmp_path: Path) -> None:
@@ -91,7 +98,7 @@ def test_ctrl_c_ends_the_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert not any(local.iterdir())
 
 
-def without_spread(record: dict[str, Any]) -> dict[str, Any]:
+def of_all(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record without its intervals and notes, which are of another kind."""
     for metric in record["metrics"].values():
         metric["low"] = metric["high"] = None
@@ -100,52 +107,70 @@ def without_spread(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def test_what_is_printed_is_that_of_the_normal_command(tmp_path: Path) -> None:
+def test_what_is_printed_is_that_of_the_normal_command(
+    tmp_path: Path, stops: list[Any]
+) -> None:
     write(tmp_path)
-    plain = ["evaluate", "qrels.txt", "run.run", *METRICS]
-    two = ["old=other", "new=run/part-*", *METRICS, "-q", "--json"]
-    done = ended(
-        tmp_path,
-        [*plain, "-q", "--json"],
-        [*SPARK, "qrels.parquet", *two],
-        [*SPARK, "qrels.txt", "run.run", *METRICS, "-q", "--json"],
-        [*SPARK, "qrels.csv", "run.csv", *METRICS, "--csv", "--fail-under", "RR=0.9"],
-        [*SPARK, "--no-qrels", "run", "-m", "Coverage@2", "--catalog", "8"],
-        [
-            *SPARK, "qrels.parquet", "run.run", "-m", "P@1", "-c", "recmetrics",
-            "--sequence", "rank", "--partitions", "3",
-        ],
-    )  # fmt: skip
-    (code, text, _), parquet, trec, table, lists, unordered = done
-    wanted = json.loads(text)
+    qrels, run = f"{tmp_path}/qrels", f"{tmp_path}/run"
 
-    assert (code, parquet[0], trec[0]) == (0, 0, 0)
-    old, new = json.loads(parquet[1])
-    assert (old["run"], new["run"]) == ("old", "new")
+    code, text, _ = ended(
+        ["evaluate", f"{qrels}.txt", f"{run}.run", *METRICS, "-q", "--json"]
+    )
+    wanted = of_all(json.loads(text)[0])
+    assert code == 0
+
+    two = [f"old={tmp_path}/other", f"new={run}/part-*", *METRICS, "-q", "--json"]
+    code, text, _ = ended([*SPARK, f"{qrels}.parquet", *two])
+    old, new = json.loads(text)
+    assert (code, old["run"], new["run"]) == (0, "old", "new")
     # b of two relevant items, c behind another, and nothing.
     assert old["metrics"]["AP"]["value"] == (1 / 2 + 1 / 2 + 0) / 3
     assert [row["AP"] for row in old["per_query"]] == [1 / 2, 1 / 2, 0]
-    assert without_spread(json.loads(trec[1])[0]) == without_spread(wanted[0])
-    assert new["per_query"] == wanted[0]["per_query"]
+    assert new["per_query"] == wanted["per_query"]
+
+    for end in ("txt", "run"), ("ndjson", "jsonl.gz"):
+        files = [f"{qrels}.{end[0]}", f"{run}.{end[1]}"]
+        code, text, _ = ended([*SPARK, *files, *METRICS, "-q", "--json"])
+        assert code == 0
+        assert of_all(json.loads(text)[0]) == {**wanted, "run": f"run.{end[1]}"}
+
+    files = [f"{qrels}.csv", f"{run}.csv"]
+    code, text, said = ended(
+        [*SPARK, *files, *METRICS, "--csv", "--fail-under", "RR=0.9"]
+    )
     # The best of q1 is x, that of q2 is c, and q3 has none: (1/2 + 1 + 0) / 3.
-    assert table[0] == 1
-    assert f"run.csv,all,RR,{(1 / 2 + 1 + 0) / 3!r}," in table[1]
-    assert table[2] == "rankine: RR of run.csv is 0.5000, below 0.9\n"
-    assert lists[0] == 0
-    assert f"{3 / 8:.4f}" in lists[1]  # x, b and c of eight
-    assert unordered[0] == 3
-    assert "two rows of query 'q1' have 7.0 in 'rank'" in unordered[2]
+    assert code == 1
+    assert f"run.csv,all,RR,{(1 / 2 + 1 + 0) / 3!r}," in text
+    assert said == "rankine: RR of run.csv is 0.5000, below 0.9\n"
+
+    code, text, _ = ended(
+        [*SPARK, "--no-qrels", run, "-m", "Coverage@2", "--catalog", "8"]
+    )
+    assert code == 0
+    assert f"{3 / 8:.4f}" in text  # x, b and c of eight
+
+    code, _, said = ended(
+        [
+            *SPARK, f"{qrels}.parquet", f"{run}.run", "-m", "P@1", "-c", "recmetrics",
+            "--sequence", "rank", "--partitions", "3",
+        ]
+    )  # fmt: skip
+    assert code == 3
+    assert "two rows of query 'q1' have 7.0 in 'rank'" in said
+    assert len(stops) == 6
 
 
-def test_faults_are_told_in_one_sentence(tmp_path: Path) -> None:
+def test_faults_are_told_in_one_sentence(tmp_path: Path, stops: list[Any]) -> None:
     write(tmp_path)
-    said = {
-        "nowhere": f"{tmp_path}/nowhere: no such file",
-        "cut.parquet": f"{tmp_path}/cut.parquet: Spark cannot read it (",
-        "s3a://bucket/run": "Spark has no connector for such a path; ",
-        "short.run": "short.run: expected the 6 fields of a run in TREC text (query q0 item rank score tag), got: q1 Q0 b 2 0.4",  # noqa: E501
-        "words.csv": "words.csv: not a number in score: high",
-        "turned.csv": f"{tmp_path}/turned.csv/b.csv: Spark cannot read it (CSV header",
+    here = f"{tmp_path}/"
+    unreadable = "Spark cannot read it ("
+    faults = {
+        f"{here}nowhere": "no such file",
+        f"{here}cut.parquet": unreadable,
+        f"{here}cut.jsonl": f"{unreadable}Unexpected end-of-input in field name)\n",
+        f"{here}short.run": "expected the 6 fields of a run in TREC text (query q0 "
+        "item rank score tag), got: q1 Q0 b 2 0.4",
+        f"{here}words.csv": "not a number in score: high",
     }
     for name, text in (
         ("a.csv", "query,item,score\nq1,b,2\n"),
@@ -153,23 +178,20 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path) -> None:
     ):
         (tmp_path / "turned.csv").mkdir(exist_ok=True)
         (tmp_path / "turned.csv" / name).write_text(text)
-    commands = [[*SPARK, "qrels.txt", run, "-m", "AP"] for run in said]
-    commands += [
-        [*SPARK, "qrels.txt", "run", "-m", "AP", "-c", "recmetrics"],
-        ["evaluate", "--engine", "spark", "--master", "moon:7", "qrels.txt", "run"],
-    ]
-    done = ended(tmp_path, *commands)
+    said = {path: f"{path}: {fault}" for path, fault in faults.items()}
+    said[f"{here}turned.csv"] = f"{here}turned.csv/b.csv: {unreadable}CSV header"
+    said["s3a://bucket/run"] = "Spark has no connector for such a path; "
+    for path, message in said.items():
+        code, out, err = ended([*SPARK, f"{here}qrels.txt", path, "-m", "AP"])
 
-    for (_, out, err), message in zip(done, said.values(), strict=False):
-        assert out == ""
+        assert (code in (2, 3), out) == (True, "")
         assert err.startswith(f"rankine: {message}")
         assert err.count("\n") == 1
-        assert len(err) < 300
-    unordered, master = done[len(said) :]
-    assert unordered[0] == 2
-    assert unordered[2].endswith(
+        assert len(err) < 350
+    unordered = [f"{here}qrels.txt", f"{here}run", "-m", "AP", "-c", "recmetrics"]
+    code, _, err = ended([*SPARK, *unordered])
+    assert code == 2
+    assert err.endswith(
         "name a column of run that numbers the rows with sequence= or --sequence\n"
     )
-    assert master[0] == 3
-    assert "Could not parse Master URL: 'moon:7'" in master[2]
-    assert master[2].count("\n") == 1
+    assert len(stops) == len(said) + 1

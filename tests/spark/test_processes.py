@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 EXECUTOR = os.environ.get("RANKINE_EXECUTOR", "")
 
 
@@ -21,8 +21,8 @@ def printed(program: str, *arguments: str) -> dict[str, Any]:
     """Run a program, and return what it prints last."""
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     ended = subprocess.run(
-        [sys.executable, str(HERE / program), *arguments],
-        env=env, capture_output=True, text=True, check=False, timeout=240,
+        [sys.executable, "-m", f"tests.spark.{program}", *arguments],
+        cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
     seen: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
@@ -30,8 +30,8 @@ def printed(program: str, *arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(not EXECUTOR, reason="needs a bare interpreter; see make spark")
-def test_bare_executors_and_one_that_is_killed(tmp_path: Path) -> None:
-    seen = printed("on_cluster.py", str(Path(EXECUTOR).absolute()), str(tmp_path))
+def test_a_cluster_with_bare_executors_that_are_killed(tmp_path: Path) -> None:
+    seen = printed("on_cluster", str(Path(EXECUTOR).absolute()), str(tmp_path))
 
     assert seen["executors"] == 2
     assert seen["has"] == [""]
@@ -47,14 +47,31 @@ def test_bare_executors_and_one_that_is_killed(tmp_path: Path) -> None:
     assert seen["per_query"] is True
     assert seen["running"] is True
     assert seen["killed"] == seen["memory"]
+    assert seen["lost"].startswith("Spark lost executors, and gave up after ")
     todo = "was stopped; start another one, and read the data in it"
     assert seen["stopped"] == f"the Spark session of qrels {todo}"
     assert seen["ship"] == f"the Spark session {todo}"
     assert seen["values"] == f"the Spark session of this evaluation {todo}"
+    code, out, err = seen["commands"]["there"]
+    (record,) = json.loads(out)
+    assert (code, err) == (0, "")
+    assert record["metrics"]["AP"]["value"] == 1  # a comes first, and is relevant
+    assert record["per_query"] == [{"query": "q", "AP": 1}]
+    code, _, err = seen["commands"]["odd"]
+    assert code == 3
+    assert "Could not parse Master URL: 'moon:7'" in err
+    assert err.count("\n") == 1
+    assert seen["interrupted"] is True
+    assert seen["active"] == []
+    assert seen["java"] == (
+        "Java, in which Spark runs, ended before the work was done, perhaps because it "
+        "ran out of memory; raise spark.driver.memory"
+    )
+    assert seen["gone"] == f"the Spark session of qrels {todo}"
 
 
 def test_connect(tmp_path: Path) -> None:
-    seen = printed("on_connect.py", str(tmp_path))
+    seen = printed("on_connect", str(tmp_path))
 
     assert seen["kind"].startswith("pyspark.sql.connect")
     assert seen["mean"] == {"AP": ((1 + 2 / 3) / 2 + 1) / 3, "RR": 2 / 3}
