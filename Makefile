@@ -52,6 +52,12 @@ $(PEERS)-%/installed: pyproject.toml benchmarks/%.in benchmarks/%.txt
 	$(PEERS)-$*/bin/python -m $(INSTALL) --no-deps --editable .
 	@touch $@
 
+# recommenders without what it imports elsewhere, such as notebooks.
+$(PEERS)-spark/recommenders: $(PEERS)-spark/installed
+	$(PEERS)-spark/bin/python -m $(INSTALL) --only-binary :all: --no-deps \
+		recommenders==1.2.1
+	@touch $@
+
 $(ORACLE)-%/installed: pyproject.toml oracle/%.in oracle/%.txt
 	$(PYTHON) -m venv $(ORACLE)-$*
 	$(ORACLE)-$*/bin/python -m $(INSTALL) --only-binary :all: \
@@ -159,12 +165,13 @@ EVENTS ?= 10000000
 
 .PHONY: bench
 bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/installed \
-		$(SPARK)/installed
+		$(SPARK)/installed $(PEERS)-spark/recommenders
 	$(PEERS)-search/bin/python benchmarks/run.py $(PEERS)-recommend/bin/python
 	$(PEERS)-search/bin/python benchmarks/online.py $(EVENTS)
 	$(ORACLE)-online/bin/python benchmarks/ab.py
 	$(PEERS)-search/bin/python benchmarks/streaming.py
 	$(SPARK)/bin/python benchmarks/spark.py
+	$(PEERS)-spark/bin/python benchmarks/spark.py 10000 recommenders replay
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1

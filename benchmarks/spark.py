@@ -2,10 +2,11 @@
 
     python benchmarks/spark.py [QUERIES [PEER ...]]
 
-The peers are applyInPandas (a function per query), mllib (its RankingMetrics) and
-recommenders (SparkRankingEvaluation, which needs an environment of its own); the first
-two if none is named. All run in one session on two cores, on the same cached tables,
-and the least of three runs counts. What rankine shuffles and collects is printed too.
+The peers are applyInPandas (a function per query) and mllib (its RankingMetrics), which
+come with Spark, and recommenders (SparkRankingEvaluation) and replay (OfflineMetrics),
+which need the environment of benchmarks/spark.in; the first two if none is named. All
+run in one session on two cores, on the same cached tables, and the least of three runs
+counts. What rankine shuffles and collects is printed too.
 """
 
 from __future__ import annotations
@@ -121,10 +122,33 @@ def recommenders(qrels: Any, run: Any) -> dict[str, float]:
     }
 
 
+def replay(qrels: Any, run: Any) -> dict[str, float]:
+    """Compute four metrics with OfflineMetrics, which makes lists once for all."""
+    from replay import metrics as of_replay
+
+    metrics = of_replay.OfflineMetrics(
+        [
+            of_replay.Precision(K),
+            of_replay.Recall(K),
+            of_replay.NDCG(K),
+            of_replay.MRR(K),
+        ],
+        query_column="query", item_column="item", rating_column="score",
+    )  # fmt: skip
+    numbers = metrics(run, qrels)
+    return {
+        "P@10": numbers["Precision@10"],
+        "R@10": numbers["Recall@10"],
+        NDCG: numbers["NDCG@10"],
+        "RR@10": numbers["MRR@10"],
+    }
+
+
 PEERS: dict[str, Callable[[Any, Any], dict[str, float]]] = {
     "applyInPandas": per_group,
     "mllib": mllib,
     "recommenders": recommenders,
+    "replay": replay,
 }
 
 
