@@ -95,7 +95,7 @@ def test_a_difference_by_hand(spark: Any) -> None:
         ("AP", {"test": "z"}, "test must be one of"),
         ("AP", {"name": "x"}, "name= is for one run; the keys of runs are their names"),
         ("AP", {"weights": {}}, "queries have no weights on Spark"),
-        ("AP", {"convention": "recmetrics"}, "recmetrics takes the order of rows"),
+        ("AP", {"convention": "recmetrics"}, "recmetrics uses the order of rows"),
     ],
 )
 def test_refused_before_a_job_starts(

@@ -201,8 +201,8 @@ def test_rows_below_the_depth_are_not_shuffled(spark: Any, capsys: Any) -> None:
     assert ev["RR"] == (1 + 0 + 0) / 3
     assert "WindowGroupLimit" in capsys.readouterr().out
     assert ev.notes[-1] == (
-        "run: rows below rank 1 were left where they are; repeated items there are "
-        "not seen"
+        "run: rows below rank 1 were not read, so repeated items among them were not "
+        "detected"
     )
 
 

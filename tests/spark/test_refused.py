@@ -41,7 +41,7 @@ def frames(
         ("AP", {"sequence": "item"}, "run: the column 'item', which sequence= or --sequence names, is of type string; it must hold numbers or times"),
         ("AP", {"order": "rank"}, "run has no rank column, which order='rank' needs"),
         ("ERR", {}, "ERR takes the highest grade of all judgements, which no part of the data knows; write ERR(max_grade=4)"),
-        ("AP", {"convention": "recmetrics"}, "recmetrics takes the order of rows for AP, and Spark keeps none; name a column of run that numbers the rows with sequence= or --sequence"),
+        ("AP", {"convention": "recmetrics"}, "recmetrics uses the order of rows for AP, and Spark keeps none; name a column of run that numbers the rows with sequence= or --sequence"),
     ],
 )  # fmt: skip
 def test_refused_before_a_job_starts(

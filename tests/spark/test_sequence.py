@@ -130,7 +130,7 @@ def test_a_convention_that_needs_an_order_is_told_of_the_ranks(spark: Any) -> No
         rankine.spark.evaluate(qrels, run, "AP", convention="recmetrics")
 
     assert str(refused.value) == (
-        "recmetrics takes the order of rows for AP, and Spark keeps none; if 'pos' numbers the rows, give sequence='pos' or --sequence pos"
+        "recmetrics uses the order of rows for AP, and Spark keeps none; if 'pos' numbers the rows, give sequence='pos' or --sequence pos"
     )
 
 

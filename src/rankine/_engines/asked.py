@@ -1,4 +1,4 @@
-"""What is asked of Spark: checked before a job starts, and as executors are told it."""
+"""What users ask of Spark: checked before a job starts, then changed for executors."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 IN_MEMORY = "use rankine.evaluate, which has all data at hand"
 _BY_ROWS = {
-    "order": {"given": "takes the order of rows"},
+    "order": {"given": "uses the order of rows"},
     "tie": {
         "input": "lets the order of rows decide ties",
         "input_rev": "lets the order of rows decide ties",
     },
-    "duplicates": {"last": "takes the last row of a repeated item"},
-    "ideal": {"given@k": "takes the judgements in the order of their rows"},
+    "duplicates": {"last": "uses the last row of a repeated item"},
+    "ideal": {"given@k": "uses the judgements in the order of their rows"},
 }
 """Choices of a convention for which rows need an order, which frames do not have."""
 

@@ -55,8 +55,8 @@ def compare(
 
     Each run is evaluated where it is. The values of all queries are then collected, 8
     bytes for each query, metric and run, as a note says; all tests work as in
-    `rankine.compare` and give the same numbers. Items stay on Spark, so that
-    `Comparison.moved` shows queries alone. The intervals of means are Student's.
+    `rankine.compare` and give the same numbers. Items stay on Spark, so
+    `Comparison.moved` shows only queries. The intervals of means are Student's.
 
     Args:
         qrels: the judgements.
@@ -68,7 +68,7 @@ def compare(
         family: as in `rankine.compare`.
         confidence: as in `rankine.compare`.
         margin: as in `rankine.compare`.
-        by: as in `rankine.compare`, not from Spark.
+        by: as in `rankine.compare`, in memory rather than on Spark.
         draws: as in `rankine.compare`.
         seed: as in `rankine.compare`.
         options: those of `rankine.spark.evaluate`.
@@ -118,7 +118,7 @@ def compare(
 def _collected(
     evaluations: Mapping[str, SparkEvaluation], confidence: float
 ) -> tuple[Compared, int]:
-    """Collect the values of all queries, and say how many there are."""
+    """Collect the values of all queries; also return how many there are."""
     first = next(iter(evaluations.values()))
     labels = tuple(first.summaries)
     for evaluation in evaluations.values():

@@ -43,18 +43,18 @@ def accumulate(
     """Read a log of events that is a Spark DataFrame.
 
     Events are brought together by user, in one shuffle, and added up on executors,
-    which need polars for that. What comes back is what `rankine.online.Accumulator`
-    keeps of them, about a row of sums per user.
+    which need polars for that. What comes back is what a
+    `rankine.online.Accumulator` keeps: about one row of sums per user.
 
     Args:
         events: the log, classic or Connect.
-        metrics: as in `rankine.online.summarize`, and so are the others.
+        metrics: as in `rankine.online.summarize`, like the next four.
         by: the column that tells groups of users apart.
         segment: a second such column.
         daily: whether each day has its row.
         confidence: of the intervals.
-        partitions: how many parts the users are shared among; as many as Spark chooses
-            if not given. The events of a part must fit into memory there.
+        partitions: how many parts the users are split into; Spark chooses if not given.
+            The events of a part must fit into the memory of an executor.
         rules: as in `rankine.online.summarize`.
 
     Returns:
@@ -123,7 +123,7 @@ def _user(events: Any, metrics: Any, options: dict[str, Any]) -> str:
     except (ColumnNotFoundError, FormatError):
         raise
     except DataError:
-        pass  # of a log without rows, whose columns are as they should be
+        pass  # there are no rows, but all columns that are needed
     given = dict(options.get("columns") or {})
     for part in ("user", "session"):
         column = next(iter(known_columns([*types], part, COLUMNS)), None)
@@ -136,7 +136,7 @@ def _user(events: Any, metrics: Any, options: dict[str, Any]) -> str:
 
 
 def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
-    """Bring the events of a user together; those of nobody are spread by their rows."""
+    """Bring the events of a user together; spread those that have no user."""
     sql = functions()
     user = sql.col(quoted(column)).cast("string")
     plain = [quoted(name) for name, kind in events.dtypes if "map<" not in kind]
@@ -149,7 +149,7 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
 def added_up(
     pickled: bytes, batches: Iterable[Any]
 ) -> Accumulator | RankineError | None:
-    """Add up the events of a part; None if there are none."""
+    """Add up the events of a part; return None if it has none."""
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
         return None

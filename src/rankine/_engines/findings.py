@@ -1,4 +1,4 @@
-"""What states say of all data: what is refused, doubted, or told in notes."""
+"""What states say about all data: what is refused, doubted, or told in notes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
-    """Refuse data that cannot be used, by what was counted of all of them."""
+    """Refuse data that cannot be used, by what was counted in all rows."""
     if not job.options.lenient:
         _refuse_missing(state)
     _refuse_places(state, pair)
@@ -65,7 +65,7 @@ def _refuse_missing(state: State) -> None:
 
 
 def _refuse_places(state: State, pair: Pair) -> None:
-    """Refuse rows of which nobody says where they stand."""
+    """Refuse rows without a place in the order of rows."""
     for role in ROLES:
         n = state.counts[role, "place"]
         if n:
@@ -146,7 +146,7 @@ def _refuse_values(state: State, job: Job, pair: Pair) -> None:
 
 
 def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
-    """Return what is doubtful of the data."""
+    """Return what is doubtful about the data."""
     truth = Truth(pair.qrels.empty) if pair.judged else None
     doubts = doubts_of(truth, pair.run.empty, job.plan.thresholds)
     grades = state.grades if doubts.thresholds else doubts.grades
@@ -155,13 +155,13 @@ def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
 
 
 def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[str]:
-    """Say what was inferred of the frames, and dropped of their rows."""
+    """Say what was inferred about the frames, and which rows were dropped."""
     if top is not None and any(
         group.rule.duplicates == "error" for group in plan.groups
     ):
         yield (
-            f"run: rows below rank {top.depth} were left where they are; repeated "
-            "items there are not seen"
+            f"run: rows below rank {top.depth} were not read, so repeated items among "
+            "them were not detected"
         )
     for role, table in zip(ROLES, (pair.qrels, pair.run), strict=True):
         if role == ROLES[JUDGED] and not _reads_judgements(plan, pair):

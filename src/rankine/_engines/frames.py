@@ -1,4 +1,4 @@
-"""Frames of Spark, as judgements and a run: columns by role, rows of one shape."""
+"""Spark DataFrames as judgements and a run: columns by role, rows of one shape."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def functions() -> Any:
 
 
 def is_spark(frame: Any) -> bool:
-    """Say whether this is a frame of Spark, classic or Connect."""
+    """Say whether this is a Spark DataFrame, classic or Connect."""
     return type(frame).__module__.startswith("pyspark.") and hasattr(
         frame, "mapInArrow"
     )
 
 
 def check_frame(frame: Any, name: str, instead: str) -> None:
-    """Refuse what is not a frame of Spark, and one whose session was stopped.
+    """Refuse what is not a Spark DataFrame, and one whose session was stopped.
 
     Args:
         frame: what was given.
@@ -82,7 +82,7 @@ class Table:
         part: which column plays which part.
         types: the type of each column, in Spark's words.
         empty: what a reader makes of the same columns without rows.
-        how: what the user says of it.
+        how: what the user says about it.
     """
 
     frame: Any
@@ -118,7 +118,7 @@ class Table:
             if self.types[name].startswith("array"):
                 msg = (
                     f"{self.role}: the column {name!r} holds lists; posexplode() makes "
-                    "rows of them, with a column pos that is taken for the rank"
+                    "rows of them, with a column pos that is used as the rank"
                 )
                 raise FormatError(msg)
             if self.kind(key) is None:

@@ -1,7 +1,7 @@
 """Metrics of lists of some queries, as in memory: what they show merges.
 
-Unlike those of judged items they need polars, on executors too: items are joined there
-with training data, features and the catalogue, which every executor gets.
+Unlike metrics of judged items, they need polars, on executors too: items are joined
+there with training data, features and the catalogue, which every executor gets.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Listing:
         yield from (note for _, (note, _) in ordered)
 
     def wholes(self, plan: Plan, known: Known) -> dict[int, Summary]:
-        """Return the numbers that all lists have together, by the number of a metric.
+        """Return the value of each metric of all lists together, by its number.
 
         Queries have no values of their own in them: these would need all lists.
         """

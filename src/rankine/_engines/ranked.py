@@ -161,6 +161,6 @@ class Lists:
 
 
 def repeats(ordered: Ints) -> Bools:
-    """Return which numbers come again right behind themselves."""
+    """Return which numbers are followed by the same number."""
     same: Bools = ordered[1:] == ordered[:-1]
     return same

@@ -1,4 +1,4 @@
-"""A Spark session for a command: started for it, quiet, and stopped after it."""
+"""A Spark session for one command, which starts and stops it without any output."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _LOCAL = ("local", "local[")
 
 @contextmanager
 def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
-    """Start a session, or connect to one; stop it in the end.
+    """Start a session, or connect to one; stop it at the end.
 
     Args:
         master: the address of a cluster, ``local[2]`` and the like, or the ``sc://``
             address of a Spark Connect server; None to take what spark-submit would.
         name: what to call the application.
-        loud: whether what Spark logs goes to the error stream, instead of nowhere.
+        loud: whether to show what Spark logs, on the error stream.
     """
-    functions()  # says what to install where pyspark is missing
+    functions()  # says what to install if pyspark is missing
     remote = os.environ.get("SPARK_REMOTE") if master is None else master
     if remote is not None and remote.startswith(_CONNECT):
         spark = run_action(lambda: _connected(remote))
@@ -60,7 +60,7 @@ def _connected(remote: str) -> Any:
 
 
 def _started(master: str | None, name: str, log: IO[bytes] | None) -> Any:
-    """Start Java and a session in it, of which nothing is shown on the terminal."""
+    """Start Java and a session in it; what they print goes to a log."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - an extra
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
@@ -88,7 +88,7 @@ def _started(master: str | None, name: str, log: IO[bytes] | None) -> Any:
 
 
 def _is_local(spark: Any) -> bool:
-    """Say whether the executors are on this machine and find what the driver has."""
+    """Say whether executors are here, and can import what the driver can."""
     if hasattr(spark, "is_stopped"):  # of Connect, whose server is anywhere
         return False
     master: str = spark.sparkContext.master
@@ -96,7 +96,7 @@ def _is_local(spark: Any) -> bool:
 
 
 def _last_line(log: IO[bytes] | None) -> str:
-    """Return what was said last, in brackets."""
+    """Return the last line of a log, in brackets."""
     if log is None:
         return ""
     log.seek(0)

@@ -22,11 +22,12 @@ _NEEDED = ("numpy", "pandas", "pyarrow", "rankine")
 
 
 def ship(spark: Any) -> None:
-    """Bring this package to executors that do not have it.
+    """Send this package to executors that do not have it.
 
-    Its code is pure Python and travels as a zip. Executors must have NumPy, pandas and
-    pyarrow, which are compiled and cannot travel so; polars is not needed there. A few
-    tasks are run to see whether all of that can be imported.
+    Its code is pure Python and is sent as a zip. Executors must have NumPy, pandas and
+    pyarrow, which are compiled and cannot be sent like this. They need polars only for
+    metrics of lists, logs of events and click rates. A few tasks check whether
+    everything can be imported.
 
     Args:
         spark: the session, classic or Connect. Call it once, before `evaluate`.
@@ -34,7 +35,7 @@ def ship(spark: Any) -> None:
     Raises:
         MissingExtraError: something is missing on an executor; the message says what.
     """
-    functions()  # says what to install where pyspark is missing
+    functions()  # says what to install if pyspark is missing
     refuse_stopped(spark, "the Spark session")
     folder = mkdtemp(prefix="rankine-")
     # Until the end: an executor that starts later, in place of another, fetches it.
@@ -47,7 +48,8 @@ def ship(spark: Any) -> None:
     missing = run_job(frame.mapInArrow(_missing, "name string").distinct())
     if missing:
         names = ", ".join(sorted(row.name for row in missing))
-        msg = f"the executors have no {names}; install it there"
+        what = "it" if len(missing) == 1 else "them"
+        msg = f"the executors have no {names}; install {what} there"
         raise MissingExtraError(msg)
 
 

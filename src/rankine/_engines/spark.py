@@ -1,4 +1,4 @@
-"""evaluate on Spark: one job for all metrics, of which only small states come back."""
+"""evaluate on Spark: one job for all metrics, which returns only small states."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def evaluate(
     """Evaluate a run against judgements, both Spark DataFrames, classic or Connect.
 
     The numbers are those of `rankine.evaluate`, to the last bit, however the rows are
-    partitioned. One job computes all metrics; what it brings back is a few kilobytes
-    per partition, whatever the number of queries.
+    partitioned. One job computes all metrics, and returns a few kilobytes for each
+    partition, whatever the number of queries.
 
     Args:
         qrels: the judgements, a row per query and item; None if no metric needs them.
@@ -101,17 +101,17 @@ def evaluate(
         columns: which column is what; recognised by their names if not given.
         grades: what each grade in words is worth.
         depth: use only the first items of each list; the other rows are dropped before
-            any are shuffled, and repeated items among them are not seen.
+            any are shuffled, and repeated items among them are not detected.
         name: what to call the run.
         order: what the ranking follows, instead of what the convention says.
         sequence: a column of the run whose numbers say in which order the rows were
-            given, as frames have no order of their own. Conventions that look at it
-            need such a column. Judgements may have it, too.
+            given, as frames have no order of their own. Conventions that depend on that
+            order need such a column. Judgements may have it, too.
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
-        partitions: how many parts the queries are shared among; as many as Spark
-            chooses if not given.
+        partitions: how many parts the queries are split into; Spark chooses if not
+            given.
         more: other options of `rankine.evaluate`, which are refused with the reason.
 
     Returns:
@@ -371,7 +371,7 @@ def _not_here() -> ParameterError:
 
 
 def _state_of(rows: Any, work: Work) -> State:
-    """Run the job that computes all metrics, and add up what it brings back."""
+    """Run the job that computes all metrics, and add up the states it returns."""
     state = State([Sums() for _ in work.plan.asked])
     for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
         state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code

@@ -36,7 +36,7 @@ NOTHING = Fraction(0)
 
 
 def _squares(x: Floats, y: Floats) -> Exact:
-    """Add up products exactly: each with what its rounding took."""
+    """Add up products exactly, with what each lost in rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = x * y
         error = product_error(x, y, product)
@@ -54,7 +54,7 @@ class Sums:
         n_undefined: how many have none.
         n_empty: how many have nothing to find.
         n_empty_undefined: how many of these have no value.
-        worth: what the others of these count as, None if there are none.
+        worth: what the rest of these count as; None if all have no value.
         empty_ids: the first few queries that have nothing to find.
         total, squares: of the values, or of their logarithms.
         parts: the same of pooled numerators and denominators: two sums, and those of

@@ -1,8 +1,8 @@
 """What runs where the data are: rows of whole queries in, values or a state out.
 
-An executor needs NumPy, pyarrow and this package, and not polars. Rows come in batches
-and sorted by query; the queries of many batches are evaluated together, with the same
-kernels as in memory, and one that goes on in the next batch waits for it.
+An executor needs NumPy, pyarrow and this package, but not polars. Rows come in batches,
+sorted by query. The queries of many batches are evaluated together, with the same
+kernels as in memory; a query that continues in the next batch waits for it.
 """
 
 from __future__ import annotations
