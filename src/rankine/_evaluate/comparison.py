@@ -11,12 +11,12 @@ import polars as pl
 
 from rankine._base.cached import cached_property
 from rankine._base.checks import check_count, check_number
-from rankine._base.text import count
 from rankine._evaluate.drawn import DrawnComparison
 from rankine._evaluate.moved import Moved, moved_queries
 from rankine._evaluate.segments import gap_table, segment_table, segments_of
+from rankine._evaluate.tested import warnings_of_tests
 from rankine._evaluate.wholes import whole_warnings
-from rankine._stats.pairwise import TUKEY, Pairwise, Settings, compare_values
+from rankine._stats.pairwise import Pairwise, Settings, compare_values
 from rankine._stats.risk import Risk, risk_of
 from rankine.errors import ParameterError, nearest
 
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.compared import Compared
     from rankine._evaluate.result import Evaluation
 
-_FEW = 20
-_MANY = 1000
-_RATIO = 4
-"""Beyond which variances of differences are too unequal for Tukey's tests."""
 _OF_QUERIES = {
     "effect": pl.Float64, "superiority": pl.Float64, "wins": pl.Int64,
     "ties": pl.Int64, "losses": pl.Int64,
@@ -315,28 +311,8 @@ class Comparison(DrawnComparison):
     def warnings(self) -> tuple[str, ...]:
         """What makes the tests doubtful."""
         compared = self._compared
-        n = len(compared.queries)
         said = whole_warnings(compared, self.pairs) if compared.wholes else []
-        if n < _FEW:
-            said.append(
-                f"with {count(n, 'query')}, only large differences can be "
-                "distinguished from chance"
-            )
-        if self.settings.test in {"wilcoxon", "sign"} and n > _MANY:
-            said.append(
-                f"{self.settings.test} tests for a shift of the middle, not of the "
-                f"mean; with {n:,} queries it finds shifts that no mean shows"
-            )
-        if self.settings.test in TUKEY:
-            for metric, label in enumerate(compared.metrics):
-                spread = self.pairs.deviation[self.pairs.metric == metric] ** 2
-                spread = spread[~np.isnan(spread)]
-                if spread.size and spread.max() > _RATIO * spread.min():
-                    said.append(
-                        f"{label}: differences vary more between some systems than "
-                        f"between others, which {self.settings.test} does not allow "
-                        "for; use test='randomization', correction='maxt'"
-                    )
+        said += warnings_of_tests(compared, self.pairs, self.settings)
         for name, evaluation in self.evaluations.items():
             said += [f"{name}: {warning}" for warning in evaluation.warnings]
         return tuple(said)
