@@ -33,8 +33,8 @@ def test_the_table_has_the_numbers() -> None:
     low, high = evaluation.interval("RR")
     mean = (1 / 2 + 1 + 0) / 3
     assert rows[1:] == [
-        ["RR", f"{mean:.4f}", f"{low:.4f} to {high:.4f}", "3"],
-        ["NumRelRet", "2", "", "3"],
+        ["RR", f"{mean:.4f}|{low:.4f} to {high:.4f}", "3"],
+        ["NumRelRet", "2", "3"],
     ]
 
 

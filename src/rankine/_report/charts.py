@@ -13,6 +13,7 @@ from rankine._base.text import p_text
 from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
 from rankine._report import specs
+from rankine._report.markup import in_order
 from rankine._report.tables import brief, shown
 from rankine._stats.flips import NOTHING
 from rankine.errors import MissingExtraError, ParameterError, RankineError
@@ -94,9 +95,9 @@ def forest(comparison: Comparison, metric: str) -> Spec:
     against = comparison.baseline
     rows = [
         {
-            "label": shown(
-                row["b"] if against == row["a"] else f"{row['a']}{specs.TO}{row['b']}"
-            ),
+            "label": shown(row["b"])
+            if against == row["a"]
+            else in_order([shown(row["a"]), shown(row["b"])], specs.TO),
             "value": drawn_number(row["difference"]),
             "low": drawn_number(row["low"]),
             "high": drawn_number(row["high"]),

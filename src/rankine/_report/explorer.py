@@ -129,8 +129,17 @@ def explored(comparison: Comparison, texts: Any) -> dict[str, Any]:
     }
 
 
-def explored_run(evaluation: Evaluation, label: str, texts: Any) -> dict[str, Any]:
-    """Return the values of the queries of one run, and the lists of the worst."""
+def explored_run(
+    evaluation: Evaluation, name: str, label: str, texts: Any
+) -> dict[str, Any]:
+    """Return the values of the queries of one run, and the lists of the worst.
+
+    Args:
+        evaluation: of the run.
+        name: what the page calls the run.
+        label: the metric that says which queries are the worst.
+        texts: the texts of queries and items by their ids.
+    """
     frame = evaluation.per_query
     labels = [name for name in evaluation.summaries if name in frame.columns]
     labels.sort(key=label.__ne__)
@@ -147,7 +156,7 @@ def explored_run(evaluation: Evaluation, label: str, texts: Any) -> dict[str, An
     places = [(row, queries[row]) for row in worst.tolist()]
     lists = {"0": book.lists(evaluation, label, places)}
     return {
-        "systems": [shown(evaluation.name)],
+        "systems": [name],
         "metrics": labels[:room],
         "higher": [higher[name] for name in labels[:room]],
         "values": [[packed(column)] for column in columns[:room]],

@@ -19,6 +19,8 @@ _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 """The blocks of letters that are written from right to left."""
+_KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)")
+"""The spaces of "95 %" and "p = 0.1", where no line may end."""
 _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
@@ -136,6 +138,18 @@ def _cell(cell: object, side: str) -> Markup:
     return tag("td", text, below, class_=f"at-{side}", data_value=order)
 
 
+def rest_of(most: int, n: int, where: str, which: str = "first") -> Markup:
+    """Say how many rows of a table are shown, and where all are; nothing if all are.
+
+    >>> rest_of(1000, 1200, "table")
+    '<p class="hint">The first 1,000 of 1,200 rows are shown; all are in table.</p>'
+    """
+    if n <= most:
+        return Markup()
+    says = f"The {which} {most:,} of {n:,} rows are shown; all are in {where}."
+    return tag("p", says, class_="hint")
+
+
 def points(entries: Iterable[object], **attributes: object) -> Markup:
     """Return a list of entries; nothing if there are none."""
     drawn = [tag("li", entry) for entry in entries]
@@ -150,12 +164,33 @@ def isolated(text: str, names: Iterable[str]) -> Markup:
     >>> isolated("\u05d0: 9 of 10", ["\u05d0"])
     '<bdi>\u05d0</bdi>: 9 of 10'
     """
+    text = unbroken(text)
     turned = {name for name in names if _FROM_RIGHT.search(name)}
     if not turned:
         return join([text])
     longest = sorted(map(re.escape, turned), key=len, reverse=True)
     parts = re.split(f"({'|'.join(longest)})", text)
     return join(tag("bdi", part) if part in turned else part for part in parts)
+
+
+def unbroken(text: str) -> str:
+    r"""Return a sentence in which no line ends between a number and what belongs to it.
+
+    >>> unbroken("95 % intervals; p = 0.1")
+    '95\xa0% intervals; p\xa0=\xa00.1'
+    """
+    return _KEPT.sub("\xa0", text)
+
+
+def in_order(names: Iterable[str], between: str) -> str:
+    """Return names that stay in their order, even if they are from right to left.
+
+    >>> in_order(["a", "b"], ", ")
+    'a, b'
+    """
+    return between.join(
+        f"{name}\u200e" if _FROM_RIGHT.search(name) else name for name in names
+    )
 
 
 def json_in_script(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankine._report import specs
 from rankine._report.charts import drawn_number
-from rankine._report.markup import Cell, measured, table, tag
+from rankine._report.markup import Cell, measured, rest_of, table, tag
 from rankine._report.notebook import shown_rates
 from rankine._report.page import remarks
 from rankine._report.tables import between, number, shown
@@ -67,6 +67,7 @@ def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) ->
         "position", *(["variant"] * split), "impressions", "clicks", "click rate",
     )  # fmt: skip
     sides = "r" + "l" * split + "rrr"
+    name = "by_variant" if split else "by_position"
     bounds = between(clicks.interval.low, clicks.interval.high)
     mean = f"Mean reciprocal rank of the first click: {number(clicks.mrr)}"
     page.add(
@@ -74,6 +75,7 @@ def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) ->
         "Clicks by position",
         "" if spec is None else page.figure("by-position", spec, says),
         table(head, cells, sides, caption="Clicks by position"),
+        rest_of(_ROWS, len(rows), f"{name} of rk.online.click_metrics(log)"),
         tag("p", f"{mean} ({bounds})." if bounds else f"{mean}.", class_="hint"),
         remarks((), clicks.notes) if clicks.notes else "",
     )

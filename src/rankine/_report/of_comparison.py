@@ -10,7 +10,16 @@ from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
 from rankine._report.explorer import check_texts, explored
-from rankine._report.markup import Cell, Markup, isolated, join, points, table, tag
+from rankine._report.markup import (
+    Cell,
+    Markup,
+    isolated,
+    join,
+    points,
+    rest_of,
+    table,
+    tag,
+)
 from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import between, brief, number, shown
 from rankine.errors import ParameterError
@@ -87,11 +96,12 @@ def _title(comparison: Comparison) -> str:
     names = [shown(name) for name in comparison.systems]
     if comparison.baseline is not None:
         others = [name for name in names if name != shown(comparison.baseline)]
-        return f"{_listed(others)} against {shown(comparison.baseline)}"
-    return f"{_listed(names)} compared"
+        against = brief(shown(comparison.baseline), _LONG)
+        return f"{listed(others)} against {against}"
+    return f"{listed(names)} compared"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     """Return names as a person would list them, not too long."""
     names = [brief(name, _LONG) for name in names]
     if len(names) > _NAMES:
@@ -158,7 +168,7 @@ def _best(comparison: Comparison) -> list[Markup]:
     if not best:
         return []
     names = [shown(comparison.systems[system]) for system in best]
-    whose = names[0] if len(names) == 1 else _listed(names)
+    whose = names[0] if len(names) == 1 else listed(names)
     mean = number(float(compared.means[0, best[0]]))
     bounds = between(
         float(compared.lows[0, best[0]]), float(compared.highs[0, best[0]])
@@ -254,17 +264,15 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
             tag("p", sure, how, class_="hint"),
             drawn,
         ]
-    if len(pairs) > _PAIRS:
-        more = f"{len(pairs) - _PAIRS:,} more pairs are in pairwise of the result."
-        parts.append(tag("p", more, class_="hint"))
+    parts.append(rest_of(_PAIRS, len(pairs), "pairwise of the result"))
     if len(comparison.systems) == 2:  # noqa: PLR2004 - the table has them all
         return parts
     of = "" if comparison.baseline else f" in {comparison.metrics[0]}"
     against = f" and {shown(comparison.baseline)}" if comparison.baseline else ""
     says = (
         f"Corrected p-values of the differences{of} between systems{against}: blue "
-        "if the system in the row is better, orange if it is worse, and darker the "
-        f"smaller p is; grey if p is above {comparison.settings.alpha:g}."
+        "if the system in the row is better, orange if it is worse; the stronger the "
+        f"colour, the smaller p is. Grey is p above {comparison.settings.alpha:g}."
     )
     spec = charts.heatmap(comparison, comparison.metrics[0])
     return [*parts, page.figure("heatmap", spec, says)]
@@ -384,7 +392,9 @@ def _segments(comparison: Comparison) -> Markup:
         for row in comparison.segments.head(_SEGMENTS).iter_rows(named=True)
     ]
     head = ("metric", "segment", "system", "queries", "mean")
-    return table(head, rows, "lllrr", caption="Means by segment")
+    drawn = table(head, rows, "lllrr", caption="Means by segment")
+    n = comparison.segments.height
+    return join([drawn, rest_of(_SEGMENTS, n, "segments of the result")])
 
 
 def _risk(comparison: Comparison, baseline: str) -> Markup:

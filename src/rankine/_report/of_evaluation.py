@@ -54,7 +54,7 @@ def page_of(
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, label, texts)
+        page.data = explored_run(evaluation, _named(evaluation), label, texts)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(
@@ -73,14 +73,17 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
     rows = [
         (
             cell.metric,
-            Cell(cell.number(), None if math.isnan(cell.value) else cell.value),
-            cell.bounds(),
+            Cell(
+                cell.number(),
+                None if math.isnan(cell.value) else cell.value,
+                cell.bounds(),
+            ),
             Cell(f"{cell.n:,}", cell.n),
         )
         for cell in cells(evaluation)
     ]
-    head = ("metric", "value", "95 % interval", "queries")
-    drawn = table(head, rows, "lrlr", caption="The number of each metric")
+    head = ("metric", "value", "queries")
+    drawn = table(head, rows, "lrr", caption="The number of each metric")
     spec = charts.means(evaluation)
     says = "The mean of every metric over queries, with its 95 % interval."
     figure = page.figure("means", spec, says) if spec["data"]["values"] else Markup()

@@ -11,9 +11,20 @@ from rankine._online.people import counted
 from rankine._report import specs
 from rankine._report.abtest import how, verdict_text
 from rankine._report.charts import days_span, drawn_number
-from rankine._report.markup import Cell, Markup, join, measured, points, table, tag
+from rankine._report.markup import (
+    Cell,
+    Markup,
+    in_order,
+    join,
+    measured,
+    points,
+    rest_of,
+    table,
+    tag,
+    unbroken,
+)
 from rankine._report.of_clicks import add_clicks
-from rankine._report.of_comparison import verdict_mark
+from rankine._report.of_comparison import listed, verdict_mark
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
@@ -40,7 +51,7 @@ _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
     "end."
 )
-_BEYOND = " Days with few users reach beyond the chart."
+_BEYOND = " The intervals of days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
     "holds however often you look, and begins once there are enough users."
@@ -128,11 +139,10 @@ def _numbers(summary: Summary) -> list[Markup]:
     ]
     head = ("metric", *summary.groups, "value", "n", "users")
     sides = "l" * (1 + len(summary.groups)) + "rrr"
-    parts = [table(head, rows, sides, caption="The number of each metric")]
-    if summary.table.height > _ROWS:
-        more = f"{summary.table.height - _ROWS:,} more rows are in table of the result."
-        parts.append(tag("p", more, class_="hint"))
-    return parts
+    return [
+        table(head, rows, sides, caption="The number of each metric"),
+        rest_of(_ROWS, summary.table.height, "table of the result"),
+    ]
 
 
 def _excluded(counts: Iterable[tuple[str, int]]) -> list[str]:
@@ -152,7 +162,7 @@ def _page_of_test(
     users = sum(test.srm.counts.values())
     sure = f"{100 * test.settings.confidence:g} % intervals"
     page = Page(
-        title or f"{', '.join(others)} against {control}",
+        title or f"{listed(others)} against {control}",
         f"{users:,} users · {sure}",
     )
     page.add("summary", "Summary", *_summary(test, rows, control))
@@ -184,7 +194,7 @@ def _summary(
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
         )
         mark = verdict_mark(verdict_text(row))
-        entries.append(join([mark, " ", tag("span", sentence)]))
+        entries.append(join([mark, " ", tag("span", unbroken(sentence))]))
     whole = [row.get("segment") is None for row in rows]
     first = [entry for entry, is_whole in zip(entries, whole, strict=True) if is_whole]
     rest = [entry for entry in entries if entry not in first]
@@ -265,7 +275,7 @@ def _interval(
 ) -> dict[str, Any]:
     """Return a row of a forest plot."""
     numbers = {end: drawn_number(row[field]) for end, field in fields.items()}
-    label = ", ".join(map(shown, names))
+    label = in_order(map(shown, names), ", ")
     return {"label": label, "verdict": row["verdict"], **numbers}
 
 
@@ -334,6 +344,7 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
             "lllrr" + "r" * watched,
             caption="Effects at the end of each day",
         ),
+        rest_of(_ROWS, len(rows), "by_day of the result", "last"),
     ]
 
 
@@ -389,4 +400,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]
     head = ("day", "variant", "users", "share", "expected", "p at every look")
     caption = "Users of each variant at the end of each day"
-    return [*parts, table(head, cells, "llrrrr", caption=caption)]
+    return [
+        *parts,
+        table(head, cells, "llrrrr", caption=caption),
+        rest_of(_ROWS, len(by_day), "joined of the result", "last"),
+    ]

@@ -26,6 +26,7 @@ from rankine._report.markup import (
     points,
     table,
     tag,
+    unbroken,
 )
 from rankine.errors import FormatError
 
@@ -133,7 +134,7 @@ class Page:
                 tag(
                     "main",
                     tag("h1", self.title),
-                    tag("p", self.about, class_="about"),
+                    tag("p", unbroken(self.about), class_="about"),
                     missing,
                     *sections,
                     id="top",

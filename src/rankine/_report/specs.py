@@ -59,6 +59,8 @@ _LABEL = (
     f"{_shortened(f'{_NAMES}[0]', _LONG // 2)} + '{TO}' + "
     f"{_shortened(f'{_NAMES}[1]', _LONG // 2)} : {_shortened('datum.label', _LONG)}"
 )
+_NEAR = 14
+"""Pixels from the end of an axis where a number is moved inwards, not to be cut."""
 _WIDE, _HIGH = 560, 260
 
 
@@ -69,10 +71,15 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     interval: always_low, always_high.
     """
     verdicts = list(VERDICTS)
-    ticks: Spec = {"tickCount": 5, "labelOverlap": True, "labelSeparation": 6}
+    ticks: Spec = {
+        "tickCount": 5, "labelOverlap": True, "labelSeparation": 6,
+        "labelFlush": _NEAR,
+    }  # fmt: skip
     axis = {"title": None, "axis": ticks | ({} if form is None else {"format": form})}
+    labels = dict.fromkeys(row["label"] for row in rows)  # some layers lack some
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
+        "scale": {"domain": list(labels)},
         "axis": {
             "labelLimit": 240, "labelExpr": _LABEL, "ticks": False, "domain": False,
             "labelPadding": 8,

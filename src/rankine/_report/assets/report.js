@@ -130,6 +130,11 @@
     live.removeAttribute("aria-hidden");
     live.setAttribute("role", "img");
     live.setAttribute("aria-label", figure.querySelector(".drawn").getAttribute("aria-label"));
+    // A map of many systems is wider than a narrow page: it scrolls, by keys too, and fades where there is more.
+    const fade = () => live.classList.toggle("more", live.scrollLeft + live.clientWidth < live.scrollWidth - 1);
+    if (live.scrollWidth > live.clientWidth + 1) live.tabIndex = 0;
+    live.onscroll = fade;
+    fade();
     const before = views.get(name);
     if (before) before.finalize();
     views.set(name, drawn);
@@ -428,7 +433,7 @@
     const text = textOf(data.queryTexts, place);
     const numbers = make("table", {}, make("caption", { class: "unseen", text: "Values of the query" }),
       make("thead", {}, make("tr", {}, make("th", { text: "metric", scope: "col" }),
-        ...systems.map((system) => make("th", { text: data.systems[system], scope: "col", class: "at-r" })))),
+        ...systems.map((system) => make("th", { text: brief(data.systems[system]), title: data.systems[system], scope: "col", class: "at-r" })))),
       make("tbody", {}, ...data.metrics.map((metric, row) => make("tr", {}, make("th", { text: metric, scope: "row" }),
         ...systems.map((system) => make("td", { class: "at-r", text: rounded(values[row][system][place]) }))))));
     const known = systems.map((system) => listOf(system, place));
@@ -474,8 +479,18 @@
   if (explorer && values.length) build();
   for (const name of Object.keys(window.vegaEmbed ? data.charts : {})) if (!kinds[name]) embed(name, copied(data.charts[name]));
   drawPair();
+  // Paper is light, and what is painted does not follow the style sheet by itself.
+  let before = null;
   addEventListener("beforeprint", () => {
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    repaint();
     // Of many sentences, paper has the numbers in the tables only.
     for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li").length <= PRINTED;
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    repaint();
   });
 })();
