@@ -407,3 +407,28 @@ def test_a_day_with_few_users_does_not_stretch_the_axis(
 
 def test_what_days_are_compared_with_stays_on_the_axis() -> None:
     assert days_span([*USUAL, day_of(-9, 0, 9)], 0) == (0, 0.5)
+
+
+@pytest.mark.usefixtures("_plain")
+def test_tables_say_how_many_rows_they_leave_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = [(f"i{n}", place, n % 2) for n in range(4) for place in (1, 2, 3)]
+    frame = pl.DataFrame(shown, ["impression_id", "position", "click"], orient="row")
+    clicks = rk.online.click_metrics(frame)
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"], daily=True)
+    assert "rows are shown" not in page_of(test, None, None, (), clicks).text()
+    monkeypatch.setattr("rankine._report.of_clicks._ROWS", 2)
+    monkeypatch.setattr("rankine._report.of_online._ROWS", 1)
+
+    text = page_of(test, None, None, (), clicks).text()
+
+    assert test.by_day is not None
+    assert test.joined is not None
+    for says in (
+        "The first 2 of 3 rows are shown; all are in by_position of rk.online.",
+        f"The last 1 of {test.by_day.height} rows are shown; all are in by_day of",
+        f"The last 1 of {test.joined.height} rows are shown; all are in joined of",
+    ):
+        assert says in text
+    assert len(Parsed(text).tables["Clicks by position"]) == 1 + 2
