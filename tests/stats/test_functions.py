@@ -127,6 +127,15 @@ def test_bootstrap_comes_near_t_where_differences_are_normal() -> None:
     assert stats.bootstrap([1, 2], [1, 2], draws=10) == (0, 1)
 
 
+def test_rounding_does_not_decide_what_a_bootstrap_calls_extreme() -> None:
+    # The differences -0.1, -0.1, 0 and 0.2 add up to 0, but not as they are stored:
+    # their t is -1e-16, and that of some resamples is 0.
+    found = stats.bootstrap([0.2, 0.5, 0, 0.4], [0.1, 0.4, 0, 0.6], draws=300)
+
+    assert found.statistic != 0
+    assert found.pvalue == 1
+
+
 @pytest.mark.parametrize("test", ["randomization", "t", "bootstrap"])
 def test_equal_weights_change_nothing(test: str) -> None:
     rng = np.random.default_rng(4)

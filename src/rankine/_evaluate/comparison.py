@@ -273,6 +273,8 @@ class Comparison(DrawnComparison):
     ) -> dict[str, Risk]:
         """Return how much each system risks hurting queries, by its name.
 
+        Every query counts once, whatever its weight.
+
         Args:
             metric: one of the metrics.
             baseline: the name of the system to compare with; the one that was given to

@@ -108,10 +108,15 @@ def gap_table(compared: Compared, pairs: Pairwise, segments: list[str]) -> pl.Da
         d = compared.values[metric, b] - compared.values[metric, a]
         subjects.append((metric, compared.systems[a], compared.systems[b], d))
     rows = []
+    weights = compared.weights
     for metric, a, b, values in subjects:
+        known = ~np.isnan(values)
+        if weights is not None:
+            known &= weights > 0
         for segment, inside in _inside(segments):
-            known = ~np.isnan(values)
-            gap, p = welch(values[known & inside], values[known & ~inside])
+            sides = known & inside, known & ~inside
+            counts = None if weights is None else (weights[sides[0]], weights[sides[1]])
+            gap, p = welch(values[sides[0]], values[sides[1]], counts)
             rows.append(
                 {
                     "metric": compared.metrics[metric],

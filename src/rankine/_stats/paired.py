@@ -229,7 +229,8 @@ def bootstrap_p(
         if differences.n_moved[number] == 0:
             p[number] = 1.0
         else:
-            extreme = np.abs(drawn) >= abs(t) * (1 - NOTHING)
+            # Rounding decides nothing, also where t would be 0 without it.
+            extreme = np.abs(drawn) >= abs(t) * (1 - NOTHING) - NOTHING
             p[number] = (1 + np.count_nonzero(extreme)) / (1 + draws)
         # A resample of a single value has an infinite t, which cannot be averaged.
         low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
