@@ -102,7 +102,7 @@ def equivalence(scale: float) -> list[Row]:
         called = _found(MARGIN, n, rounds, _equivalent)
         what = f"equivalent, though apart by the margin, n = {n}"
         rows.append(share(what, called, rounds, most=LEVEL))
-    n = needed_for_equivalence(1, MARGIN, POWER, LEVEL)
+    n = needed_for_equivalence(1, MARGIN, POWER, LEVEL) or 0
     called = _found(0, n, rounds, _equivalent)
     what = f"equivalent, and the same, with the n = {n} needed for 80 %"
     return [*rows, share(what, called, rounds, least=POWER)]
@@ -111,7 +111,7 @@ def equivalence(scale: float) -> list[Row]:
 def power(scale: float) -> list[Row]:
     """Return how often a difference is found with as many queries as it needs."""
     rounds = int(20_000 * scale)
-    n = needed_for_difference(1, MARGIN, POWER, LEVEL)
+    n = needed_for_difference(1, MARGIN, POWER, LEVEL) or 0
     called = _found(MARGIN, n, rounds, lambda pairs: pairs.p <= LEVEL)
     what = f"t: finds a difference with the n = {n} needed for 80 %"
     return [share(what, called, rounds, least=POWER)]

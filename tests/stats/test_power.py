@@ -24,7 +24,7 @@ def power_of_t(n: int, effect: float, alpha: float) -> float:
 def test_a_difference_is_found_with_so_many_and_not_with_fewer(
     effect: float, power: float, alpha: float
 ) -> None:
-    n = needed_for_difference(0.2, 0.2 * effect, power, alpha)
+    n = needed_for_difference(0.2, 0.2 * effect, power, alpha) or 0
 
     assert power_of_t(n, effect, alpha) >= power
     assert n > 2
@@ -33,7 +33,7 @@ def test_a_difference_is_found_with_so_many_and_not_with_fewer(
 
 def test_a_difference_found_the_wrong_way_round_counts_too() -> None:
     # With little power, as many as a sixth of what is found is on the other side.
-    n = needed_for_difference(1, 0.1, 0.06, 0.05)
+    n = needed_for_difference(1, 0.1, 0.06, 0.05) or 0
 
     assert power_of_t(n, 0.1, 0.05) >= 0.06 > power_of_t(n - 1, 0.1, 0.05)
     assert nct.sf(t.ppf(0.975, n - 1), n - 1, 0.1 * math.sqrt(n)) < 0.06
@@ -52,7 +52,7 @@ def test_numbers_of_textbooks(effect: float, power: float, expected: int) -> Non
 def test_an_interval_is_as_narrow_with_so_many_and_not_with_fewer(
     width: float, alpha: float
 ) -> None:
-    n = needed_for_width(0.3, width, alpha)
+    n = needed_for_width(0.3, width, alpha) or 0
 
     def wide(n: int) -> float:
         return float(2 * t.ppf(1 - alpha / 2, n - 1) * 0.3 / math.sqrt(n))
@@ -78,7 +78,7 @@ def power_of_equivalence(n: int, effect: float, alpha: float) -> float:
 def test_equivalence_is_found_with_so_many_and_not_with_fewer(
     effect: float, power: float, alpha: float
 ) -> None:
-    n = needed_for_equivalence(0.4, 0.4 * effect, power, alpha)
+    n = needed_for_equivalence(0.4, 0.4 * effect, power, alpha) or 0
 
     assert power_of_equivalence(n, effect, alpha) >= power - 1e-4
     assert n > 2
@@ -93,6 +93,13 @@ def test_tiny_differences_take_very_many() -> None:
 
 
 def test_a_large_difference_takes_few() -> None:
-    assert needed_for_difference(1e-3, 1, 0.8, 0.05) <= 3
+    assert needed_for_difference(1e-3, 1, 0.8, 0.05) in {2, 3}
     assert needed_for_width(1e-6, 1, 0.05) == 2
     assert needed_for_equivalence(1e-6, 1, 0.8, 0.05) == 2
+
+
+def test_no_number_is_given_where_none_that_is_tried_is_enough() -> None:
+    # (z + z)^2 / effect^2 is 8 x 10^18, and 2^40 is 10^12.
+    assert needed_for_difference(1, 1e-9, 0.8, 0.05) is None
+    assert needed_for_width(1, 1e-9, 0.05) is None
+    assert needed_for_equivalence(1, 1e-9, 0.8, 0.05) is None

@@ -67,9 +67,9 @@ def queries_needed(
         power: how often it is to be found.
 
     Returns:
-        A record per metric and pair; None where differences do not vary. Metrics that
-        are a single number for a whole run are left out, since it depends on how many
-        users there are.
+        A record per metric and pair; None where differences do not vary, or where not
+        even 2^40 queries are enough. Metrics that are a single number for a whole run
+        are left out, since it depends on how many users there are.
 
     >>> import rankine as rk
     >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}

@@ -16,8 +16,10 @@ _PAIR = 2
 
 def needed_for_difference(
     deviation: float, difference: float, power: float, alpha: float
-) -> int:
+) -> int | None:
     """Return the least number of queries with which Student's paired t has the power.
+
+    None if not even 2^40 queries are enough, as with the other goals below.
 
     >>> needed_for_difference(deviation=1.0, difference=0.5, power=0.8, alpha=0.05)
     34
@@ -71,11 +73,10 @@ def needed_for_groups(
         # Beyond what the distribution can be computed for, it is sure to be reached.
         return bool(reached >= power) or (math.isnan(reached) and far > least)
 
-    n = _least(enough)
-    return n if enough(n) else None
+    return _least(enough)
 
 
-def needed_for_width(deviation: float, width: float, alpha: float) -> int:
+def needed_for_width(deviation: float, width: float, alpha: float) -> int | None:
     """Return the least number of queries with an interval no wider than this.
 
     >>> needed_for_width(deviation=1.0, width=0.5, alpha=0.05)
@@ -92,7 +93,7 @@ def needed_for_width(deviation: float, width: float, alpha: float) -> int:
 
 def needed_for_equivalence(
     deviation: float, margin: float, power: float, alpha: float
-) -> int:
+) -> int | None:
     """Return the least number of queries to call two equivalent systems equivalent.
 
     By two one-sided tests, where the true difference is 0.
@@ -121,12 +122,12 @@ def needed_for_equivalence(
     return _least(enough)
 
 
-def _least(enough: Callable[[int], bool]) -> int:
-    """Return the least number from 2 on that is enough, by halving."""
+def _least(enough: Callable[[int], bool]) -> int | None:
+    """Return the least number from 2 on that is enough, by halving, or None."""
     high = 2
     while not enough(high):
         if high >= _LARGEST:
-            return high
+            return None
         high *= 2
     low = max(2, high // 2)
     while low < high:
