@@ -355,6 +355,8 @@ def test_letters_beyond_z_are_told_apart() -> None:
 
     assert "<sup>a b</sup>" in text
     assert "<sup>ab</sup>" not in text
+    # A space in a formula is not seen, and a b would look like ab.
+    assert r"$^{a\ b}$" in beyond_z().to_latex()
 
 
 def test_a_comparison_says_in_one_line_what_it_is() -> None:

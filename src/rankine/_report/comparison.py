@@ -223,7 +223,10 @@ def to_latex(comparison: Comparison) -> str:
 
 def latex_cells(comparison: Comparison) -> list[list[str]]:
     """Return the cells of `to_latex`, a row per system."""
-    return _rows(comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text)
+    # Formulas have no spaces, except where they are commands.
+    return _rows(
+        comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text, apart=r"\ "
+    )
 
 
 def _rows(
@@ -232,6 +235,7 @@ def _rows(
     best: str,
     beaten: str,
     escaped: Callable[[str], str],
+    apart: str = " ",
 ) -> list[list[str]]:
     """Return the name of each system with its letter, and its means with marks."""
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
@@ -240,7 +244,7 @@ def _rows(
         row = [f"{letter.format(comparison.letters[system])} {escaped(shown(name))}"]
         for metric in range(len(comparison.metrics)):
             mean = number(float(compared.means[metric, system]))
-            letters = comparison.beaten[metric][system]
+            letters = comparison.beaten[metric][system].replace(" ", apart)
             top = best.format(mean) if system in comparison.best[metric] else mean
             row.append(top + beaten.format(letters) if letters else top)
         rows.append(row)
