@@ -10,7 +10,8 @@ from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
-from rankine._evaluate.compare import compare, compare_values
+from rankine._evaluate.compare import compare
+from rankine._evaluate.compare_values import compare_values
 from rankine._evaluate.comparison import Comparison
 from rankine._evaluate.curve import RecallAtPrecision
 from rankine._evaluate.custom import metric

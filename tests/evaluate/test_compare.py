@@ -304,6 +304,7 @@ def test_margins_are_by_metric_and_its_other_names() -> None:
         ({"margin": -0.1}, "margin must be a number above 0, got -0.1"),
         ({"margin": 0}, "margin must be a number above 0, got 0"),
         ({"margin": {"RR": -1}}, "the margin of RR must be a number above 0, got -1"),
+        ({"margin": {"RR": 0.1, "MRR": 0.2}}, "RR has two margins, 0.1 and 0.2; give"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:

@@ -57,6 +57,14 @@ def test_frames_of_pandas_give_the_same(kind: str) -> None:
     assert found.to_json() == of(x, y).to_json()
 
 
+def test_a_frame_may_be_lazy() -> None:
+    table = pl.DataFrame({"query": QUERIES, "x": [0.1] * 4, "y": [0.2, 0.3, 0.4, 0.5]})
+
+    found = rk.compare_values(table.lazy())
+
+    assert found.to_json() == rk.compare_values(table).to_json()
+
+
 def test_whole_numbers_are_values_too() -> None:
     comparison = of([1, 2, None, 4], [2, 2, 9, 3])
 
@@ -218,6 +226,10 @@ def test_one_query_is_too_few_for_anything(test: str) -> None:
             "x has inf for q.* 2",
         ),
         ({"query": ["b", "a"], "x": [-math.inf, 1], "y": [0, 1]}, "-inf for query 'b'"),
+        (
+            {"query": [1, 2], "x": [0.1, 0.2], "y": [-1e200, 1]},
+            r"y has -1e\+200 for query 1; expected a finite number of at most 1e\+100",
+        ),
         ({"q": [1, 2], "x": [0.1, 0.2]}, "no column 'query'; it has q, x"),
         (
             {"query": [1, 2], "x": [None, 0.2], "y": [0.1, None]},
@@ -243,6 +255,7 @@ def test_frames_that_cannot_be_used_are_refused(
         ({"baseline": "s9"}, "baseline must be one of s0, s1, s2, got 's9'"),
         ({"margin": -1}, "margin must be a number above 0, got -1"),
         ({"margin": {"AP": 0.1}}, "margin is given for AP, which is not among value"),
+        ({"higher_is_better": "no"}, "higher_is_better must be True or False, got"),
         ({"test": "sign", "correction": "maxt"}, "needs test='randomization'"),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -23,9 +22,7 @@ from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.together import evaluate_each
 from rankine._evaluate.wholes import check_whole, whole_notes, whole_of
 from rankine._evaluate.worst import table_of
-from rankine._io.frames import is_frame
 from rankine._metrics.names import parse
-from rankine._stats.intervals import Sample, intervals
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
 from rankine.errors import DataError, ParameterError
@@ -212,86 +209,6 @@ def compare_evaluations(
     )
 
 
-def compare_values(
-    frame: Any,
-    *,
-    baseline: str | None = None,
-    test: str = "randomization",
-    correction: str = "holm",
-    confidence: float = 0.95,
-    margin: float | None = None,
-    higher_is_better: bool = True,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> Comparison:
-    """Compare systems by values that were computed elsewhere.
-
-    Args:
-        frame: a frame with a column ``query`` and a column of values per system; a
-            missing value leaves the query out of that system's pairs.
-        baseline: as in `compare`.
-        test: as in `compare`.
-        correction: as in `compare`.
-        confidence: as in `compare`.
-        margin: the difference that does not matter.
-        higher_is_better: whether larger values are better.
-        draws: as in `compare`.
-        seed: as in `compare`.
-
-    Returns:
-        The comparison, of one metric that is called ``value``.
-
-    >>> import polars as pl
-    >>> import rankine as rk
-    >>> frame = pl.DataFrame(
-    ...     {"query": [1, 2, 3], "x": [0.1, 0.2, 0.3], "y": [0.2, 0.3, 0.5]}
-    ... )
-    >>> rk.compare_values(frame, test="sign").pairwise.select("a", "b", "p").row(0)
-    ('x', 'y', 0.25)
-    """
-    import polars as pl  # noqa: PLC0415 - for those who have values only
-
-    settings = Settings(test, correction, "metric", confidence, draws, seed)
-    settings.check()
-    if not is_frame(frame):
-        msg = (
-            "compare_values takes a frame with a column 'query' and a column per "
-            f"system, got {type(frame).__name__}"
-        )
-        raise ParameterError(msg)
-    table = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
-    if "query" not in table.columns:
-        msg = f"the frame has no column 'query'; it has {', '.join(table.columns)}"
-        raise DataError(msg)
-    queries = table["query"].to_list()
-    for row, query in enumerate(queries, 1):
-        if query is None or query != query:  # noqa: PLR0124 - nan
-            msg = f"row {row} of the frame has no query; give each row one"
-            raise DataError(msg)
-    if len({str(query) for query in queries}) < len(queries):
-        msg = "a query appears twice in the frame; give each query one row"
-        raise DataError(msg)
-    names = tuple(name for name in table.columns if name != "query")
-    check_systems(names)
-    check_baseline(baseline, names)
-    order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
-    columns = [_numbers_of(table, name)[order] for name in names]
-    values = np.stack(columns)[None, :, :]
-    samples = [Sample(column) for column in columns]
-    bounds = intervals(samples, confidence=confidence, seed=seed)
-    means = np.array([[_mean(column) for column in columns]])
-    lows, highs = np.array(bounds).T[:, None, :]
-    compared = Compared(
-        names, ("value",), [queries[row] for row in order], values, means, lows, highs,
-        (higher_is_better,),
-    )  # fmt: skip
-    margins = margins_of(margin, ("value",))
-    notes = tuple(unpaired(compared))
-    return Comparison(
-        compared, settings, baseline=baseline, margins=margins, notes=notes
-    )
-
-
 def runs_of(runs: Any) -> dict[str, Any]:
     """Return runs by their names: as given, or named after their files."""
     if isinstance(runs, (str, PathLike)):
@@ -362,13 +279,16 @@ def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
     if not isinstance(margin, Mapping):
         check_number("margin", margin, above=0)
         return dict.fromkeys(labels, float(margin))
-    margins = {}
+    margins: dict[str, float] = {}
     for name, size in margin.items():
         label = str(name) if name in labels else str(parse(str(name)))
         if label not in labels:
             msg = f"margin is given for {name}, which is not among {', '.join(labels)}"
             raise ParameterError(msg)
         check_number(f"the margin of {name}", size, above=0)
+        if label in margins:
+            msg = f"{label} has two margins, {margins[label]:g} and {size:g}; give one"
+            raise ParameterError(msg)
         margins[label] = float(size)
     return margins
 
@@ -424,26 +344,3 @@ def said_once(notes: list[str], names: tuple[str, ...]) -> list[str]:
         for key, alike in said.items()
         for text in (alike[:1] if len(alike) == len(names) else alike)
     ]
-
-
-def _numbers_of(table: Any, name: str) -> Floats:
-    """Return a column of values as floats, nan where there is none."""
-    import polars as pl  # noqa: PLC0415 - for those who have values only
-
-    column = table[name]
-    if not column.dtype.is_numeric():
-        msg = f"column {name} holds {column.dtype}; expected the values of a system"
-        raise DataError(msg)
-    numbers: Floats = column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
-    odd = np.flatnonzero(np.isinf(numbers))
-    if len(odd):
-        query = table["query"][int(odd[0])]
-        odd_value = f"column {name} has {numbers[odd[0]]} for query {query!r}"
-        msg = f"{odd_value}; expected a finite number"
-        raise DataError(msg)
-    return numbers
-
-
-def _mean(column: Floats) -> float:
-    known = column[~np.isnan(column)]
-    return math.fsum(known.tolist()) / len(known) if len(known) else math.nan

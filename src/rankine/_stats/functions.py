@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
 
 
-_LARGEST = 1e100
+LARGEST = 1e100
 """The size beyond which squares and their sums do not fit a float."""
 
 
@@ -373,7 +373,7 @@ def _numbers(values: Any, name: str, each: str = "query") -> Floats:
     if numbers.ndim != 1 or len(numbers) == 0:
         msg = f"{name} must hold one number per {each}, got shape {numbers.shape}"
         raise DataError(msg)
-    odd = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
+    odd = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
     if len(odd):
         msg = (
             f"{name} has {count(len(odd), 'value')} that "
