@@ -214,6 +214,11 @@ def ended(
     """Evaluate mixed rows in another process, in which something happens half-way."""
     spill.mkdir()
 
+    environment = {"TMPDIR": str(spill)}
+    if file_size is not None:
+        # Python 3.11 would keep the compiled part of a module that still fits.
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+
     def limit() -> None:
         if file_size is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
@@ -224,7 +229,7 @@ def ended(
         text=True,
         check=False,
         preexec_fn=limit,
-        env=os.environ | {"TMPDIR": str(spill)},
+        env=os.environ | environment,
     )
 
 
