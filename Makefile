@@ -10,6 +10,8 @@ SPARK := .venv-spark
 EXECUTOR := .venv-executor
 # Python compiles what it imports; pip would compile all of it, torch included.
 INSTALL := pip install --quiet --no-compile
+# So it must be allowed to keep that: the tests start it hundreds of times.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 
@@ -84,7 +86,7 @@ demo: $(VENV)/installed
 
 .PHONY: test
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 # What looks for barriers in the report, for tests in a browser.
 AXE := build/axe/node_modules/axe-core/axe.min.js
@@ -104,9 +106,9 @@ $(VENV)-oldest/installed: pyproject.toml constraints-oldest.txt
 
 .PHONY: oldest
 oldest: $(VENV)-oldest/installed
-	$(VENV)-oldest/bin/python -m pytest -q -n auto tests/test_forms.py \
-		tests/test_forms_agree.py tests/io tests/refused tests/tables tests/join \
-		tests/cli tests/metrics/contract tests/metrics/lists \
+	$(VENV)-oldest/bin/python -m pytest -q -n auto --dist worksteal \
+		tests/test_forms.py tests/test_forms_agree.py tests/io tests/refused \
+		tests/tables tests/join tests/cli tests/metrics/contract tests/metrics/lists \
 		tests/metrics/similarity tests/evaluate tests/online tests/engines
 
 # Spark, with pandas 2: it warns about pandas 3.
