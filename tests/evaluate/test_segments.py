@@ -79,23 +79,25 @@ def test_weights_count_in_segments() -> None:
 
 
 def test_weights_count_in_gaps_and_a_weight_of_0_leaves_a_query_out() -> None:
-    qrels: dict[str, dict[str, int]] = {query: {"a": 1} for query in "pqrstu"}
-    low = {query: ["x", "a"] for query in "pqrstu"}
+    low = {query: ["x", "a"] for query in "pqrstuv"}
     high = low | {"p": ["a"], "r": ["x", "y", "a"], "s": ["a"], "u": ["a"]}
-    weights = {"p": 3, "q": 1, "r": 1, "s": 2, "t": 2, "u": 0}
+    weights = {"p": 3, "q": 1, "r": 1, "s": 2, "t": 2, "u": 0, "v": 1}
 
-    found = rk.compare(
-        qrels, {"low": low, "high": high}, "RR", test="t", weights=weights,
-        by=dict.fromkeys("pqr", "one") | dict.fromkeys("stu", "two"),
-    ).gaps  # fmt: skip
+    def gaps(queries: str) -> dict[tuple[Any, ...], tuple[float, float]]:
+        qrels: dict[str, dict[str, int]] = {query: {"a": 1} for query in queries}
+        found = rk.compare(
+            qrels, {"low": low, "high": high}, "RR", test="t", weights=weights,
+            by=dict.fromkeys("pqr", "one") | dict.fromkeys("stuv", "two"),
+        ).gaps  # fmt: skip
+        rows = found.select("segment", "a", "b", "gap", "p").rows()
+        return {row[:3]: row[3:] for row in rows}
 
-    gaps = {
-        (row["segment"], row["a"], row["b"]): row["gap"] for row in found.to_dicts()
-    }
-    one, two = (3 * 1 + 1 * 0.5 + 1 / 3) / 5, (2 * 1 + 2 * 0.5) / 4
-    assert gaps["one", None, "high"] == pytest.approx(one - two)
-    assert gaps["two", "low", "high"] == pytest.approx((two - 0.5) - (one - 0.5))
-    assert gaps["one", None, "low"] == 0
+    found = gaps("pqrstuv")
+    one, two = (3 * 1 + 1 * 0.5 + 1 / 3) / 5, (2 * 1 + 2 * 0.5 + 0.5) / 5
+    assert found["one", None, "high"][0] == pytest.approx(one - two)
+    assert found["two", "low", "high"][0] == pytest.approx((two - 0.5) - (one - 0.5))
+    assert found["one", None, "low"] == (0, 1)
+    assert found == gaps("pqrstv")
 
 
 def test_a_table_says_the_same(tmp_path: Path, compared: rk.Comparison) -> None:

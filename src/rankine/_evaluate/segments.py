@@ -111,8 +111,6 @@ def gap_table(compared: Compared, pairs: Pairwise, segments: list[str]) -> pl.Da
     weights = compared.weights
     for metric, a, b, values in subjects:
         known = ~np.isnan(values)
-        if weights is not None:
-            known &= weights > 0
         for segment, inside in _inside(segments):
             sides = known & inside, known & ~inside
             counts = None if weights is None else (weights[sides[0]], weights[sides[1]])
