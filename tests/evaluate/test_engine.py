@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,7 +12,10 @@ import pytest
 
 import rankine as rk
 from rankine._base import memory as of_process
+from rankine._base.limits import limited
 from rankine._evaluate import memory
+from rankine._io.files import read_path
+from rankine._io.sources import Reading
 from rankine._join import gathered
 from rankine.errors import (
     ColumnNotFoundError,
@@ -168,27 +172,38 @@ def test_what_is_wrong_with_a_later_batch_is_said_with_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "what"),
-    [("Coverage", "the items of all lists"), ("AUC", "the scores of all items")],
+    ("metric", "catalog", "what"),
+    [
+        ("Coverage", 400, "the items of all lists"),
+        ("AUC", None, "the scores of all items"),
+        ("Accuracy", 400, "the different items of the run"),
+    ],
 )
 def test_what_cannot_be_held(
-    run: Path, monkeypatch: pytest.MonkeyPatch, metric: str, what: str
+    run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    metric: str,
+    catalog: int | None,
+    what: str,
 ) -> None:
     monkeypatch.setattr(gathered, "in_use", lambda: 5 << 30)
     with pytest.raises(
         ParameterError, match=f"^{what} would take more than the 4.0 GB"
     ):
         rk.evaluate(
-            QRELS, run, metric, catalog=400, engine="stream", memory_limit="4GB"
+            QRELS, run, metric, catalog=catalog, engine="stream", memory_limit="4GB"
         )
 
 
 def test_a_query_that_cannot_be_held() -> None:
-    """Two queries with mixed rows, each of about 100 MB, where 64 MB are free."""
-    n_rows = 3_000_000
+    """Two queries with mixed rows, each of 48 MB, where 104 MB are free for three."""
+    n_rows = 4_000_000
     number = pl.int_range(n_rows, eager=True)
     run = pl.DataFrame({"query": number % 2, "item": number, "score": 1.0})
-    parts, most = run.iter_slices(1 << 18), of_process.in_use() + (64 << 20)
+    parts, most = (
+        run.iter_slices(1 << 18),
+        of_process.in_use() + memory.ROOM + (8 << 20),
+    )
     with pytest.raises(
         ParameterError, match=r"^run: the rows of one query, or of a few that are read"
     ):
@@ -197,10 +212,13 @@ def test_a_query_that_cannot_be_held() -> None:
 
 def test_many_small_queries_can_be_held() -> None:
     """As many rows, where each query has few of them."""
-    n_rows, n_queries = 3_000_000, 50_000
+    n_rows, n_queries = 4_000_000, 50_000
     number = pl.int_range(n_rows, eager=True)
     run = pl.DataFrame({"query": number % n_queries, "item": number, "score": -number})
-    parts, most = run.iter_slices(1 << 18), of_process.in_use() + (64 << 20)
+    parts, most = (
+        run.iter_slices(1 << 18),
+        of_process.in_use() + memory.ROOM + (8 << 20),
+    )
 
     ev = rk.evaluate(
         {0: {n_queries: 1}}, parts, "RR", engine="stream", memory_limit=most
@@ -214,3 +232,21 @@ def test_items_at_a_rank_can_be_held(run: Path) -> None:
         QRELS, run, "Coverage@2", catalog=1 << 20, engine="stream", memory_limit="4GB"
     )
     assert ev["Coverage@2"] == 4 * 2 / (1 << 20)
+
+
+@pytest.mark.parametrize(("size", "most"), [(10 << 12, 10), (1 << 40, 64)])
+def test_little_memory_lets_few_rows_of_parquet_be_read(
+    tmp_path: Path, size: int, most: int
+) -> None:
+    path = tmp_path / "run.parquet"
+    number = pl.int_range(100, eager=True)
+    pl.DataFrame({"query": number // 7, "item": number, "score": 1.0}).write_parquet(
+        path
+    )
+    with limited(scanned_rows=64):
+        run: Any = read_path(path, "run", Reading(memory=size))
+        with closing(run.open()) as parts:
+            heights = [part.frame.height for part in parts]
+
+    assert sum(heights) == 100
+    assert max(heights) == most

@@ -20,10 +20,9 @@ from rankine._io.sources import Dense, Lists, Rows, Source, Stream, refuse_unpai
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know
-from rankine._join.gathered import by_query
 from rankine._join.known import Known
 from rankine._join.lists import lists_of
-from rankine._join.lists_in_parts import all_items, first_in, lists_in
+from rankine._join.lists_in_parts import first_in, lists_in, n_items
 from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
@@ -357,7 +356,7 @@ def _refuse_catalog(catalog: int, source: Source) -> None:
     if isinstance(source, Dense):
         seen = source.matrix.shape[1]
     elif isinstance(source, Stream) and source.memory is not None:
-        seen = len(by_query(source, all_items))
+        seen = n_items(source)
     else:
         seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
     if seen > catalog:

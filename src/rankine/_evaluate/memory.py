@@ -26,7 +26,7 @@ _HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
 """Bytes that a byte of a file takes in memory: of text, of packed text, of Parquet."""
 _SMALL = 1 << 26
 """Bytes of a file that fits into any memory."""
-ROOM = 1 << 26
+ROOM = 96 << 20
 """Bytes that reading in parts takes at least."""
 
 

@@ -35,6 +35,8 @@ _DATA, _DATA_2 = 0, 3
 """The types of pages that hold values."""
 _HEADER, _LONG_HEADER = 1 << 10, 1 << 16
 """Bytes in which the header of a page ends, and if its statistics are long texts."""
+_OF_ROW = 1 << 12
+"""Bytes that may be used for each row that is read at once, with all its copies."""
 _DAMAGED = (
     AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error,
 )  # fmt: skip
@@ -80,6 +82,8 @@ def parquet_stream(opened: Opened, how: Reading) -> Stream:
         scan = pl.scan_parquet(opened.path or "", glob=False)
         n_rows = int(scan.select(pl.len()).collect().item())
     step = limits().scanned_rows
+    if how.memory is not None:  # of which there may be little
+        step = max(1, min(step, how.memory // _OF_ROW))
 
     def some(begin: int) -> Rows:
         def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:

@@ -38,6 +38,8 @@ _GATHERED = "gathered"
 _NUMBER, _PLACE = "number", "place"
 _SHARE = 12
 """Which part of the free memory may be used by waiting rows."""
+_ASIDE = 48 << 20
+"""Bytes that readers, threads and libraries take, however few rows wait."""
 _LEAST = 1 << 22
 _ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
 """About how many bytes a row takes, how many buckets there are where nobody knows how
@@ -91,7 +93,7 @@ def share_of(memory: int | None, used: int | None = None) -> int:
     most = limits().held_bytes
     if memory is None:
         return most
-    left = memory - (in_use() if used is None else used)
+    left = memory - (in_use() if used is None else used) - _ASIDE
     return min(most, max(_LEAST, left) // _SHARE)
 
 

@@ -20,7 +20,7 @@ from rankine._tables.keys import may_repeat
 from rankine._tables.segments import Steps, cut_lists, expand, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
@@ -46,14 +46,20 @@ def first_in(
     return first_of(source, rule, depth, floor)
 
 
-def all_items(parts: Iterable[Rows]) -> pl.Series:
-    """Return the items of all parts, each once."""
+def n_items(source: Stream) -> int:
+    """Return how many different items a run has, however large."""
+    return by_query(source, partial(_n_items_in_parts, source))
+
+
+def _n_items_in_parts(source: Stream, parts: Iterator[Rows]) -> int:
     known: pl.Series | None = None
     for part in parts:
         items = part.frame["item"].unique()
         items = items if known is None else pl.concat((known, items)).unique()
         known = compact(items)
-    return pl.Series("item", []) if known is None else known
+        del items
+        refuse_more("the different items of the run", source.memory, "")
+    return 0 if known is None else len(known)
 
 
 def _first_in_parts(
