@@ -37,7 +37,7 @@ T = TypeVar("T")
 _GATHERED = "gathered"
 _NUMBER, _PLACE = "number", "place"
 _SHARE = 12
-"""Which part of the free memory may be used by waiting rows."""
+"""Waiting rows may use this fraction of the free memory, one in so many bytes."""
 _ASIDE = 48 << 20
 """Bytes that readers, threads and libraries take, however few rows wait."""
 _LEAST = 1 << 22
@@ -47,7 +47,7 @@ many rows will come, and how many at most."""
 _MOVED = 1 << 16
 """Rows that are moved and written at once."""
 _COPIES = 3
-"""How often rows are in memory while they are brought into order."""
+"""How many copies of rows there are in memory while they are brought into order."""
 _SMALL = 1 << 32
 _TEXT = 16
 """Bytes that a text takes besides its letters."""
@@ -58,7 +58,7 @@ class _ScatteredError(Exception):
 
 
 def by_query(run: Stream, use: Callable[[Iterator[Rows]], T]) -> T:
-    """Return the result of a function that sees a run part by part.
+    """Call a function with the parts of a run, and return its result.
 
     The rows of a query are all in one part, next to each other, in the order of the
     source. If queries are mixed, the parts keep the number that each row had. The
@@ -158,8 +158,8 @@ def _seen(before: AnyArray, queries: pl.Series) -> AnyArray:
 class _Gathered:
     """The rows of a run whose queries are mixed, on disk if they are many.
 
-    Numbers stand for queries. The bucket of a query is the rest of its number, divided
-    by the number of buckets.
+    Queries are numbered as they come, and a query goes to the bucket that its number
+    gives modulo the number of buckets.
     """
 
     def __init__(self, run: Stream) -> None:
