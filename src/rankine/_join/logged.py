@@ -159,7 +159,7 @@ class Policy:
                 row, place = match(part, context)
                 matched.append((row + part.start, place, context[row]))
             row, place, context = map(np.concatenate, zip(*matched, strict=True))
-            if not sure:
+            if len(row) and not sure:  # without any, ids may be of two types
                 # All at once: a call of polars takes longer than its work on a few.
                 same = self.shown.gather(row) == self.offered.gather(place)
                 kept = same.to_numpy()

@@ -399,9 +399,9 @@ def _sums(listed: Policy, values: Floats) -> Floats:
     """
     if listed.longest <= 1:
         return values + 0.0  # a sum has no -0.0
-    own = context = listed.context.offered
+    context = listed.context.offered
     if values.any():
         order = np.lexsort((values, context))
         context, values = context[order], values[order]
     total = np.bincount(context, weights=values, minlength=listed.context.n)
-    return total.astype(np.float64, copy=False)[own]
+    return total.astype(np.float64, copy=False)[listed.context.offered]
