@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import pyspark
 
 import rankine as rk
 import rankine.spark
@@ -37,14 +36,12 @@ METRICS = ["nDCG@10", "AP", "RR@5", "gm_AP", "NumRet"]
 N_QUERIES, N_ITEMS = 500, 40
 
 
-HOME = Path(pyspark.__file__).parent
-
-
 @contextmanager
 def daemon(kind: str, log: Path, *words: str) -> Iterator[None]:
     """Run a master or a worker of Spark on this machine, at any free port."""
     where = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-    program = [f"{HOME}/bin/spark-class", f"org.apache.spark.deploy.{kind}"]
+    home = os.environ["SPARK_HOME"]
+    program = [f"{home}/bin/spark-class", f"org.apache.spark.deploy.{kind}"]
     with (
         log.open("wb") as file,
         subprocess.Popen([*program, *where, *words], stdout=file, stderr=file) as java,
@@ -58,7 +55,10 @@ def daemon(kind: str, log: Path, *words: str) -> Iterator[None]:
 @contextmanager
 def cluster(folder: Path) -> Iterator[str]:
     """Start a master and two workers; yield the address of the master."""
-    os.environ |= {"SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
+    import pyspark  # noqa: PLC0415 - an extra
+
+    home = str(Path(pyspark.__file__).parent)
+    os.environ |= {"SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1"}
     os.environ |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
     log = folder / "master.log"
     with ExitStack() as stack:
