@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
-from rankine._base.frozen import Frozen, freeze
 from rankine._base.notebook import as_table
+from rankine._base.records import Frozen, freeze
 from rankine._conventions.spellings import SPELLINGS, canonical
 from rankine.errors import ParameterError, nearest
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import rankine
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_count
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._engines.asked import (

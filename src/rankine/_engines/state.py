@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._evaluate.notes import Seen
 from rankine._evaluate.summary import settled
 from rankine._evaluate.warnings import Caution, added

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine import _io as io
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_k
 from rankine._base.forks import need_threads
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_count, check_number
+from rankine._base.records import cached_property
 from rankine._evaluate.drawn import DrawnComparison
 from rankine._evaluate.moved import Moved, moved_queries
 from rankine._evaluate.segments import gap_table, segment_table, segments_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_count
+from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.engine import evaluate_source

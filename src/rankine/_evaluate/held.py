@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import is_ranked, reference_of, source_of, truth_of
 from rankine._io.mappings import as_rows

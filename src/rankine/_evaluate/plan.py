@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention

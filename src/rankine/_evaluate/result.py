@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
+from rankine._base.records import cached_property
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.intervals import draw_intervals

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.presets import convention
 from rankine._evaluate.notes import undefined

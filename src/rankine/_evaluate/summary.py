@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.cached import cached_property
-from rankine._base.records import record
+from rankine._base.records import cached_property, record
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR, Interval, Sample

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine import __version__
-from rankine._base.cached import cached_property
 from rankine._base.paths import write_whole
+from rankine._base.records import cached_property
 from rankine._evaluate.compare import compare_evaluations
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.summary import finite

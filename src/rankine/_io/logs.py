@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rankine._base.blocks import at_once
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._io.columns import (
     ALIASES_OF_TABLES,
     check_parts,

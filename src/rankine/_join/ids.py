@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_blocks
-from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
+from rankine._base.records import cached_property
 from rankine._tables.keys import KeyTable
 from rankine._tables.segments import bounds
 from rankine.errors import DataError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._base.text import KEEP_BEST, count
 from rankine._io.mappings import (
     NOT_PACKED,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
 from rankine._base.forks import need_threads
-from rankine._base.records import record
+from rankine._base.records import cached_property, record
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings
 from rankine._io.repeats import first_repeat

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._conventions.convention import Convention
 from rankine._io.joined import column_of, parts_of
 from rankine._io.mappings import as_rows, listed, packed

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_halves
-from rankine._base.cached import cached_property
 from rankine._base.limits import limits
+from rankine._base.records import cached_property
 from rankine._join.ids import SPARSE, Index, item_keys, span_of
 from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import position

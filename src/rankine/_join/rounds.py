@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import at_once
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
 from rankine._join.ids import as_first

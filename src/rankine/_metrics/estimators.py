@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._stats.exact import added, exact_sum, to_float
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from rankine._base.cached import cached_property
-from rankine._base.frozen import freeze
+from rankine._base.records import cached_property, freeze
 from rankine._conventions.convention import FIELDS
 from rankine._conventions.spellings import canonical
 from rankine._tables.judged import Judged

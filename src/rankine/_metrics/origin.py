@@ -9,7 +9,7 @@ from hashlib import sha256
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable

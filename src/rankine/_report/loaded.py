@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._conventions.convention import Convention
 from rankine._evaluate.compared import Compared
 from rankine._evaluate.comparison import Comparison

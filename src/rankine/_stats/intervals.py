@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._base.notebook import as_table
+from rankine._base.records import cached_property
 from rankine._stats.resamples import resamples, summable
 
 if TYPE_CHECKING:

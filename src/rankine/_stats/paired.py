@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._stats.flips import NOTHING, flipped_p
 from rankine._stats.intervals import Interval
 from rankine._stats.resamples import resampled_t

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._tables.segments import expand, starts_of
 from rankine.errors import DataError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankine._base.blocks import by_blocks, by_halves
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable, spread
 from rankine._tables.segments import cut_lists, position, starts_of, sums_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._base.blocks import by_halves
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 from rankine._tables.segments import expand, groups_of, starts_of, sums_of
 
 if TYPE_CHECKING:

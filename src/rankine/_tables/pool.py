@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.arrays import all_true
-from rankine._base.cached import cached_property
-from rankine._base.records import record
+from rankine._base.records import cached_property, record
 from rankine._tables.segments import position
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._base.cached import cached_property
+from rankine._base.records import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

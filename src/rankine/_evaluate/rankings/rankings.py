@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.cached import cached_property
 from rankine._base.checks import check_choice
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._io.mappings import numbers
 from rankine._io.values import is_missing

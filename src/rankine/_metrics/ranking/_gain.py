@@ -11,7 +11,7 @@ import numpy as np
 
 from rankine._base.arrays import all_true
 from rankine._base.checks import check_choice, check_k, check_number
-from rankine._base.frozen import freeze
+from rankine._base.records import freeze
 from rankine._metrics.metric import register
 from rankine._metrics.ranking._cutoff import TIES, ratio
 from rankine._metrics.ranking.expected import mean_weight, share_within
