@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._evaluate.options import train_of
-from rankine._join.known import Known, prints_of
+from rankine._join.known import Known, prints_of, train_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:

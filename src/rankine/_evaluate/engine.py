@@ -10,13 +10,20 @@ import numpy as np
 from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
-from rankine._evaluate.options import is_ranked
 from rankine._evaluate.plan import OF_LISTS, users_of
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Rows, Source, Stream, refuse_unpaired
+from rankine._io.sources import (
+    Dense,
+    Lists,
+    Rows,
+    Source,
+    Stream,
+    is_ranked,
+    refuse_unpaired,
+)
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know

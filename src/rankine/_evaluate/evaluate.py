@@ -13,19 +13,14 @@ from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.memory import at_once, limit_of, watched
-from rankine._evaluate.options import (
-    Options,
-    reference_of,
-    source_of,
-    train_of,
-    truth_of,
-)
+from rankine._evaluate.options import Options
 from rankine._evaluate.plan import check_needs, plan_of
-from rankine._io import open_table
+from rankine._io import open_table, source_of
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
 from rankine._io.sources import PLAIN, Rows, Stream
-from rankine._join.known import NOTHING, Known, catalog_of
+from rankine._join.judgements import truth_of
+from rankine._join.known import NOTHING, Known, catalog_of, reference_of, train_of
 from rankine._join.weights import Weights, read_weights
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
-from rankine._evaluate.options import is_ranked, reference_of, source_of, truth_of
+from rankine._io import source_of
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows, Stream
-from rankine._join.known import catalog_of
+from rankine._io.sources import Rows, Stream, is_ranked
+from rankine._join.judgements import truth_of
+from rankine._join.known import catalog_of, reference_of
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:

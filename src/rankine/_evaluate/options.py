@@ -1,38 +1,19 @@
-"""The options of an evaluation, and the data, read as the options say."""
+"""The options of an evaluation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from rankine import _io as io
 from rankine._base.checks import check_choice, check_flag, check_k, check_number
 from rankine._base.roles import APART, LIKE, OTHERS, ROLES, RUNS, none_of
-from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.memory import check_engine
 from rankine._io.columns import check_parts
 from rankine._io.frames import is_frame
-from rankine._io.mappings import as_rows
-from rankine._io.records import hold_objects
-from rankine._io.repeats import cleaned
-from rankine._io.sources import (
-    PLAIN,
-    Dense,
-    Lists,
-    Reading,
-    Rows,
-    Source,
-    Stream,
-    is_empty,
-    is_sparse,
-    no_judgements,
-    refuse_empty,
-)
-from rankine._join.judgements import Truth
-from rankine.errors import DataError, ParameterError, nearest
+from rankine._io.sources import PLAIN, Reading
+from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
@@ -201,78 +182,3 @@ def options_of(function: str, given: Mapping[str, Any]) -> Options:
             msg = f"{function} has no option {name!r}{nearest(name, known)}"
             raise ParameterError(msg)
     return Options(**given)
-
-
-def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
-    """Read judgements, to be used for one run or for many.
-
-    Empty judgements are refused, unless they are a part of all judgements.
-    """
-    source = io.read(qrels, "qrels", how)
-    if how.lenient:
-        source = cleaned(source, "qrels")
-    if isinstance(source, Stream):
-        msg = f"{source.name} was read as a run and cannot be used as judgements"
-        raise DataError(msg)
-    if not part and is_empty(source):
-        raise no_judgements(source.name)
-    return Truth(source)
-
-
-def train_of(train: Any, how: Reading = PLAIN) -> Rows:
-    """Read the interactions that users had before, one per row; rows may repeat."""
-    how = replace(how, subtopics=False)
-    plain = isinstance(train, Mapping) and not is_sparse(train)
-    if plain and not hold_objects(train.values()):
-        lists = {
-            user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
-            for user, had in train.items()
-        }
-        rows = as_rows(Lists(lists, "train"), "run", lenient=how.lenient)
-    else:
-        source = io.read(train, "qrels", how, "train")
-        rows = as_rows(source, "qrels", lenient=how.lenient)
-        if isinstance(source, Dense):
-            rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
-    frame = rows.frame
-    if how.lenient:
-        frame = frame.drop_nulls(["query", "item"])
-    if frame.height == 0:
-        msg = f"{rows.name}: contains no interactions"
-        raise DataError(msg)
-    return replace(rows, frame=frame)
-
-
-def source_of(
-    run: Any,
-    how: Reading = PLAIN,
-    order: str | None = None,
-    *,
-    part: bool = False,
-    name: str = "run",
-) -> Source:
-    """Read a run; refuse one without the rank column if that was asked for.
-
-    A run without rows is refused too, unless it is a part of a run. A run that is not a
-    file is called by its name.
-    """
-    source = io.read(run, "run", how, name)
-    if source.name == "run" != name:  # of a matrix, which has no other name
-        source = replace(source, name=name)
-    if not part:
-        refuse_empty(source)
-    if order in BY_RANK and not is_ranked(source):
-        msg = f"{source.name} has no rank column, which order={order!r} needs"
-        raise DataError(msg)
-    return cleaned(source, "run") if how.lenient else source
-
-
-def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
-    """Read the lists of another recommender, to be looked at any number of times."""
-    source = source_of(reference, how, order, name="reference")
-    return as_rows(source, "run") if isinstance(source, Stream) else source
-
-
-def is_ranked(source: Source) -> bool:
-    """Say whether the ranks of a run come from a column."""
-    return isinstance(source, (Rows, Stream)) and source.ranked

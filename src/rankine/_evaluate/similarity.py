@@ -13,10 +13,11 @@ from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.presets import convention
 from rankine._evaluate.notes import undefined
-from rankine._evaluate.options import Options, source_of
+from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
+from rankine._io import source_of
 from rankine._io.sources import Lists, refuse_unpaired
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
+from rankine._conventions.convention import BY_RANK
 from rankine._io import files
 from rankine._io.batches import is_batches, read_batches
 from rankine._io.columns import (
@@ -22,6 +24,7 @@ from rankine._io.frames import frame_part, from_frame, is_frame
 from rankine._io.mappings import turned
 from rankine._io.matrices import from_sparse
 from rankine._io.records import from_entries, from_records
+from rankine._io.repeats import cleaned
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
@@ -29,7 +32,9 @@ from rankine._io.sources import (
     Reading,
     Source,
     Stream,
+    is_ranked,
     is_sparse,
+    refuse_empty,
 )
 from rankine._io.tables import Table
 from rankine._io.values import kind_of
@@ -135,6 +140,30 @@ def _as_read(source: Source, role: Role) -> Source:
     if not isinstance(source, Lists):
         need_threads()
     return source
+
+
+def source_of(
+    run: Any,
+    how: Reading = PLAIN,
+    order: str | None = None,
+    *,
+    part: bool = False,
+    name: str = "run",
+) -> Source:
+    """Read a run; refuse one without the rank column if that was asked for.
+
+    A run without rows is refused too, unless it is a part of a run. A run that is not a
+    file is called by its name.
+    """
+    source = read(run, "run", how, name)
+    if source.name == "run" != name:  # of a matrix, which has no other name
+        source = replace(source, name=name)
+    if not part:
+        refuse_empty(source)
+    if order in BY_RANK and not is_ranked(source):
+        msg = f"{source.name} has no rank column, which order={order!r} needs"
+        raise DataError(msg)
+    return cleaned(source, "run") if how.lenient else source
 
 
 def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:

@@ -231,6 +231,11 @@ def is_sparse(data: Any) -> bool:
     return type(data).__module__.startswith("scipy.sparse") and hasattr(data, "tocsr")
 
 
+def is_ranked(source: Source) -> bool:
+    """Say whether the ranks of a run come from a column."""
+    return isinstance(source, (Rows, Stream)) and source.ranked
+
+
 def is_empty(run: Source) -> bool:
     """Say whether a run has no rows; a run of empty lists does not count as empty."""
     if isinstance(run, Lists):

@@ -19,17 +19,15 @@ def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Ju
     >>> table.rank, table.grade
     (array([2, 3]), array([1., 0.]))
     """
-    from rankine import _io as io  # noqa: PLC0415 - nothing is read until a table is made
+    # Nothing is read until a table is made.
     from rankine._conventions import presets  # noqa: PLC0415
-    from rankine._io.sources import is_empty, no_judgements  # noqa: PLC0415
+    from rankine._io import read  # noqa: PLC0415
     from rankine._join.align import match  # noqa: PLC0415
     from rankine._join.aligned import apply  # noqa: PLC0415
-    from rankine._join.judgements import Truth  # noqa: PLC0415
+    from rankine._join.judgements import truth_of  # noqa: PLC0415
     from rankine._join.ranks import Order  # noqa: PLC0415
 
-    truth = Truth(io.read(qrels, "qrels"))  # type: ignore[arg-type]
-    if is_empty(truth.source):
-        raise no_judgements(truth.source.name)
     rule = presets.convention(convention)
     order = Order.of(rule)
-    return apply(match(truth, io.read(run, "run"), {order: True})[order], rule).table
+    matched = match(truth_of(qrels), read(run, "run"), {order: True})
+    return apply(matched[order], rule).table

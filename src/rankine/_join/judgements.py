@@ -12,9 +12,17 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property, record
 from rankine._base.text import KEEP_LARGEST
-from rankine._io import mappings
-from rankine._io.repeats import first_repeat
-from rankine._io.sources import Dense, Lists, Rows
+from rankine._io import mappings, read
+from rankine._io.repeats import cleaned, first_repeat
+from rankine._io.sources import (
+    PLAIN,
+    Dense,
+    Lists,
+    Rows,
+    Stream,
+    is_empty,
+    no_judgements,
+)
 from rankine._join.ids import Index, as_first, item_keys, told_apart
 from rankine._join.pieces import grouped, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Floats, Ints
+    from rankine._io.sources import Reading
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -194,6 +203,22 @@ class Truth:
         if isinstance(self.source, Dense):
             return _named_in_matrix(self.source)
         return self.judgements.named
+
+
+def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
+    """Read judgements, to be used for one run or for many.
+
+    Empty judgements are refused, unless they are a part of all judgements.
+    """
+    source = read(qrels, "qrels", how)
+    if how.lenient:
+        source = cleaned(source, "qrels")
+    if isinstance(source, Stream):
+        msg = f"{source.name} was read as a run and cannot be used as judgements"
+        raise DataError(msg)
+    if not part and is_empty(source):
+        raise no_judgements(source.name)
+    return Truth(source)
 
 
 def _all_the_same(subtopic: pl.Series) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,18 @@ import polars as pl
 import polars.selectors as cs
 
 from rankine._base.forks import need_threads
+from rankine._io import read, source_of
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows
+from rankine._io.records import hold_objects
+from rankine._io.sources import PLAIN, Dense, Lists, Rows, Stream, is_sparse
 from rankine._io.values import ids
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from rankine._io.items import Features
-    from rankine._io.sources import Source
+    from rankine._io.sources import Reading, Source
     from rankine._join.judgements import Judgements
-    from rankine._join.lists import Lists
+    from rankine._join.lists import Lists as RankedLists
 
 _ROOM = 1 << 32
 """How many hashes can be added up."""
@@ -50,7 +53,7 @@ class Known:
     judgements: Judgements | None = None
     subtopics: pl.DataFrame | None = None
     reference: Source | None = None
-    others: Lists | None = None
+    others: RankedLists | None = None
 
     @property
     def items(self) -> dict[str, pl.Series | None]:
@@ -76,6 +79,36 @@ class Known:
 
 NOTHING = Known()
 """Nothing is known in addition to the lists."""
+
+
+def train_of(train: Any, how: Reading = PLAIN) -> Rows:
+    """Read the interactions that users had before, one per row; rows may repeat."""
+    how = replace(how, subtopics=False)
+    plain = isinstance(train, Mapping) and not is_sparse(train)
+    if plain and not hold_objects(train.values()):
+        lists = {
+            user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
+            for user, had in train.items()
+        }
+        rows = as_rows(Lists(lists, "train"), "run", lenient=how.lenient)
+    else:
+        source = read(train, "qrels", how, "train")
+        rows = as_rows(source, "qrels", lenient=how.lenient)
+        if isinstance(source, Dense):
+            rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
+    frame = rows.frame
+    if how.lenient:
+        frame = frame.drop_nulls(["query", "item"])
+    if frame.height == 0:
+        msg = f"{rows.name}: contains no interactions"
+        raise DataError(msg)
+    return replace(rows, frame=frame)
+
+
+def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
+    """Read the lists of another recommender, to be looked at any number of times."""
+    source = source_of(reference, how, order, name="reference")
+    return as_rows(source, "run") if isinstance(source, Stream) else source
 
 
 def known_by(known: Known) -> tuple[Any, ...]:

@@ -55,8 +55,8 @@ def command(
     rankine similarity bm25.run dense.run -m "RBO(p=0.9)" -m AO@10
     rankine similarity *.run -m "tau(on=intersection)"
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._evaluate.options import source_of  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.similarity import compare, matrix_of, plan_of  # noqa: PLC0415
+    from rankine._io import source_of  # noqa: PLC0415 - --help stays fast
     from rankine._join.lists import lists_of  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
