@@ -73,46 +73,51 @@ def evaluate_source(
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
-    heads = _heads(source, plan, keep)
-    source = _kept(source, plan, None if heads else keep)
+    heads = None
     if truth is not None:
         refuse_unpaired(truth.source, source, ("qrels", "run"))
         _refuse_fractions(plan, truth)
+    if isinstance(source, Stream):
+        source, heads = _kept(source, plan, keep)
     if plan.catalog is not None and plan.judged:
         _refuse_catalog(plan.catalog, source)
     by_number: dict[int, Summary] = {}
     tables: list[Any] = []
-    whole = keep is not None or _is_quick(source)
-    joined = iter(
-        ()
-        if truth is None
-        else _joins(plan, truth, source, joins, whole=whole, heads=heads)
-    )
+    matched = iter(_joins(plan, truth, source, joins, keep, heads))
     for group in plan.groups:
+        table: Any
         if group.lists:
-            listed = _listed_for(
+            table = _listed_for(
                 group, truth, source, known or Known(), depth, joins, partial=partial
             )
-            tables.append(listed)
-            by_number |= _summaries(group, listed, weights)
-            continue
-        matched = next(joined)
-        rule = _ranked(group.rule, source)
-        aligned = apply(matched, rule, partial=partial)
-        if rule.order != group.rule.order:
-            by = "scores give" if aligned.scored else "order gives"
-            said = f"{source.name} has no rank column; its {by} the ranks"
-            aligned = replace(aligned, notes=(*aligned.notes, said))
-        if depth is not None:
-            refuse_spread(group)
-            aligned = cut(aligned, depth)
-        aligned = _with_first(aligned, source, rule, plan, keep)
-        tables.append(aligned)
-        by_number |= _summaries(group, aligned, weights)
-    unsorted = _unsorted(plan, source, tables)
+        else:
+            rule = _ranked(group.rule, source)
+            table = apply(next(matched), rule, partial=partial)
+            if rule is not group.rule:
+                table = _without_ranks(table, source.name)
+            if depth is not None:
+                refuse_spread(group)
+                table = cut(table, depth)
+            if keep is not None:
+                table = _with_first(table, source, rule, plan, keep)
+        tables.append(table)
+        counts = None if weights is None else weights.of(table.ids)
+        for number, metric, of_metric in group.members:
+            by_number[number] = summarize(
+                metric, table.table, of_metric, table.ids, counts
+            )
+    by_order = plan.preset and plan.takes_order
+    unsorted = _n_unsorted(source, tables) if by_order else 0
     doubts = doubts_of(truth, source, plan.thresholds)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
+
+
+def _without_ranks(aligned: Aligned, name: str) -> Aligned:
+    """Note that a run has no rank column, though the convention asks for one."""
+    by = "scores give" if aligned.scored else "order gives"
+    said = f"{name} has no rank column; its {by} the ranks"
+    return replace(aligned, notes=(*aligned.notes, said))
 
 
 def refuse_spread(group: Group) -> None:
@@ -125,37 +130,28 @@ def refuse_spread(group: Group) -> None:
         raise ParameterError(msg)
 
 
-def _summaries(
-    group: Group, joined: Aligned | Listed, weights: Weights | None
-) -> dict[int, Summary]:
-    """Compute the metrics of a group, by their numbers."""
-    table: Any = joined.table
-    counts = None if weights is None else weights.of(joined.ids)
-    return {
-        number: summarize(metric, table, rule, joined.ids, counts)
-        for number, metric, rule in group.members
-    }
+def _kept(source: Stream, plan: Plan, keep: int | None) -> tuple[Source, int | None]:
+    """Read a stream into memory if it is looked through more than once.
 
-
-def _kept(source: Source, plan: Plan, keep: int | None) -> Source:
-    """Read a stream into memory if it is looked through more than once."""
-    if not isinstance(source, Stream) or source.memory is not None:
-        return source
+    Also returns how many first rows of each list the join is to keep, None if none.
+    """
+    if source.memory is not None:
+        return source, None
+    heads = _heads(source, plan, keep)
     n_lists = sum(group.lists for group in plan.groups)
     n_judged = len(plan.judged) > 0
-    more = n_judged and (plan.catalog is not None or keep is not None)
-    return as_rows(source, "run") if n_judged + n_lists + more > 1 else source
+    again = plan.catalog is not None or (keep is not None and heads is None)
+    several = n_judged + n_lists + (n_judged and again) > 1
+    return (as_rows(source, "run"), None) if several else (source, heads)
 
 
-def _heads(source: Source, plan: Plan, keep: int | None) -> int | None:
+def _heads(source: Stream, plan: Plan, keep: int | None) -> int | None:
     """Return how many first rows of each list the join is to keep, None if none.
 
     It reads a stream once. The rows are not enough if an earlier row of an item is left
     out, or if the numbers of a rank column count.
     """
-    if keep is None or not isinstance(source, Stream):
-        return None
-    if source.memory is not None or plan.catalog is not None:
+    if keep is None or plan.catalog is not None:
         return None
     rules = [_ranked(group.rule, source) for group in plan.groups if not group.lists]
     known = all(
@@ -172,11 +168,9 @@ def _is_quick(source: Source) -> bool:
 
 
 def _with_first(
-    aligned: Aligned, source: Source, rule: Convention, plan: Plan, keep: int | None
+    aligned: Aligned, source: Source, rule: Convention, plan: Plan, keep: int
 ) -> Aligned:
     """Keep the first items of each list, in the order in which they were ranked."""
-    if keep is None:
-        return aligned
     if aligned.named is not None:
         aligned = replace(aligned, named=aligned.named.own())
     if rule.unjudged == "removed":
@@ -195,10 +189,8 @@ def _with_first(
     return replace(aligned, keep=keep, kept=first, heads=None)
 
 
-def _unsorted(plan: Plan, source: Source, tables: list[Any]) -> int:
-    """Count the lists that are not in the order of their scores, where it is given."""
-    if not plan.preset or not plan.takes_order:
-        return 0
+def _n_unsorted(source: Source, tables: list[Any]) -> int:
+    """Count the lists that are not in the order of their scores."""
     if isinstance(source, Lists):
         return n_unsorted(source)
     return max(int(table.unsorted) for table in tables)
@@ -321,32 +313,29 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
 
 def _joins(
     plan: Plan,
-    truth: Truth,
+    truth: Truth | None,
     source: Source,
     joins: dict[Any, Any] | None,
-    *,
-    whole: bool,
-    heads: int | None = None,
+    keep: int | None,
+    heads: int | None,
 ) -> list[Aligned]:
-    """Join the data once for all groups of a plan, and return the table of each.
-
-    A whole join finds the judged items at any rank, whatever the metrics look at.
-    """
-    groups = plan.judged
-    if not groups:
+    """Join the data once for all groups of a plan, and return the table of each."""
+    if truth is None:
         return []
-    orders = [Order.of(_ranked(group.rule, source), plan.rule) for group in groups]
-    # As deep as any of them needs, since all of them are matched at once.
-    depths = [group.depth for group in groups if group.depth is not None]
-    whole = whole or joins is not None or len(depths) < len(groups)
+    orders = plan.orders
+    if plan.rule.order in BY_RANK and not is_ranked(source):
+        orders = tuple(order._replace(by="score") for order in orders)
     by_order = {} if joins is None else joins
     missing: dict[Order, bool] = {}
-    for group, order in zip(groups, orders, strict=True):
+    for group, order in zip(plan.judged, orders, strict=True):
         known = by_order.get(order)
         if known is None or (group.keep_scores and known.table.scores is None):
             missing[order] = missing.get(order, False) or group.keep_scores
     if missing:
-        depth = None if whole else max(depths)
+        # As deep as any of them needs, since all of them are matched at once.
+        depth = plan.depth if keep is None and joins is None else None
+        if depth is not None and _is_quick(source):
+            depth = None  # judged items at any rank, whatever the metrics look at
         by_order |= match(truth, source, missing, depth=depth, keep=heads)
     return [by_order[order] for order in orders]
 
@@ -376,20 +365,17 @@ def _refuse_catalog(catalog: int, source: Source) -> None:
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric without a given threshold."""
-    if not plan.untold:
+    if not plan.untold or truth.pool.is_whole():
         return
-    grade = truth.pool.grade
-    fraction = grade != np.floor(grade)
-    if np.count_nonzero(fraction):
-        example = float(grade[np.flatnonzero(fraction)[0]])
-        metric = plan.untold[0]
-        least, most = float(grade.min()), float(grade.max())
-        # Of ratings, the smallest is not what people like.
-        liked = liked_from(least, most) if looks_rated(most) else example
-        msg = (
-            f"grades have fractions, such as {example:g}, and {metric} needs to know "
-            f"which are relevant; write {metric(rel=liked)}, or give rel={liked:g} for "
-            "all metrics"
-        )
-        swapped = doubts_of(truth, truth.source).read
-        raise DataError("; ".join((msg, *swapped[:1])))
+    grade, metric = truth.pool.grade, plan.untold[0]
+    example = float(grade[np.flatnonzero(grade != np.floor(grade))[0]])
+    least, most = truth.pool.bounds
+    # Of ratings, the smallest is not what people like.
+    liked = liked_from(least, most) if looks_rated(most) else example
+    msg = (
+        f"grades have fractions, such as {example:g}, and {metric} needs to know "
+        f"which are relevant; write {metric(rel=liked)}, or give rel={liked:g} for "
+        "all metrics"
+    )
+    swapped = doubts_of(truth, truth.source).read
+    raise DataError("; ".join((msg, *swapped[:1])))

@@ -240,11 +240,13 @@ class Job:
         """Read a run."""
         limit: int | None = None
         said: tuple[str, ...] = ()
-        if not self.partial and not self.options.lenient:
-            engine, most = self.options.engine, self.options.memory_limit
-            limit, said = limit_of(run, engine, most)
-        how = self.of_run if limit is None else replace(self.of_run, memory=limit)
-        source = source_of(run, how, self.options.order, part=self.partial)
+        options, how = self.options, self.of_run
+        at_hand = type(run) is dict and options.memory_limit is None
+        if not at_hand and not self.partial and not options.lenient:
+            limit, said = limit_of(run, options.engine, options.memory_limit)
+        if limit is not None:
+            how = replace(how, memory=limit)
+        source = source_of(run, how, options.order, part=self.partial)
         if isinstance(source, Stream) and limit is not None:
             notes = (*source.notes, *said)
             source = replace(source, memory=limit, notes=notes, memo={})

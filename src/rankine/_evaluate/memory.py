@@ -51,12 +51,14 @@ def limit_of(
 
     None if it is read at once. Also returns notes.
     """
-    in_memory = isinstance(run, dict) and memory_limit is None and engine == "auto"
-    if engine == "memory" or in_memory:
+    if engine == "memory":
         return None, ()
     limit = None if memory_limit is None else bytes_of(memory_limit)
-    if engine == "stream" or is_batches(run):
+    if engine == "stream":
         return _within(limit), ()
+    if not isinstance(run, (str, os.PathLike, Stream, Table)):
+        # All else is in memory already, unless it comes in batches.
+        return _within(limit) if is_batches(run) else None, ()
     size = _size_in_memory(run)
     if size <= _SMALL and limit is None:
         return None, ()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
+from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
@@ -47,7 +48,15 @@ _BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
 
 @dataclass(frozen=True)
 class Group:
-    """Metrics that are computed on the same table."""
+    """Metrics that are computed on the same table.
+
+    Attributes:
+        rule: the convention that decides the table.
+        members: the number of each metric, the metric, and its convention.
+        depth: the deepest rank that any of them looks at; None if all ranks matter.
+        keep_scores: whether one of them reads the scores of all items.
+        lists: whether the table is one of lists, and not of judged items.
+    """
 
     rule: Convention
     members: tuple[tuple[int, Metric, Convention], ...]
@@ -116,6 +125,17 @@ class Plan:
     def judged(self) -> tuple[Group, ...]:
         """The groups that read judged items."""
         return tuple(group for group in self.groups if not group.lists)
+
+    @cached_property
+    def orders(self) -> tuple[Order, ...]:
+        """What decides the ranks for each of them, if the run has what it asks for."""
+        return tuple(Order.of(group.rule, self.rule) for group in self.judged)
+
+    @cached_property
+    def depth(self) -> int | None:
+        """The deepest rank that any of them looks at; None if one looks at all."""
+        depths = [group.depth for group in self.judged if group.depth is not None]
+        return max(depths) if depths and len(depths) == len(self.judged) else None
 
 
 @lru_cache(maxsize=256)

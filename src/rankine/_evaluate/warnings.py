@@ -144,13 +144,14 @@ def doubts_of(
         source: the run.
         thresholds: the smallest relevant grades that nobody gave, ascending.
     """
+    read: tuple[str, ...] = getattr(source, "warnings", ())  # which rows have
     if truth is None:
-        return Doubts(_read(source))
-    judgements, pool = truth.source, truth.pool
-    column = getattr(judgements, "column", "")  # which frames and files have
+        return Doubts(read)
+    judgements = truth.source
+    column = getattr(judgements, "column", "")
     return Doubts(
-        (*_read(judgements), *_read(source)),
-        grades=pool.bounds if thresholds else _NONE,
+        (*getattr(judgements, "warnings", ()), *read),
+        grades=truth.pool.bounds if thresholds else _NONE,
         rated=bool(column) and _is_rating(column),
         thresholds=thresholds,
     )
@@ -167,11 +168,6 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
     steps = [table.steps() for table in tables]
     rises, falls = max(steps, default=(0, False))
     return replace(doubts, rises=rises, falls=falls)
-
-
-def _read(source: Any) -> tuple[str, ...]:
-    """Return what was doubtful when rows were read; other forms have no such words."""
-    return getattr(source, "warnings", ())
 
 
 @dataclass(frozen=True)

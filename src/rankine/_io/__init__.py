@@ -32,6 +32,7 @@ from rankine._io.sources import (
     Reading,
     Source,
     Stream,
+    hold_objects,
     is_ranked,
     is_sparse,
     refuse_empty,
@@ -55,6 +56,8 @@ def read(
 
     Messages call data that are not a file by a name, or by their role.
     """
+    if how is PLAIN and type(data) is dict and not hold_objects(data.values()):
+        return Lists(data, name or role)  # what is mostly given
     if how is not PLAIN:
         _check(how)
     source = _read(data, role, how, name or role)
@@ -66,8 +69,6 @@ def read(
 def _read(  # noqa: C901 - a line for each form
     data: Any, role: Role, how: Reading, name: str
 ) -> Source:
-    if type(data) is dict:  # what is mostly given
-        return from_entries(data, role, how, name)
     was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (

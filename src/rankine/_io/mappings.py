@@ -251,24 +251,38 @@ _AS_IN_DICTS = {pl.String, pl.Int64}
 
 def in_one(source: Stream) -> Rows:
     """Read all parts of a source, and put them together."""
-    parts = list(source.open())
+    return replace(
+        concat(list(source.open())),
+        name=source.name,
+        notes=source.notes,
+        ranked=source.ranked,
+        kind=source.kind,
+        warnings=source.warnings,
+    )
+
+
+def concat(parts: list[Rows]) -> Rows:
+    """Concatenate consecutive parts."""
+    frame = pl.concat([part.frame for part in parts], rechunk=False)
+    names = dict.fromkeys(part.name for part in parts)
+    if len(names) > 1:
+        origins = tuple(origin for part in parts for origin in _origins(part))
+        return Rows(frame, " and ".join(names), origins=origins)
+    if all(part.lines is None for part in parts):
+        return Rows(frame, parts[0].name, parts[0].line, first=parts[0].first)
     lines = [
         np.arange(part.frame.height) + (part.line or 0)
         if part.lines is None
         else part.lines
         for part in parts
     ]
-    first = parts[0].line if parts else None
-    known = first is not None or any(part.lines is not None for part in parts)
-    return Rows(
-        pl.concat([part.frame for part in parts]),
-        source.name,
-        lines=np.concatenate(lines) if known else None,
-        notes=source.notes,
-        ranked=source.ranked,
-        kind=source.kind,
-        warnings=source.warnings,
-    )
+    return Rows(frame, parts[0].name, lines=np.concatenate(lines))
+
+
+def _origins(rows: Rows) -> tuple[tuple[Rows, int], ...]:
+    """Return what says where rows are, without the rows."""
+    n = rows.frame.height
+    return rows.origins or ((replace(rows, frame=rows.frame.clear()), n),)
 
 
 def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:

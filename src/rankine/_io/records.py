@@ -15,7 +15,7 @@ from rankine._io.columns import NO_COLUMN as NO_PART
 from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import graded
-from rankine._io.sources import Lists, Rows
+from rankine._io.sources import Lists, Rows, hold_objects
 from rankine._io.values import NO_COLUMN, kind_of
 from rankine.errors import DataError, FormatError
 
@@ -88,16 +88,6 @@ def from_entries(
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
     return Lists(data, name, n_places=n_places)
-
-
-def hold_objects(entries: Iterable[Any]) -> bool:
-    """Say whether lists hold objects, by the first of them that is not empty."""
-    for entry in entries:
-        if not isinstance(entry, (list, tuple)):
-            return False
-        if entry:
-            return isinstance(entry[0], dict)
-    return False
 
 
 def _hold_any(entries: Iterable[Any]) -> bool:

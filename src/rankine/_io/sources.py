@@ -17,7 +17,7 @@ from rankine._base.text import count
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     import polars as pl
 
@@ -229,6 +229,16 @@ Source: TypeAlias = Rows | Stream | Lists | Dense
 def is_sparse(data: Any) -> bool:
     """Say whether this is a sparse matrix of scipy, one kind of which is a dict too."""
     return type(data).__module__.startswith("scipy.sparse") and hasattr(data, "tocsr")
+
+
+def hold_objects(entries: Iterable[Any]) -> bool:
+    """Say whether lists hold objects, by the first of them that is not empty."""
+    for entry in entries:
+        if not isinstance(entry, (list, tuple)):
+            return False
+        if entry:
+            return isinstance(entry[0], dict)
+    return False
 
 
 def is_ranked(source: Source) -> bool:

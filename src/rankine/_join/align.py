@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.limits import limits
 from rankine._conventions.convention import BY_RANK
 from rankine._io.mappings import as_rows, few_as_lists
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
@@ -60,7 +61,9 @@ def match(
             for order, keep_scores in orders.items()
         }
     else:
-        aligned = _looked_up(truth, run, orders)
+        if isinstance(run, Stream) and _is_short(run, truth):
+            run = as_rows(run, role="run")
+        aligned = _looked_up(truth, run, orders, keep)
         if isinstance(run, Rows) and run.grid is not None:
             aligned = dense.match_ranked(truth, run, orders, depth)
         others = {order: keep for order, keep in orders.items() if order not in aligned}
@@ -76,8 +79,16 @@ def match(
     }
 
 
+def _is_short(run: Stream, truth: Truth) -> bool:
+    """Say whether a run has a few rows, like its judgements, and may be looked up."""
+    if run.memory is not None or run.n_rows is None:
+        return False
+    few = run.n_rows <= limits().few_rows
+    return few and isinstance(truth.source, Rows) and truth.grades is not None
+
+
 def _looked_up(
-    truth: Truth, run: Source, orders: Mapping[Order, bool]
+    truth: Truth, run: Source, orders: Mapping[Order, bool], keep: int | None
 ) -> dict[Order, Aligned]:
     """Look judged items up in lists that are mappings, for the orders that allow it.
 
@@ -87,8 +98,8 @@ def _looked_up(
     if data is None:
         return {}
     some = {
-        order: keep
-        for order, keep in orders.items()
+        order: keep_scores
+        for order, keep_scores in orders.items()
         if _can_probe(data, order, given=given)
     }
     grades = truth.grades if some else None
@@ -98,6 +109,7 @@ def _looked_up(
     ids: list[Any] | pl.Series = list(grades)
     if isinstance(truth.source, Rows):
         ids = pl.Series("query", ids, dtype=truth.source.frame["query"].dtype)
+    heads = run if keep is not None and isinstance(run, Rows) else None
     aligned = {}
     for order, keep_scores in some.items():
         ranked = probed.ranked(order)
@@ -113,6 +125,7 @@ def _looked_up(
             run.notes,
             scored=by_score and _are_mappings(data),
             named=truth.named,
+            heads=heads,
             steps=probed.steps if by_score else no_steps,
         )
     return aligned

@@ -21,9 +21,10 @@ import polars as pl
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
+from rankine._io.mappings import concat
 from rankine._io.sources import Rows, Stream
 from rankine._join.ids import Numbering, item_keys
-from rankine._join.pieces import concat, cut_out, list_starts
+from rankine._join.pieces import cut_out, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError
 

@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 
 from rankine._base.limits import limits
+from rankine._io.mappings import concat
 from rankine._io.sources import Rows, Stream
 from rankine._join.gathered import by_query, refuse_more
 from rankine._join.ids import Index, item_keys
 from rankine._join.pieces import (
     RunLists,
     by_list,
-    concat,
     cut_out,
     last_of_repeats,
     list_starts,

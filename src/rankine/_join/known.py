@@ -15,8 +15,15 @@ import polars.selectors as cs
 from rankine._base.forks import need_threads
 from rankine._io import read, source_of
 from rankine._io.mappings import as_rows
-from rankine._io.records import hold_objects
-from rankine._io.sources import PLAIN, Dense, Lists, Rows, Stream, is_sparse
+from rankine._io.sources import (
+    PLAIN,
+    Dense,
+    Lists,
+    Rows,
+    Stream,
+    hold_objects,
+    is_sparse,
+)
 from rankine._io.values import ids
 from rankine.errors import DataError, ParameterError
 

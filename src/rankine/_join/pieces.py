@@ -83,30 +83,6 @@ class RunLists:
         return self.rows.frame["item"][rows if self.order is None else self.order[rows]]
 
 
-def concat(parts: list[Rows]) -> Rows:
-    """Concatenate consecutive parts."""
-    frame = pl.concat([part.frame for part in parts], rechunk=False)
-    names = dict.fromkeys(part.name for part in parts)
-    if len(names) > 1:
-        origins = tuple(origin for part in parts for origin in _origins(part))
-        return Rows(frame, " and ".join(names), origins=origins)
-    if all(part.lines is None for part in parts):
-        return Rows(frame, parts[0].name, parts[0].line, first=parts[0].first)
-    lines = [
-        np.arange(part.frame.height) + (part.line or 0)
-        if part.lines is None
-        else part.lines
-        for part in parts
-    ]
-    return Rows(frame, parts[0].name, lines=np.concatenate(lines))
-
-
-def _origins(rows: Rows) -> tuple[tuple[Rows, int], ...]:
-    """Return what says where rows are, without the rows."""
-    n = rows.frame.height
-    return rows.origins or ((replace(rows, frame=rows.frame.clear()), n),)
-
-
 def cut_out(rows: Rows, begin: int, end: int) -> Rows:
     """Return some consecutive rows."""
     frame = rows.frame.slice(begin, end - begin)

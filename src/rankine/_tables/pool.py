@@ -34,7 +34,7 @@ class Pool:
     grade: Floats
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def n_queries(self) -> int:
         """How many queries there are."""
         return len(self.starts) - 1
@@ -64,6 +64,12 @@ class Pool:
             return min(grades), max(grades)
         grade = self.grade
         return float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))
+
+    def is_whole(self) -> bool:
+        """Say whether no grade has a fraction."""
+        if len(self.grade) <= _HANDFUL:
+            return all(map(float.is_integer, self.grade.tolist()))
+        return all_true(self.grade == np.floor(self.grade))
 
     def count(self, least: float, below: float = np.inf) -> Floats:
         """Count each query's grades that are at least `least` and under `below`."""
