@@ -120,6 +120,15 @@ def test_a_run_above_the_limit(run: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert any("read in parts" in note for note in ev.notes)
 
 
+@pytest.mark.parametrize("form", [dict, pl.DataFrame], ids=["dict", "frame"])
+def test_a_limit_does_not_matter_for_data_in_memory(form: Any) -> None:
+    run: Any = {"q0": {"a": 1.0, "b": 2.0}}
+    if form is pl.DataFrame:
+        run = pl.DataFrame({"query": ["q0"] * 2, "item": ["a", "b"], "score": [1.0, 2]})
+
+    assert rk.evaluate({"q0": {"a": 1}}, run, "RR", memory_limit="1MB")["RR"] == 1 / 2
+
+
 def test_a_large_file_that_has_no_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,16 @@ def test_a_score_that_is_no_number(tmp_path: Path, engine: str) -> None:
     assert f"{folder}/1.trec:1" in str(error.value)
 
 
+def test_a_score_that_is_no_number_where_lists_are_looked_at_too(
+    tmp_path: Path,
+) -> None:
+    folder = files(tmp_path, "q0 a 3;q1 a 3;q1 b 2", "q1 c nan;q2 a 1")
+
+    with pytest.raises(DataError) as error:
+        rk.evaluate(QRELS, folder, ["RR", "Coverage@2"], catalog=9)
+    assert f"{folder}/1.trec:1" in str(error.value)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("texts", "places"),

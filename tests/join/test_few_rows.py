@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
@@ -75,6 +77,34 @@ def test_few_rows_give_what_many_rows_give(ids: Any, data: st.DataObject) -> Non
     few = outcome(2048, qrels, run, options)
     many = outcome(0, qrels, run, options)
 
+    assert few == many
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_short_files_give_what_long_files_give(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    qrels, run = tmp_path / "some.qrels", tmp_path / "some.run"
+    judged = data.draw(frames(TEXTS, TEXTS, "grade", st.integers(-1, 3)))
+    scores = data.draw(st.sampled_from([NUMBERS] * 9 + [NUMBERS | NONE]))
+    listed = data.draw(frames(TEXTS, TEXTS, "score", scores))
+    qrels.write_text("".join("{} 0 {} {}\n".format(*row) for row in judged.rows()))
+    run.write_text("".join("{} Q0 {} 1 {} x\n".format(*row) for row in listed.rows()))
+    options = {
+        "convention": data.draw(st.sampled_from(sorted(rk.conventions()))),
+        "keep": data.draw(st.sampled_from([None, 2])),
+    }
+
+    few = outcome(2048, qrels, run, options)
+    many = outcome(0, qrels, run, options)
+
+    if isinstance(few[0], type):
+        # Such scores are counted in the rows that are looked at together.
+        few, many = (
+            (*error[:1], re.sub(r"\(\d+ such scores? in all\)", "", error[1]))
+            for error in (few, many)
+        )
     assert few == many
 
 

@@ -60,3 +60,14 @@ def test_bounds_of_few_and_of_many(n: int) -> None:
 
 def test_bounds_of_none() -> None:
     assert pool_of([]).bounds == (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 1000])
+def test_a_fraction_is_seen_among_few_and_many(n: int) -> None:
+    grade = np.random.default_rng(n).integers(-3, 9, n).astype(float)
+    starts = starts_of(np.array([n]))
+    other = grade.copy()
+    other[-1] += 0.5
+
+    assert Pool(starts, grade).is_whole()
+    assert not Pool(starts, other).is_whole()

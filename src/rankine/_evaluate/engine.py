@@ -365,11 +365,11 @@ def _refuse_catalog(catalog: int, source: Source) -> None:
 
 def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric without a given threshold."""
-    if not plan.untold or truth.pool.is_whole():
+    if not plan.untold or (pool := truth.pool).is_whole():
         return
-    grade, metric = truth.pool.grade, plan.untold[0]
+    grade, metric = pool.grade, plan.untold[0]
     example = float(grade[np.flatnonzero(grade != np.floor(grade))[0]])
-    least, most = truth.pool.bounds
+    least, most = pool.bounds
     # Of ratings, the smallest is not what people like.
     liked = liked_from(least, most) if looks_rated(most) else example
     msg = (

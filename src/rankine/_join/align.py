@@ -66,8 +66,12 @@ def match(
         aligned = _looked_up(truth, run, orders, keep)
         if isinstance(run, Rows) and run.grid is not None:
             aligned = dense.match_ranked(truth, run, orders, depth)
-        others = {order: keep for order, keep in orders.items() if order not in aligned}
-        if others:
+        if len(aligned) < len(orders):
+            others = {
+                order: keep_scores
+                for order, keep_scores in orders.items()
+                if order not in aligned
+            }
             aligned |= _from_rows(truth, run, others, depth, keep)
     notes = truth.source.notes
     if not notes:

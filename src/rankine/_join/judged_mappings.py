@@ -61,6 +61,7 @@ class Found(NamedTuple):
     """
 
     pair: Ints
+    query: Ints
     above: Ints
     tied: Ints
     rank: Ints
@@ -111,7 +112,7 @@ class Probed:
         self.extra = [query for query in run if query not in truth] if n_extra else []
         self._truth, self._pool, self._name = truth, pool, name
         self._lists: list[dict[Any, float]] = lists
-        self._counted: dict[int, tuple[Ints, Floats, Ints, Ints, Floats]] = {}
+        self._counted: dict[int, tuple[Ints, Ints, Floats, Ints, Ints, Floats]] = {}
 
     def ranked(self, order: Order) -> Found:
         """Return the judged items with their ranks in an order."""
@@ -131,6 +132,7 @@ class Probed:
         return Judged.of_pairs(
             self._pool,
             ranked.pair,
+            query=ranked.query,
             rank=ranked.rank,
             above=ranked.above,
             tied=ranked.tied,
@@ -185,26 +187,27 @@ class Probed:
             pairs += map(number.__getitem__, compress(entry, inside))
         row = np.frombuffer(b"".join(places), dtype=np.bool_).nonzero()[0]
         pair = np.array(pairs, dtype=np.int64)
-        above = row - self._starts[self._pool.query[pair]]
+        query = self._pool.query[pair]
+        above = row - self._starts[query]
         tied = np.ones(len(row), dtype=np.int64)
         score = -above.astype(np.float64)
-        return Found(pair, above, tied, above + 1, score, None)
+        return Found(pair, query, above, tied, above + 1, score, None)
 
     def _by_scores(self, bits: int, tie: str) -> Found:
         """Rank by the scores, and break ties by a rule."""
-        pair, score, above, tied, values = self._count(bits)
+        pair, query, score, above, tied, values = self._count(bits)
         rank = above + 1
         ties = (tied > 1).nonzero()[0]
         if len(ties):
-            rank[ties] += self._ahead(values, pair[ties], tie)
-        return Found(pair, above, tied, rank, score, values)
+            rank[ties] += self._ahead(values, pair[ties], query[ties], tie)
+        return Found(pair, query, above, tied, rank, score, values)
 
-    def _count(self, bits: int) -> tuple[Ints, Floats, Ints, Ints, Floats]:
+    def _count(self, bits: int) -> tuple[Ints, Ints, Floats, Ints, Ints, Floats]:
         """Count the scores above those of judged items, and those equal to them.
 
         Returns:
-            The judged pairs that were found, their scores, the two counts, and the
-            scores of all items.
+            The judged pairs that were found, their queries and scores, the two counts,
+            and the scores of all items.
         """
         if bits not in self._counted:
             values, score = self._scores
@@ -213,12 +216,11 @@ class Probed:
             pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
             score, query = score[pair], self._pool.query[pair]
             above, tied = count_above(values, self._starts, query, score)
-            self._counted[bits] = pair, score, above, tied, values
+            self._counted[bits] = pair, query, score, above, tied, values
         return self._counted[bits]
 
-    def _ahead(self, values: Floats, pair: Ints, tie: str) -> Ints:
+    def _ahead(self, values: Floats, pair: Ints, query: Ints, tie: str) -> Ints:
         """Count, for judged items, those of the same score that come before."""
-        query = self._pool.query[pair]
         touched = np.unique(query)
         lists = [self._lists[index] for index in touched.tolist()]
         shown = list(chain.from_iterable(lists))

@@ -94,6 +94,7 @@ class Judged:
         pool: Pool,
         pair: Ints,
         *,
+        query: Ints | None = None,
         rank: Ints,
         above: Ints,
         tied: Ints,
@@ -104,7 +105,8 @@ class Judged:
         score_query: Ints | None,
     ) -> Judged:
         """Return the table of judged pairs that were found, by query and rank."""
-        query = pool.query[pair]
+        if query is None:
+            query = pool.query[pair]
         order = _by_query_and_rank(query, rank, pool.n_queries)
         pair = pair[order]
         return Judged(

@@ -81,14 +81,14 @@ class Pool:
                 inside &= self.grade < below
             width = self.width
             if self.n_queries == 1:
-                n_inside = np.array([np.count_nonzero(inside)])
+                n_inside = np.array([float(np.count_nonzero(inside))])
             elif width:
                 n_inside = np.add.reduce(inside.reshape(-1, width), 1)
             elif all_true(inside):
                 n_inside = np.diff(self.starts)
             else:
                 n_inside = np.bincount(self.query[inside], minlength=self.n_queries)
-            counted = self.memo[key] = n_inside.astype(np.float64)
+            counted = self.memo[key] = n_inside.astype(np.float64, copy=False)
         return counted
 
     @property
@@ -105,15 +105,12 @@ class Pool:
         if width:
             # As many grades for every query: a matrix, added up from the left.
             last = width if k is None else min(k, width)
-            top = _largest_of_rows(values.reshape(-1, width), last)
-            worth = top / by_rank[1 : last + 1]
-            if len(worth) > 1:
-                summed: Floats = np.add.accumulate(worth, axis=1)[:, -1]
-                return summed
-            sums = np.bincount(self.query[:last], worth[0])  # which does the same
-        else:
-            query, rank, top = self.largest(values, k)
-            sums = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
+            rows = values if self.n_queries == 1 else values.reshape(-1, width)
+            worth = _largest_of_rows(rows, last) / by_rank[1 : last + 1]
+            summed: Floats = np.add.accumulate(worth, axis=-1)[..., -1:].ravel()
+            return summed
+        query, rank, top = self.largest(values, k)
+        sums = np.bincount(query, top / by_rank[rank], minlength=self.n_queries)
         return sums.astype(np.float64, copy=False)
 
     def sum_of_all(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
@@ -144,10 +141,10 @@ class Pool:
 
 def _largest_of_rows(block: Floats, k: int) -> Floats:
     """Return the k largest values of each row, largest first."""
-    if block.size < _FEW or k == block.shape[1]:
+    if block.size < _FEW or block.ndim == 1 or k == block.shape[1]:
         rising = block.copy()
-        rising.sort(axis=1)
-        return rising[:, ::-1][:, :k]
+        rising.sort()
+        return rising[..., ::-1][..., :k]
     # Grades are few: often the best one alone fills all k places, and is met so many
     # times among the first ones.
     best = block.max(axis=1)

@@ -73,7 +73,7 @@ def starts_of(counts: Ints) -> Ints:
     array([0, 2, 2, 5])
     """
     if len(counts) == 1:
-        return np.array([0, counts[0]], dtype=np.int64)
+        return np.array([0, counts.item()], dtype=np.int64)
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     counts.cumsum(out=starts[1:])
     return starts
