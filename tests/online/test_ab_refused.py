@@ -34,7 +34,7 @@ from tests.online.test_ab_test import SMALL, ab, drawn, users
         ({"correction": "homl"}, "did you mean 'holm'"),
         ({"lift": "log"}, "lift must be one of delta, fieller"),
         ({"cuped": True}, "cuped is for events"),
-        ({"window": 7}, "window is for events, and this is a table of users"),
+        ({"window": 7}, "window is for events, but this is a table of users"),
     ],
 )  # fmt: skip
 def test_options_that_cannot_be_met(options: dict[str, Any], message: str) -> None:
@@ -53,7 +53,7 @@ def test_columns_that_are_not_there() -> None:
 
 def test_a_user_who_is_there_twice_is_refused() -> None:
     frame = SMALL.with_columns(user_id=pl.Series([1, 2, 3, 4, 5, 2, 7]))
-    with pytest.raises(DataError, match=r"row 5: user 2 is there twice, first in"):
+    with pytest.raises(DataError, match=r"row 5: user 2 appears twice, first in"):
         ab(frame, {"y": "y"})
 
 

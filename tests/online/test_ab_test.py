@@ -189,7 +189,7 @@ def test_all_that_has_no_margin_is_one_family() -> None:
 
 
 def test_false_discoveries_cannot_be_controlled_while_peeking() -> None:
-    with pytest.raises(ParameterError, match="one looks again and again"):
+    with pytest.raises(ParameterError, match="add up under repeated looks"):
         ab(SMALL, {"y": "y"}, always_correction="bh")
 
     assert ab(SMALL, {"y": "y"}, correction="bh").table.height == 1

@@ -128,7 +128,7 @@ def test_a_user_who_is_there_twice_is_refused(step: int, sign: int) -> None:
     frame = pl.DataFrame({"id": ids, "arm": list("AABBAB"), "y": range(6)})
     options: Any = {"variant": "arm", "control": "A", "metrics": {"y": "y"}}
 
-    with pytest.raises(DataError, match=rf"user {sign * 3 * step} is there twice"):
+    with pytest.raises(DataError, match=rf"user {sign * 3 * step} appears twice"):
         rk.online.ab_test(frame, unit="id", **options)
     test = rk.online.ab_test(frame.head(5), unit="id", **options)
     assert test.srm.counts == {"A": 3, "B": 2}

@@ -121,10 +121,10 @@ def test_an_accumulator_is_calibrated() -> None:
 @pytest.mark.parametrize(
     ("kept", "asked", "why"),
     [
-        ({}, {"window": 3}, "window is to be given to the accumulator"),
-        ({}, {"unit": "sessions"}, "unit is to be given to the accumulator"),
+        ({}, {"window": 3}, "give window to the accumulator"),
+        ({}, {"unit": "sessions"}, "give unit to the accumulator"),
         ({"by": None}, {}, "made with by=None"),
-        ({"daily": True}, {}, "keeps days apart"),
+        ({"daily": True}, {}, "keeps days separate"),
         ({}, {"segment": "country"}, "made with segment=None, not 'country'"),
     ],
 )
@@ -136,7 +136,7 @@ def test_an_accumulator_that_does_not_fit(kept: Any, asked: Any, why: str) -> No
 
 
 def test_users_who_return_are_a_limit() -> None:
-    limit = "what is 'always' is approximate where users return"
+    limit = "the 'always' bounds are approximate where users return"
 
     def said(**options: Any) -> bool:
         test = rk.online.ab_test(WORLD, control="A", metrics=["ctr"], **options)

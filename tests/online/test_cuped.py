@@ -146,7 +146,7 @@ def test_a_covariate_is_as_its_metric_is(metric: Any, covariate: Any) -> None:
 
 
 def test_a_quantile_has_no_covariate() -> None:
-    with pytest.raises(ParameterError, match="for which there is no CUPED"):
+    with pytest.raises(ParameterError, match="for which CUPED is not defined"):
         ab(frame_of(10), {"m": ("y", 0.5)}, {"m": "before"})
 
 
@@ -248,7 +248,7 @@ def test_bounces_are_better_when_they_are_fewer() -> None:
     ("options", "message"),
     [
         ({"metrics": ["ctrr"]}, "ctr"),
-        ({"metrics": ["ctr"], "covariates": {"ctr": "x"}}, "say cuped=True"),
+        ({"metrics": ["ctr"], "covariates": {"ctr": "x"}}, "give cuped=True"),
         ({"metrics": ["ctr"], "control": "Z"}, "no user is in 'Z'"),
     ],
 )

@@ -22,14 +22,14 @@ COLUMNS = (
     "metric", "variant", "segment", "control_value", "value", "difference", "lift",
     "low", "high", "p", "p_corrected", "always_low", "always_high", "p_always",
 )  # fmt: skip
-"""The columns of `table`; segment is there only where segments are told apart."""
+"""The columns of `table`; segment only if there are segments."""
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 NOT_WORSE, LARGER, SMALLER = "not worse", "larger", "smaller"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a test was made; see `ab_test`."""
+    """How a test was set up; see `ab_test`."""
 
     control: str
     confidence: float = 0.95
@@ -51,11 +51,11 @@ class SampleRatio:
     """Whether the arms are as large as they should be.
 
     Attributes:
-        counts: how many users each variant has, at their first exposure.
-        shares: the shares that were expected.
-        p: the chi-square p-value, for one look at the end.
+        counts: how many users each variant has, by their first exposure.
+        shares: the expected shares.
+        p: the chi-square p-value, valid for one look at the end.
         p_anytime: a p-value that holds at every look.
-        threshold: below which the results of a test are flagged.
+        threshold: the p-value below which the results of a test are flagged.
     """
 
     counts: dict[str, int]
@@ -71,7 +71,7 @@ class SampleRatio:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to say where the arms are not as large as they should be."""
+        """The warning to give if the arms are not as large as they should be."""
         if not self.mismatch:
             return ()
         total = sum(self.counts.values())
@@ -99,22 +99,22 @@ class ABTest(Drawn):
     """The effects of all variants on all metrics.
 
     Attributes:
-        details: a row per metric and variant, and segment if there are any: the columns
-            of `table`, and the interval of the lift, the error, the numbers of users,
-            the margin, p_always corrected, and the verdict.
+        details: one row per metric and variant, and per segment if there are any: the
+            columns of `table`, the interval of the lift, the standard error, the
+            numbers of users, the margin, the corrected p_always, and the verdict.
         srm: the check of the sample ratio, with `p` and `p_anytime`.
-        settings: how the test was made, with the `expected_n` to keep at every look.
+        settings: how the test was set up, with the `expected_n` to keep at every look.
         notes: what was assumed, left out, or cannot be told.
         warnings: what makes the results doubtful.
         excluded: events and users that were left out, by reason.
         health: with CUPED, its weight, the share of the variance that it removed, and
             the difference before the test with its p-value; None without.
-        arrivals: how many users came new on each day, where times are known.
-        by_day: with ``daily=True``, the effects as they were at the end of each day, of
-            the users who count at the end: difference, low, high, always_low and
+        arrivals: how many new users came on each day, if times are known.
+        by_day: with ``daily=True``, the effects as they were at the end of each day,
+            for the users who count at the end: difference, low, high, always_low and
             always_high, p_always, and the numbers of users; None without.
-        joined: how many users each variant had at the end of each day, their share,
-            the one that was expected, and p_anytime; None where times are not known.
+        joined: how many users each variant had at the end of each day, their share, the
+            expected share, and p_anytime; None if times are not known.
     """
 
     details: pl.DataFrame
@@ -130,7 +130,7 @@ class ABTest(Drawn):
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row per metric and variant, and segment if there are any.
+        """One row per metric and variant, and per segment if there are any.
 
         `low` and `high` bound the difference; `p` is two-sided, or one-sided for a
         guardrail; `always_low`, `always_high` and `p_always` hold at every look.
@@ -150,7 +150,7 @@ class ABTest(Drawn):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; what is undefined is None."""
+        """Return plain values, ready for JSON; undefined ones are None."""
         return {
             "control": self.settings.control,
             "effects": _plain(self.details),

@@ -21,8 +21,8 @@ _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
 EXPECTED_N = 10_000
 _RETURNING = (
-    "what is 'always' is approximate where users return and go on; it is proved where "
-    "they count for a fixed window= of days after their first exposure"
+    "the 'always' bounds are approximate where users return and go on; they are proved "
+    "where users count for a fixed window= of days after their first exposure"
 )
 
 
@@ -51,8 +51,9 @@ def ab_test(
 ) -> ABTest:
     r"""Compare every variant with the control, metric by metric.
 
-    The randomised unit is the user: every metric is a ratio of sums over users, a mean
-    being one whose denominator is 1, and its variance is that of the users' influences.
+    The randomised unit is the user: every metric is a ratio of sums over users (in a
+    mean, the denominator of each user is 1), and its variance is that of the users'
+    influences.
 
     Formula:
         $$d = R_b - R_a, \quad R = \sum_u y_u / \sum_u x_u, \quad
@@ -60,53 +61,54 @@ def ab_test(
 
         $$d \pm t \sqrt{s_a^2 / n_a + s_b^2 / n_b}$$
 
-    with t of Welch's degrees of freedom. The lift is R_b / R_a - 1, with an interval by
-    the delta method on its logarithm, or Fieller's.
+    where t has Welch's degrees of freedom. The lift is R_b / R_a - 1; its interval
+    comes from the delta method on its logarithm, or from Fieller's method.
 
     Args:
-        data: a table with a row per user, where `metrics` is a mapping; else a log of
-            events. A path, a frame, what `read_table` returns, or an `Accumulator`
+        data: a table with one row per user if `metrics` is a mapping, otherwise a log
+            of events: a path, a frame, what `read_table` returns, or an `Accumulator`
             that has read events.
         control: the variant that the others are compared with.
-        metrics: of a table of users, {name: column} for a mean, {name: (numerator,
-            denominator)} for a ratio, {name: (column, 0.9)} for a quantile; of events,
-            names of metrics, all that can be computed if not given.
-        unit: of a table of users, the column of their ids, each there once; of events,
-            what converts, as in `summarize`.
+        metrics: for a table of users, {name: column} for a mean, {name: (numerator,
+            denominator)} for a ratio, {name: (column, 0.9)} for a quantile; for events,
+            names of metrics: all that can be computed if not given.
+        unit: for a table of users, the column of their ids, which must all be
+            different; for events, what converts, as in `summarize`.
         variant: the column of variants.
-        segment: a column; effects are given in each of its segments too.
-        daily: of events, whether effects are given as they were at the end of each day
-            (in UTC) too, in ``by_day``.
-        covariates: of a table of users, {metric: column}, or two columns for a ratio:
-            the same before the test, for CUPED.
-        cuped: of events, whether to use those before a user's first exposure.
-        better: {metric: "higher" or "lower"}; higher if not given, and for metrics of
-            events as they are defined.
+        segment: a column; effects are also given for each of its segments.
+        daily: for events, whether to also give the effects as they were at the end of
+            each day (in UTC), in ``by_day``.
+        covariates: for a table of users, {metric: column}, or two columns for a ratio:
+            the same quantity before the test, for CUPED.
+        cuped: for events, whether to use those before a user's first exposure.
+        better: {metric: "higher" or "lower"}; if not given, higher, or for metrics of
+            events the direction that they are defined with.
         margin: {metric: size}: a change for the worse that does not matter, absolute as
-            in 0.01, or relative as in "2%"; such a metric is a guardrail, tested for
-            being not worse, and not corrected.
-        cap: {metric: size}: the largest numerator of a user, fixed before the test; of
-            events, a number is the longest time on a page, as in `summarize`.
-        ratio: {variant: share} of the users that were expected; equal if not given.
-        correction: for the number of metrics, variants and segments together.
-        always_correction: the same for p_always; there is no ``bh``, as it does not
-            hold when one looks again and again.
-        lift: how the interval of the lift is made: ``delta`` or ``fieller``.
-        confidence: of all intervals; verdicts are given at 1 minus this.
-        expected_n: users of both arms at which confidence sequences are tightest. Fix
-            it before the first look, and keep it.
+            in 0.01, or relative as in "2%"; such a metric is a guardrail: it is tested
+            for not being worse, and not corrected.
+        cap: {metric: size}: the largest numerator of a user, fixed before the test; for
+            events, a number: the longest time on a page, as in `summarize`.
+        ratio: {variant: share}, the expected shares of users; equal if not given.
+        correction: how to correct for the number of metrics, variants and segments
+            together.
+        always_correction: the same for p_always; ``bh`` is not offered, because it does
+            not hold under repeated looks.
+        lift: how the interval of the lift is computed: ``delta`` or ``fieller``.
+        confidence: the level of all intervals; verdicts are given at 1 minus this.
+        expected_n: the number of users in both arms at which confidence sequences are
+            tightest. Fix it before the first look, and keep it.
         seed: kept for the record; nothing here is drawn at random.
         rules: how events are read, as in `summarize`: columns, kinds, exposure, window.
 
     Returns:
         The effects with intervals, p-values and verdicts, the check of the sample
-        ratio, and notes. nan, with the reason in the notes, where a denominator is 0,
-        where nothing varies, and for confidence sequences with fewer than 1,000 users,
-        or 100 with a numerator, in an arm.
+        ratio, and notes. A value is nan, with the reason in the notes, where a
+        denominator is 0 or nothing varies; so is a confidence sequence where an arm has
+        fewer than 1,000 users, or fewer than 100 with a numerator.
 
     Raises:
         ParameterError: an option is not valid, or there is no such metric.
-        DataError: a column is missing, a user is there twice, or there is no control.
+        DataError: a column is missing, a user appears twice, or there is no control.
 
     References:
         A. Deng, U. Knoblich, J. Lu: Applying the delta method in metric analytics.
@@ -171,10 +173,10 @@ def cohort_of(
     if isinstance(metrics, Mapping):
         _refuse_rules(rules)
         if cuped:
-            msg = "cuped is for events; of users, covariates={metric: column} says it"
+            msg = "cuped is for events; for users, give covariates={metric: column}"
             raise ParameterError(msg)
         if daily:
-            msg = "daily is for events, and this is a table of users"
+            msg = "daily is for events, but this is a table of users"
             raise ParameterError(msg)
         if cap is not None and not isinstance(cap, Mapping):
             msg = f"cap must be a mapping by metric, got {cap!r}"
@@ -191,7 +193,7 @@ def cohort_of(
         )  # fmt: skip
         return cohort.with_options(better or {}, caps)
     if covariates is not None:
-        msg = "covariates are columns of a table of users; of events, say cuped=True"
+        msg = "covariates are columns of a table of users; for events, give cuped=True"
         raise ParameterError(msg)
     rules = _with_rules(rules, unit, variant, cap)
     cohort = from_events(
@@ -205,7 +207,7 @@ def cohort_of(
 def _with_rules(
     rules: Mapping[str, Any], unit: str | None, variant: str | None, cap: Any
 ) -> dict[str, Any]:
-    """Return how events are read, with the options that mean the same of them."""
+    """Return how events are read, with the options that mean the same for them."""
     more: dict[str, Any] = {}
     if unit is not None:
         more["unit"] = unit
@@ -218,7 +220,7 @@ def _with_rules(
 
 def _refuse_rules(rules: Mapping[str, Any]) -> None:
     for name in rules:
-        msg = f"{name} is for events, and this is a table of users"
+        msg = f"{name} is for events, but this is a table of users"
         raise ParameterError(msg)
 
 
@@ -228,8 +230,8 @@ def check_settings(settings: Settings) -> None:
     if settings.always_correction in CORRECTIONS.keys() - {*_ALWAYS}:
         msg = (
             f"always_correction must be one of {', '.join(_ALWAYS)}, got "
-            f"{settings.always_correction!r}: false discoveries add up when one looks "
-            "again and again"
+            f"{settings.always_correction!r}: false discoveries add up under repeated "
+            "looks"
         )
         raise ParameterError(msg)
     check_choice("always_correction", settings.always_correction, _ALWAYS)

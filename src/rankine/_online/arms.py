@@ -1,4 +1,4 @@
-"""The arms of a test: what is known of every metric in each, from blocks of users."""
+"""The arms of a test: the moments of every metric in each, from blocks of users."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rankine._online.cohort import Cohort, Measure
 
 _BLOCK = 1 << 17
-"""Users that are looked at together, few enough for the cache of a core."""
+"""Users that are processed together: few enough for the cache of a core."""
 _FEW = 8
-"""Names that are looked for one by one."""
+"""Up to this many names are looked for one by one."""
 _THREADS = 8
 
 Place = tuple["Measure", str, str | None]
@@ -29,10 +29,10 @@ Place = tuple["Measure", str, str | None]
 
 
 def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
-    """Return the moments of each metric and arm, over all and in each segment.
+    """Return the moments of each metric and arm, overall and in each segment.
 
-    Of a quantile, its values; and how many users each variant has. Blocks are merged in
-    their order, so that the number of threads does not matter.
+    For a quantile, these are its values. Also returns how many users each variant has.
+    Blocks are merged in order, so that the number of threads does not matter.
     """
     variants, codes = _coded(cohort.frame["variant"])
     segments: Sequence[str | None] = [None]
@@ -86,7 +86,7 @@ def _in_order(function: Any, begins: range) -> Any:
 
 
 def _same(measures: Sequence[Measure]) -> dict[Measure, Measure]:
-    """Say of each metric which one to compute: one with CUPED knows it without, too."""
+    """Say which metric to compute for each: with CUPED, it is known without it too."""
     fuller = {
         replace(measure, name="", before=None): measure
         for measure in sorted(measures, key=lambda measure: measure.before is not None)
@@ -100,7 +100,7 @@ def _same(measures: Sequence[Measure]) -> dict[Measure, Measure]:
 
 
 def _coded(labels: pl.Series) -> tuple[list[str], Any]:
-    """Return the names of labels, and each label as the number of its name."""
+    """Return the different labels, and the number of each row's label."""
     names = labels.head(_BLOCK).unique().sort()
     if len(names) <= _FEW:
         values = labels.to_numpy() if labels.dtype.is_integer() else labels

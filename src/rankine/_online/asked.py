@@ -1,4 +1,4 @@
-"""What is asked of a test: options, metrics, and sums that are at hand."""
+"""What a test is asked for: options, metrics, and the sums of users."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNITS = ("users", "sessions", "clicks")
 
 
 def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
-    """Refuse an option that a function does not have, nor the reading of events."""
+    """Refuse an option that neither a function nor the reading of events has."""
     known = [name for name in signature(function).parameters if name != "rules"]
     known += _RULES
     for name in rules:
@@ -40,7 +40,7 @@ def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> Non
 
 
 def check_metrics(metrics: Any) -> None:
-    """Accept names of metrics, and what they are made of in a table of users."""
+    """Accept names of metrics, or what they are computed from in a table of users."""
     named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
     if metrics is None or (named and all(isinstance(name, str) for name in metrics)):
         return
@@ -60,9 +60,9 @@ def sums_of(
     *,
     daily: bool = False,
 ) -> tuple[UserSums, Looks | None]:
-    """Return the sums of users, of a log or of what an accumulator has read.
+    """Return the sums of users, from a log or from what an accumulator has read.
 
-    With days, also what returns the sums up to each of them.
+    With days, also returns a function that gives the sums up to each of them.
     """
     unit = rules.get("unit", "users")
     if unit not in _UNITS:
@@ -76,11 +76,11 @@ def sums_of(
         return _summed(state, metrics)
     state = events._state  # noqa: SLF001 - of the same package
     for name in rules:
-        msg = f"{name} is to be given to the accumulator, when it is made"
+        msg = f"give {name} to the accumulator, when it is made"
         raise ParameterError(msg)
     if state.daily != daily:
         msg = (
-            "the accumulator keeps days apart; make it without daily=True, or say "
+            "the accumulator keeps days separate; make it without daily=True, or give "
             "daily=True here too"
             if state.daily
             else "daily=True needs an accumulator that was made with daily=True"
@@ -103,7 +103,7 @@ def sums_of(
 def _summed(
     state: State, metrics: Sequence[str] | None
 ) -> tuple[UserSums, Looks | None]:
-    """Return the sums of users over all days, and what returns those up to each."""
+    """Return the sums of users over all days, and what gives those up to each day."""
     counts = state.counted(metrics)
     if not state.daily:
         return state.sums_of(counts), None
@@ -113,14 +113,14 @@ def _summed(
 def sums_by_day(
     events: Any, metrics: Sequence[str] | None, rules: Mapping[str, Any]
 ) -> UserSums | None:
-    """Return the sums of users on each day; None of an accumulator, which has none."""
+    """Return the sums of users on each day; None for an accumulator, which has none."""
     if isinstance(events, Accumulator):
         return None
     return user_sums(events, metrics, by=None, daily=True, **rules)
 
 
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:
-    """Whether users count for a fixed time after their first exposure."""
+    """Say whether users count for a fixed time after their first exposure."""
     if isinstance(events, Accumulator):
         return events._state.rules.window is not None  # noqa: SLF001
     return rules.get("window") is not None

@@ -1,4 +1,4 @@
-"""What offline metrics say of two rankings, beside what users did with them."""
+"""What offline metrics say about two rankings, next to what users did with them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _OTHER = {BETTER: WORSE, WORSE: BETTER}
 
 
 def side_by_side(offline: Comparison, online: ABTest) -> pl.DataFrame:
-    """Return what was said offline and online of the same variants, in one table.
+    """Return offline and online results for the same variants in one table.
 
     Args:
-        offline: what `compare` says of the rankings, each called by its variant.
-        online: what `ab_test` says of the variants.
+        offline: what `compare` says about the rankings, each named after its variant.
+        online: what `ab_test` says about the variants.
 
     Returns:
-        A row per metric and variant, offline ones first: said, metric, variant,
+        One row per metric and variant, offline ones first: said, metric, variant,
         control_value, value, difference, low, high, p (corrected) and verdict.
 
     Raises:
-        DataError: a variant of the test has no ranking of its name, or the comparison
-            was made with a baseline, and has no pair of the control and the variant.
+        DataError: a variant of the test has no ranking with its name, or the comparison
+            was made with a baseline and has no pair of the control and the variant.
 
     Examples:
         >>> import polars as pl
@@ -72,8 +72,8 @@ def side_by_side(offline: Comparison, online: ABTest) -> pl.DataFrame:
     for name in (control, *variants):
         if name not in offline.systems:
             msg = (
-                f"the test has a variant {name!r}, and the comparison has no ranking "
-                f"of that name; it has {', '.join(offline.systems)}"
+                f"the test has a variant {name!r}, but the comparison has no ranking "
+                f"with that name; it has {', '.join(offline.systems)}"
             )
             raise DataError(msg)
     means = {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankine._online.cohort import Measure
 
 _BLOCK = 1 << 23
-"""Draws that are at hand at once."""
+"""Draws that are held at once."""
 _UPPER = np.triu_indices(SIDES)
 
 
@@ -35,9 +35,9 @@ class Calibration:
     """How often the test of each metric found a difference where there is none.
 
     Attributes:
-        table: a row per metric: the share of false alarms, the bounds of its interval,
-            and how many A/A tests had a p-value.
-        alpha: the share that there should be.
+        table: one row per metric: the share of false alarms, the bounds of its
+            interval, and how many A/A tests had a p-value.
+        alpha: the share that is expected.
         users: how many users were split.
         notes: what was assumed and what is odd.
     """
@@ -48,7 +48,7 @@ class Calibration:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; what is undefined is None."""
+        """Return plain values, ready for JSON; undefined ones are None."""
         return {
             "alpha": self.alpha,
             "users": self.users,
@@ -102,19 +102,19 @@ def calibrate(
 ) -> Calibration:
     """Split your own users at random again and again, and count the false alarms.
 
-    Each split puts every user into one of two halves by a coin, so that there is no
-    difference to be found; a test that is right finds one in 1 - confidence of them.
+    Each split assigns every user to one of two halves by tossing a coin, so that there
+    is no difference to find; a correct test finds one in 1 - confidence of the splits.
 
     Args:
-        data: a table of users or a log of events, as in `ab_test`; variants are not
-            looked at.
-        metrics: as in `ab_test`, but for quantiles.
-        n: how many A/A tests.
-        unit: of a table of users, the column of their ids.
-        covariates: of a table of users, what was before the test, as in `ab_test`.
-        cuped: of events, whether to use those before a user's first exposure.
-        confidence: of the tests.
-        seed: of the coins; the same seed and data give the same splits.
+        data: a table of users or a log of events, as in `ab_test`; variants are
+            ignored.
+        metrics: as in `ab_test`, except quantiles.
+        n: the number of A/A tests.
+        unit: for a table of users, the column of their ids.
+        covariates: for a table of users, the values before the test, as in `ab_test`.
+        cuped: for events, whether to use those before a user's first exposure.
+        confidence: the level of the tests.
+        seed: the seed of the coins; the same seed and data give the same splits.
         rules: how events are read, as in `summarize`.
 
     Returns:
@@ -170,7 +170,7 @@ def calibrate(
 def p_values(
     measure: Measure, users: Mapping[str, Floats], n: int, seed: int
 ) -> Iterator[Floats]:
-    """Yield the p-values of A/A tests, some at once.
+    """Yield the p-values of A/A tests, several at a time.
 
     Sums over the users of one half are products of a matrix of coins with the columns
     and their products, and those of the other half are what is left of the whole.

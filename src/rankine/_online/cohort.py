@@ -1,4 +1,4 @@
-"""The users of a test, a row each: from a table of users, or from events."""
+"""The users of a test, one row each: from a table of users, or from events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _PAIR = 2
 _CLOSE = 8
-"""Times as many ints as there are users, among which their ids are close together."""
+"""Ids are close together if they span at most this many times their number."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Measure:
     Attributes:
         name: what it is called.
         y: the column of numerators.
-        x: the column of denominators; None if it is 1 for all, so that a mean is meant.
-        before: the same two before the test; None without CUPED.
+        x: the column of denominators; None for a mean, where it is 1 for all.
+        before: the same two columns from before the test; None without CUPED.
         quantile: the share of users below it, if it is a quantile of y.
         cap: the largest y of a user; larger ones are cut to it.
         higher: whether higher is better; None if neither is.
-        over: what is wrong where y is above x, if it is a share; else nothing.
+        over: what is wrong where y is above x, if it is a share; otherwise empty.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Measure:
         return [name for name in (self.y, self.x, *(self.before or ())) if name]
 
     def values(self, users: Mapping[str, Floats]) -> tuple[list[Floats | None], int]:
-        """Return its four columns, of the users who have a value; and how many do."""
+        """Return its four columns for the users who have a value, and how many do."""
         y = users[self.y]
         x = None if self.x is None else users[self.x]
         before: list[Floats | None] = [None, None]
@@ -109,12 +109,12 @@ class Cohort:
     """The users of a test.
 
     Attributes:
-        frame: variant, segment where segments are told apart, and columns of numbers.
+        frame: variant, segment if there are segments, and columns of numbers.
         measures: the metrics.
         notes: what was assumed and what is odd.
         excluded: events and users that were left out, by reason.
         warnings: what makes the results of a test doubtful.
-        looks: what gives the users up to each day; None if days were not asked for.
+        looks: gives the users up to each day; None if days were not asked for.
     """
 
     frame: pl.DataFrame
@@ -126,16 +126,16 @@ class Cohort:
 
     @property
     def is_segmented(self) -> bool:
-        """Whether segments are told apart."""
+        """Whether there are segments."""
         return "segment" in self.frame.columns
 
     @property
     def arrivals(self) -> tuple[int, ...]:
-        """How many users were first exposed on each day; nothing without times."""
+        """How many users were first exposed on each day; empty without times."""
         return new_by_day(self.frame, "first") if "first" in self.frame.columns else ()
 
     def columns(self) -> dict[str, Floats]:
-        """Return the columns of numbers that metrics are made of."""
+        """Return the columns of numbers that metrics are computed from."""
         names = {name for measure in self.measures for name in measure.columns}
         return {name: self.frame[name].to_numpy() for name in sorted(names)}
 
@@ -166,7 +166,7 @@ class Cohort:
 
 
 def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
-    """Count the users whose first day each day is; nothing without days."""
+    """Count the users for whom each day is the first; empty without days."""
     seen = frame.select("user", pl.col(column).cast(pl.Date)).drop_nulls()
     if seen.is_empty():
         return ()
@@ -178,7 +178,7 @@ def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
 
 
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:
-    """Refuse a mapping by names of metrics that has another name."""
+    """Refuse a mapping by metric that names an unknown one."""
     if not isinstance(given, Mapping):
         msg = f"{option} must be a mapping by metric, got {given!r}"
         raise ParameterError(msg)
@@ -201,14 +201,14 @@ def from_events(
     daily: bool = False,
     **rules: Any,
 ) -> Cohort:
-    """Take users from a log of events; without `by`, variants are not looked at."""
+    """Take users from a log of events; without `by`, variants are ignored."""
     if isinstance(metrics, str):
         metrics = [metrics]
     sums, looks = sums_of(events, metrics, by, segment, rules, daily=daily)
     if by is not None and sums.frame["variant"].null_count():
         msg = (
-            "the events have no variant, which says in which arm a user is; say which "
-            "column it is with columns={'variant': ...} or --col variant=NAME"
+            "the events have no variant, which says which arm a user is in; name its "
+            "column with columns={'variant': ...} or --col variant=NAME"
         )
         raise DataError(msg)
     measures = tuple(
@@ -237,7 +237,7 @@ def from_events(
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:
-    """Warn where the shares of the arms changed from day to day."""
+    """Warn if the shares of the arms changed from day to day."""
     from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
 
     days = frame.filter(pl.col("first").is_not_null()).select(
@@ -267,7 +267,7 @@ ODD_RATIO = 0.001
 
 
 def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
-    """Count the users of whom nothing is known before the test."""
+    """Count the users about whom nothing is known from before the test."""
     notes = []
     for measure in measures:
         first, second = measure.before or (None, None)
@@ -285,7 +285,7 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
         if n:
             notes.append(
                 f"{measure.name}: {count(n, 'user')} of {frame.height:,} without a "
-                "value before the test, who count with the mean"
+                "value before the test, for whom the mean is used"
             )
     return notes
 
@@ -299,7 +299,7 @@ def from_users(
     covariates: Mapping[str, Any],
     segment: str | None,
 ) -> Cohort:
-    """Take a table with a row per user."""
+    """Take users from a table with one row per user."""
     measures = _asked(metrics, covariates)
     table = open_table(users, "users")
     roles = {"unit": unit, "variant": variant, "segment": segment}
@@ -374,7 +374,7 @@ def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
 
 
 def _differ(users: pl.Series) -> bool:
-    """Say whether no user is there twice; fast where ids are ints close together."""
+    """Say whether no user appears twice; fast if ids are ints close together."""
     if users.dtype.is_integer() and len(users):
         numbers = users.to_numpy()
         if bool((numbers[1:] > numbers[:-1]).all()):
@@ -394,7 +394,7 @@ def _refuse_twice(users: pl.Series, origin: Any) -> None:
     first, second = first_repeat(frame) or (0, 0)
     n = count(len(users) - users.n_unique(), "row")
     msg = (
-        f"{origin.where(second)}: user {users[first]!r} is there twice, first in "
+        f"{origin.where(second)}: user {users[first]!r} appears twice, first in "
         f"{origin.where(first)} ({n} too many in all); a table of users has one row "
         "per user, and rows of events are for metrics=['ctr', ...]"
     )
@@ -404,7 +404,7 @@ def _refuse_twice(users: pl.Series, origin: Any) -> None:
 def _asked(
     metrics: Mapping[str, Any], covariates: Mapping[str, Any]
 ) -> tuple[Measure, ...]:
-    """Read which columns metrics are made of."""
+    """Read which columns metrics are computed from."""
     if not metrics:
         msg = (
             "no metric was asked for; give {name: column} for a mean, {name: (column, "
@@ -418,7 +418,7 @@ def _asked(
         before = None
         if name in covariates:
             if quantile is not None:
-                msg = f"{name} is a quantile, for which there is no CUPED"
+                msg = f"{name} is a quantile, for which CUPED is not defined"
                 raise ParameterError(msg)
             first, second, wrong = _pair(name, covariates[name])
             if wrong is not None or (second is None) != (x is None):

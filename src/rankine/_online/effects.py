@@ -19,7 +19,7 @@ LEAST_USERS, LEAST_ACTIVE = 1_000, 100
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """What is estimated of one arm: a value, the variance of a user's share in it."""
+    """The estimate of one arm: a value, and the variance of a user's contribution."""
 
     value: Floats
     variance: Floats
@@ -37,10 +37,10 @@ class Effect:
 
     Attributes:
         a, b: the control and the variant.
-        enough: whether there are users enough for a confidence sequence.
-        theta: the weight of what was before the test; 0 without CUPED.
+        enough: whether there are enough users for a confidence sequence.
+        theta: the weight of the values before the test; 0 without CUPED.
         before: the difference before the test; nan without CUPED.
-        removed: the share of the variance that is gone; nan without CUPED.
+        removed: the share of the variance that CUPED removed; nan without it.
         p_before: the p-value of the difference before the test.
     """
 
@@ -54,7 +54,7 @@ class Effect:
 
     @property
     def difference(self) -> Floats:
-        """How much larger the variant is."""
+        """How much larger the value of the variant is."""
         return self.b.value - self.a.value
 
     @property
@@ -64,7 +64,7 @@ class Effect:
 
     @property
     def n(self) -> Floats:
-        """The users of both."""
+        """The number of users in both arms."""
         return self.a.n + self.b.n
 
     def bounds(self, alpha: float) -> tuple[Floats, Floats]:
@@ -79,10 +79,10 @@ class Effect:
     def p_not_worse(
         self, *, size: float, relative: bool, higher: bool
     ) -> tuple[Floats, Floats]:
-        """Return the one-sided p-value of a change for the worse of a size or more.
+        """Return the one-sided p-value of a change for the worse by a margin or more.
 
-        And the z-value of the same. A relative margin compares with the control times
-        1 minus the margin, whose error counts too.
+        Also returns its z-value. A relative margin compares with the control times 1
+        minus the margin, whose error counts too.
         """
         sign = 1 if higher else -1
         scale = 1 - sign * size if relative else 1.0
@@ -95,7 +95,7 @@ class Effect:
         return np.where(moved > 0, lower, 1 - lower), z
 
     def lift(self, alpha: float, method: str) -> tuple[Floats, Floats, Floats]:
-        """Return the relative difference and its interval; nan of a control <= 0."""
+        """Return the relative difference and its interval; nan for a control <= 0."""
         a, b = self.a, self.b
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             known = a.value > 0
@@ -144,22 +144,23 @@ class Effect:
 def effect_of(
     a: Moments, b: Moments, *, cuped: bool = False, imputes: bool = False
 ) -> Effect:
-    r"""Return the effect of a variant over its control.
+    r"""Return the effect of a variant compared with its control.
 
     Formula:
         $$R_b - R_a, \quad R = \bar y / \bar x, \quad
         \operatorname{var} R = \frac1n \operatorname{var} \frac{y - R x}{\bar x}$$
 
-    With CUPED, R is lessened by theta times what the arm was above both before the
-    test; theta is the covariance of the influences now and before over the variance of
-    those before, of both arms as one sample.
+    With CUPED, R is reduced by theta times the amount by which the arm was above both
+    arms together before the test; theta is the covariance of the influences now and
+    before, divided by the variance of those before, with both arms as one sample.
 
     Args:
         a: the control.
         b: the variant.
-        cuped: whether to use what was before the test.
-        imputes: whether that is a plain mean, in which users without a value have the
-            mean of both arms; else it is a ratio, on which they have no influence.
+        cuped: whether to use the values before the test.
+        imputes: whether these are a plain mean, in which users without a value get the
+            mean of both arms; otherwise they are a ratio, on which such users have no
+            influence.
 
     References:
         A. Deng, Y. Xu, R. Kohavi, T. Walker: Improving the sensitivity of online
@@ -189,7 +190,7 @@ def effect_of(
     adjusted = []
     for arm, (then, weights) in zip(arms, before, strict=True):
         ratio, influence = arm.ratio()
-        # Where nothing is known of the time before, nothing is taken off.
+        # Where nothing is known about the time before, nothing is subtracted.
         off = np.where(theta == 0, 0, theta * (then - middle))
         left = np.where((theta == 0)[..., None], 0, theta[..., None] * weights)
         adjusted.append(_arm(arm, ratio - off, influence - left))
@@ -214,7 +215,7 @@ def _df(first: Floats, second: Floats, effect: Effect) -> Floats:
 
 
 def _tail(gap: Floats, first: Floats, second: Floats, effect: Effect) -> Floats:
-    """Return how likely it is to be as far from 0, or further, on one side."""
+    """Return the one-sided probability of being as far from 0, or further."""
     from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
 
     with np.errstate(invalid="ignore", divide="ignore"):

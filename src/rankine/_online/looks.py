@@ -20,7 +20,7 @@ _EPOCH = date(1970, 1, 1)
 
 
 def undated(counts: Counted) -> Counted:
-    """Return counts that do not say on which day they were."""
+    """Return counts without their days."""
     return replace(counts, parts=[_without_day(part) for part in counts.parts])
 
 
@@ -31,16 +31,16 @@ def _without_day(rows: pl.DataFrame) -> pl.DataFrame:
 def looks_of(
     state: State, counts: Counted, *, before: bool
 ) -> Iterator[tuple[date, pl.DataFrame]]:
-    """Yield each day with the users so far: their variant, and the sides of metrics.
+    """Yield each day with the users so far, their variants and the sides of metrics.
 
     Args:
         state: what was read, with its days.
-        counts: what it comes to.
-        before: whether to add the sides before the first exposure, for CUPED.
+        counts: what was counted in it.
+        before: whether to add the sides from before the first exposure, for CUPED.
     """
     every = [part["day"].unique() for part in counts.parts]
     days = sorted(set(pl.concat(every).to_list()) - {NO_DAY}) if every else []
-    # By their ids, so that sums are added in one order however the log was cut.
+    # Sorted by id, so that sums are added in the same order however the log was split.
     order = state.people.ids.rank("ordinal").to_numpy()
     earlier = _sides(state, counts, _by_user(counts.rows(BEFORE)), "0")
     rows: pl.DataFrame | None = None

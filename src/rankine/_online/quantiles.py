@@ -1,4 +1,4 @@
-"""Quantiles of users, and how sure they are."""
+"""Quantiles over users, and their standard errors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
 
 _CLOSE = 1e-12
-"""Values that differ by less than this share of their size are the same."""
+"""Values whose relative difference is not above this count as equal."""
 
 
 def quantile_of(
     values: Floats, share: float, confidence: float = 0.95
 ) -> tuple[Floats, Floats, Floats]:
-    """Return a quantile, the variance of a user's share in it, and how many users.
+    """Return a quantile, the variance of a user's contribution, and how many users.
 
-    The error is half the distance of the two quantiles between which it lies with the
-    confidence, as the number of users below it is binomial, over the normal quantile
-    of that confidence; no density is estimated. nan for fewer than two users.
+    The number of users below it is binomial, which gives two quantiles that enclose it
+    with the given confidence. Its standard error is half their distance, divided by the
+    normal quantile of that confidence; no density is estimated. The result is nan for
+    fewer than two users.
 
     References:
         A. Deng, U. Knoblich, J. Lu: Applying the delta method in metric analytics.
