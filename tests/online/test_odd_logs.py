@@ -179,7 +179,7 @@ def test_engaged_events_that_the_log_does_not_have_are_named() -> None:
     frame = log("u A 0 impression\nu A 1 click")
     notes = rk.online.summarize(frame, engaged=["clik", "click"]).notes
 
-    said = "engaged names 'clik', which no event of the log is; did you mean 'click'?"
+    said = "engaged names 'clik', but the log has no such event; did you mean 'click'?"
     assert said in notes
     assert sum("engaged names" in note for note in notes) == 1
 

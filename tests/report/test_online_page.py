@@ -305,7 +305,7 @@ def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
         ]
         # The first click is at rank 1 in both.
         assert "Mean reciprocal rank of the first click: 1.0000" in path.read_text()
-    with pytest.raises(ParameterError, match="clicks must be what"):
+    with pytest.raises(ParameterError, match="clicks must be the result of"):
         result.report(path, clicks=shown)  # type: ignore[arg-type]
 
 

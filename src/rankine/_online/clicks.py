@@ -22,19 +22,19 @@ _ROUNDS = 10_000
 _CLOSE = 1e-12
 _PAIR = ["query", "item"]
 _FAVOURS = (
-    "judgements from clicks favour the ranking that was logged, since what it did not "
-    "show has none"
+    "judgements from clicks favour the ranking that was logged, since items that it "
+    "did not show have none"
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ClickJudgements(Rows):
-    """Judgements from clicks, which `evaluate` takes.
+    """Judgements from clicks, which `evaluate` accepts.
 
     Attributes:
         frame: query, item and value.
         support: the same with the numbers of impressions and clicks of each.
-        curve: by position, impressions, clicks, and what was divided by.
+        curve: the impressions, clicks and divisor of each position.
         model: how they were made.
     """
 
@@ -66,25 +66,25 @@ def judgments_from_clicks(
         \text{ctr} = \frac{\text{clicks}}{\text{impressions}}, \quad
         \text{position} = \frac{\text{clicks}}{\sum \text{examination}(\text{rank})}$$
 
-    where sums are over the impressions of an item for a query, and CTR(rank) is that of
-    all items shown at the rank. COEC is 1 for an item that is clicked on as often as
-    others at its ranks.
+    where sums are over the impressions of an item for a query, and CTR(rank) is the
+    click rate of all items shown at that rank. COEC is 1 for an item that is clicked on
+    as often as others at the same ranks.
 
     Args:
-        log: a row per item that was shown, with query_id, item_id, position (but for
-            ``ctr``), and click (0, 1, or how many); or a log of events, in which
-            impressions and clicks are rows of their own.
-        model: how clicks are weighed.
+        log: one row per item that was shown, with query_id, item_id, position (not
+            needed for ``ctr``), and click (0, 1, or a number of clicks); or a log of
+            events, in which impressions and clicks are rows of their own.
+        model: how clicks are weighted.
         examination: how often each rank is looked at: {rank: share}, or shares from
             rank 1. If not given, ``position`` estimates it from items that were shown
             at several ranks for one query.
-        least: impressions that a judgement needs; pairs with fewer have none.
-        columns: which column is what, where names are not known.
+        least: how many impressions a judgement needs; pairs with fewer get none.
+        columns: which column is what, if its name is not recognised.
 
     Returns:
-        Judgements that `evaluate` takes as qrels, with `support`, the impressions and
-        clicks of each, and `curve`. Values are rates and not grades: metrics of
-        relevant items need a `rel` that fits, as in ``P(rel=0.1)@5``.
+        Judgements that `evaluate` accepts as qrels, with `support`, the impressions and
+        clicks of each, and `curve`. Values are rates, not grades: metrics of relevant
+        items need a suitable `rel`, as in ``P(rel=0.1)@5``.
 
     Raises:
         ParameterError: an option is not valid.
@@ -219,7 +219,7 @@ def _refuse_above(cells: pl.DataFrame, name: str) -> None:
 
 
 def _given(examination: Any) -> dict[int, float] | None:
-    """Read a curve of examination, by rank from 1."""
+    """Read how often each rank is examined, from rank 1."""
     if examination is None:
         return None
     given = examination
@@ -268,9 +268,9 @@ def _estimated(
 ) -> tuple[Floats, list[str]]:
     """Estimate how often ranks are looked at, relative to the first.
 
-    The rate of an item at a rank is the product of its own and that of the rank; both
-    are fitted in turn, to the largest likelihood of Poisson counts, on the items that
-    were shown at several ranks for a query.
+    The click rate of an item at a rank is the product of its own rate and that of the
+    rank; both are fitted in turn, by maximum likelihood of Poisson counts, to the items
+    that were shown at several ranks for one query.
     """
     several = cells.filter(pl.len().over(_PAIR) > 1).filter(
         pl.col("clicks").sum().over(_PAIR) > 0

@@ -1,4 +1,4 @@
-"""What a result of the online part draws: a report in one file."""
+"""The report that a result of online metrics can write: one file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Drawn:
-    """The report of a summary or a test."""
+    """A summary or a test, which can write a report."""
 
     def report(
         self,
@@ -28,17 +28,17 @@ class Drawn:
     ) -> None:
         """Write a report: one HTML file that needs nothing else, and no network.
 
-        It has the numbers with their intervals, charts, and what was left out. Charts
-        need the extra ``report``; without it there are tables, and a sentence that says
-        so.
+        The report shows the numbers with their intervals, charts, and what was left
+        out. Charts need the extra ``report``; without it, there are only tables, as the
+        report then says.
 
         Args:
-            path: of the file, which is replaced if there is one.
-            title: what stands at the top.
-            clicks: what `click_metrics` returned of the same log, to show the click
-                rate of each position too.
-            command: how to make the result again, to be shown at the end.
-            files: of which the hashes are shown at the end.
+            path: where to write it; an existing file is replaced.
+            title: its heading.
+            clicks: the result of `click_metrics` for the same log, to show the click
+                rate of each position as well.
+            command: how to reproduce the result, shown at the end.
+            files: those whose hashes are shown at the end.
         """
         from rankine._online.positions import ClickMetrics  # noqa: PLC0415 - slow
         from rankine._report.of_online import page_of  # noqa: PLC0415
@@ -46,7 +46,7 @@ class Drawn:
         given: object = clicks
         if given is not None and not isinstance(given, ClickMetrics):
             msg = (
-                "clicks must be what rk.online.click_metrics returned, got "
+                "clicks must be the result of rk.online.click_metrics, got "
                 f"{kind_of(given)}"
             )
             raise ParameterError(msg)

@@ -15,7 +15,7 @@ from rankine._base.notebook import as_table
 from rankine.errors import DataError, ParameterError
 
 _STEEPNESS = 3
-"""How much likelier the first items of a list are, in probabilistic interleaving."""
+"""How much probabilistic interleaving prefers the first items of a ranking."""
 TEAMS = ("a", "b")
 
 
@@ -25,7 +25,7 @@ class Interleaved:
 
     Attributes:
         items: the items, from rank 1.
-        teams: for each of them ``a`` or ``b``.
+        teams: ``a`` or ``b`` for each of them.
         method: how it was drawn.
     """
 
@@ -73,20 +73,21 @@ def interleave(
 ) -> Interleaved:
     """Draw one list from two rankings.
 
-    ``team_draft``: in each round, a coin says which ranking picks first; each takes its
-    best item that is not yet in the list. ``probabilistic``: at each rank, a coin says
-    which ranking picks, and it draws an item with a probability that falls with the
-    cube of its rank, so that every order can come out.
+    ``team_draft``: in each round, a coin decides which ranking picks first; each takes
+    its best item that is not yet in the list. ``probabilistic``: at each rank, a coin
+    decides which ranking picks; it draws an item with a probability that falls with the
+    cube of its rank, so that every order is possible.
 
     Args:
         a: the items of one ranking, the best first.
         b: those of the other.
         method: how to draw.
-        k: how many items to show; as many as the longer ranking has if not given.
-        seed: of the draw: a number, or several, such as those of a user and a request.
+        k: how many items to show; if not given, as many as the longer ranking has.
+        seed: the seed of the draw: a number, or several, such as those of a user and a
+            request.
 
     Returns:
-        The items and their teams; `log` makes the rows to be kept.
+        The items and their teams; `log` returns the rows to keep.
 
     References:
         F. Radlinski, M. Kurup, T. Joachims: How does clickthrough data reflect
@@ -136,7 +137,7 @@ def interleave(
 
 
 def _ranking(name: str, given: Any) -> list[Any]:
-    """Return the items of a ranking, each of which is there once."""
+    """Return the items of a ranking, which must all be different."""
     try:
         items = list(given)
         if items and len({*items}) == len(items):

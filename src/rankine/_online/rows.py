@@ -1,4 +1,4 @@
-"""Rows of events as arrays, one for each column."""
+"""Rows of events as arrays, one per column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Bools, Ints
 
 _SMALL = 4
-"""How many times as large a part must be for rows to be inserted into it."""
+"""How many times larger a part must be for rows to be inserted into it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Rows:
     """Rows of events; users, sessions and kinds are numbers.
 
     Attributes:
-        arrays: name of a column -> its values; all of one length.
+        arrays: name of a column -> its values; all have the same length.
     """
 
     arrays: Mapping[str, AnyArray]
@@ -37,7 +37,7 @@ class Rows:
         return sum(array.nbytes for array in self.arrays.values())
 
     def __contains__(self, name: str) -> bool:
-        """Say whether there is a column."""
+        """Say whether there is such a column."""
         return name in self.arrays
 
     def __getitem__(self, name: str) -> AnyArray:
@@ -70,10 +70,10 @@ class Rows:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Put parts together; a small and a large one by user, if both are sorted so.
+    """Put parts together; merge a small and a large one if both are sorted by user.
 
-    Rows of one user stay in the order of the parts. To insert a few rows into many
-    takes less than to sort all of them.
+    The rows of a user stay in the order of the parts. Inserting a few rows into many is
+    faster than sorting all of them.
     """
     if len(parts) == 1:
         return parts[0]

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray
 
 _HEAD = 4096
-"""Rows that are looked at to see which texts are frequent."""
+"""Rows at the start that show which texts are frequent."""
 _FREQUENT = 12
-"""Texts up to which comparing a column with each of them takes less than a join."""
+"""Up to this many texts, comparing a column with each is faster than a join."""
 
 
 def coded(column: pl.Series) -> tuple[pl.Series, AnyArray]:
     """Return the texts of a column, and the number of each row's text from 1.
 
-    The number is 0 where there is none.
+    The number is 0 where a row has no text.
 
     >>> texts, numbers = coded(pl.Series(["b", None, "b"]))
     >>> texts.to_list(), numbers.tolist()

@@ -1,4 +1,4 @@
-"""Sessions of sorted events: whose they are, and when they begin and end."""
+"""The sessions in sorted events: whose they are, and when they begin and end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Visits:
     """Sessions, in the order of their events.
 
     Attributes:
-        events: the events of all of them.
-        user: the number of the user.
-        begin: the time of the first event.
-        end: the time of the last event.
-        size: how many events there are.
+        events: all their events.
+        user: the number of each session's user.
+        begin: the time of its first event.
+        end: the time of its last event.
+        size: how many events it has.
     """
 
     events: Sorted
@@ -33,18 +33,18 @@ class Visits:
 
     @classmethod
     def of(cls, events: Sorted) -> Self:
-        """Take sessions from events that were cut."""
+        """Return the sessions of events that have been split into sessions."""
         starts, time = events.visits, events.column("time")
         nexts = np.append(starts[1:], len(time))
         user = events.column("user")[starts]
         return cls(events, user, time[starts], time[nexts - 1], nexts - starts)
 
     def rows(self, chosen: Bools) -> Bools:
-        """Say which events are in some of the sessions."""
+        """Say which events belong to the chosen sessions."""
         return np.repeat(chosen, self.size)
 
     def only(self, chosen: Bools) -> Visits:
-        """Return some of the sessions."""
+        """Return the chosen sessions."""
         size = self.size[chosen]
         starts = np.cumsum(size) - size
         events = Sorted(self.events.rows.filter(self.rows(chosen)), starts)

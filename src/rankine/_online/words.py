@@ -1,4 +1,4 @@
-"""Words of events: which kinds they are, and which of them are not known."""
+"""The words that logs use for events: the kind of each, and which are unknown."""
 
 from __future__ import annotations
 
@@ -44,41 +44,41 @@ _WORDS = {
 }  # fmt: skip
 _KNOWN = {word: kind for kind, words in _WORDS.items() for word in words}
 _SHOWN = 10
-"""Words that a note names."""
+"""How many words a note names."""
 
 
 def as_words(column: pl.Series) -> pl.Series:
-    """Return events in lower case, with an underscore for what is between words."""
+    """Return events in lower case, with underscores between words."""
     text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
     return text.str.replace_all(r"[\s-]+", "_")
 
 
 def as_word(word: object) -> str:
-    """Return an event as `as_words` does.
+    """Return one event in the form that `as_words` gives it.
 
     >>> as_word(" Page-View ")
     'page_view'
     """
     if not isinstance(word, str):
-        msg = f"an event is a word, got {kind_of(word)}"
+        msg = f"an event must be a word, got {kind_of(word)}"
         raise ParameterError(msg)
     return str(as_words(pl.Series([word]))[0])
 
 
 def known_words(rules: Rules) -> dict[str, str]:
-    """Return word -> kind, with those that the rules add."""
+    """Return the kind of each word, including those that the rules add."""
     return {**_KNOWN, **{as_word(word): kind for word, kind in rules.kinds.items()}}
 
 
 def engaging_words(rules: Rules) -> frozenset[str] | None:
-    """Return the events that make a session engaged, None if rules name none."""
+    """Return the events that make a session engaged; None if the rules name none."""
     if rules.engaged is None or isinstance(rules.engaged, (int, float)):
         return None
     return frozenset(map(as_word, rules.engaged))
 
 
 def notes_on(words: AbstractSet[str], rules: Rules) -> list[str]:
-    """Say which words of a log are not known, and which are named but not there."""
+    """Say which words of a log are unknown, and which named words it lacks."""
     known, engaging = known_words(rules), engaging_words(rules) or frozenset()
     named = engaging | ({as_word(rules.exposure)} if rules.exposure else set())
     notes = []
@@ -89,7 +89,7 @@ def notes_on(words: AbstractSet[str], rules: Rules) -> list[str]:
         notes.append(f"taken as actions: {', '.join(strange[:_SHOWN])}{rest}")
     there = words | {known.get(word, "action") for word in words}
     notes += [
-        f"engaged names {word!r}, which no event of the log is{nearest(word, words)}"
+        f"engaged names {word!r}, but the log has no such event{nearest(word, words)}"
         for word in sorted(engaging - there)
     ]
     return notes
