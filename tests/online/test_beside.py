@@ -55,7 +55,7 @@ def test_a_variant_is_compared_with_the_control_whichever_is_first(order: str) -
 def test_what_does_not_fit_is_refused() -> None:
     offline = rk.compare(JUDGED, {"A": BAD, "B": GOOD}, "RR")
     with pytest.raises(
-        DataError, match="a variant 'C', and the comparison has no rank"
+        DataError, match="a variant 'C', but the comparison has no rank"
     ):
         rk.online.side_by_side(offline, outcome("A", "C"))
     with pytest.raises(ParameterError, match="online must be what ab_test returns, go"):
