@@ -89,7 +89,7 @@ def test_a_query_of_a_database(rankine: Command) -> None:
     assert "ctr      0.5000" in done.out
     without = rankine("online", "shop.db")
     assert (without.code, without.err.count("\n")) == (3, 1)
-    assert "say which rows are meant" in without.err
+    assert "say which rows to read" in without.err
 
 
 def test_markdown(rankine: Command) -> None:

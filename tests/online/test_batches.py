@@ -238,7 +238,7 @@ def test_an_event_amid_sums_is_refused_and_the_user_is_named() -> None:
         assert str(refused.value).endswith(
             "in_order=False keeps what is needed of every event, in any order"
         )
-        with pytest.raises(DataError, match="was not taken to its end"):
+        with pytest.raises(DataError, match="was not read to its end"):
             state.sums()
 
 
@@ -291,7 +291,7 @@ def test_a_day_between_two_that_were_merged_is_refused() -> None:
         for day, state in enumerate(days):
             state.update(log(visits(range(24 * day, 24 * day + 20))))
         days[2].merge(days[0])
-        with pytest.raises(DisorderError, match="merge parts in the order of time, or"):
+        with pytest.raises(DisorderError, match="merge parts in order of time, or"):
             days[2].merge(days[1])
 
 

@@ -31,7 +31,10 @@ def said(total: rk.online.Accumulator) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("theirs", "why"),
     [
-        (visits(*range(2, 8)), "user 'u' has sessions in one amid those of the other"),
+        (
+            visits(*range(2, 8)),
+            "user 'u' has sessions in one part between those of the other",
+        ),
         (visits(4), "user 'u' has an event of"),
         (visits(4, user="v") + "\n" + visits(2, 3), "user 'u' has"),
     ],

@@ -211,7 +211,7 @@ def test_without_a_time_of_day_equal_rows_are_events(times: Any) -> None:
     summary = rk.online.summarize(frame, ["ctr"])
 
     assert summary.table["n"].to_list() == [3]
-    assert any("rows that are the same count each" in note for note in summary.notes)
+    assert any("identical rows all count" in note for note in summary.notes)
 
 
 def test_rows_with_other_lists_are_not_the_same() -> None:

@@ -59,7 +59,7 @@ def test_roi_of_totals() -> None:
     assert math.isnan(online.roi(revenue=1500, cost=1000).interval.low)
     refunds = online.roi(revenue=-200, cost=1000)
     assert refunds.value == (-200 - 1000) / 1000
-    assert "revenue is negative: refunds are more than what was sold" in refunds.notes
+    assert "revenue is negative: refunds exceed sales" in refunds.notes
 
 
 @pytest.mark.parametrize(

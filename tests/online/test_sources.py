@@ -166,7 +166,7 @@ def test_requests_that_are_none(sqlite: Path) -> None:
         rk.online.from_sql(sqlite, "")
     with pytest.raises(ParameterError, match="batch_rows must be an integer"):
         rk.online.from_sql(sqlite, ALL, batch_rows=0)
-    with pytest.raises(FormatError, match="is a database; say which rows are meant"):
+    with pytest.raises(FormatError, match="is a database; say which rows to read"):
         rk.online.summarize(sqlite)
     with pytest.raises(FormatError, match=r"^postgresql://host/shop is a server; say"):
         rk.online.summarize(f"postgresql://me:{PASSWORD}@host/shop")
@@ -179,7 +179,7 @@ def test_parts_with_other_times_are_refused(sqlite: Path) -> None:
         )
         connection.commit()
 
-    with pytest.raises(DataError, match="this part has milliseconds, and those before"):
+    with pytest.raises(DataError, match="this part has milliseconds, but those before"):
         rk.online.summarize(rk.online.from_sql(sqlite, ALL, batch_rows=1))
 
 

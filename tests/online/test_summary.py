@@ -158,7 +158,7 @@ def test_neither_the_type_nor_the_order_of_ids_matters() -> None:
 
 
 def test_accumulators_that_differ_do_not_merge() -> None:
-    with pytest.raises(DataError, match="made with other arguments"):
+    with pytest.raises(DataError, match="made with different arguments"):
         rk.online.Accumulator().merge(rk.online.Accumulator(daily=True))
     with pytest.raises(DataError, match="there are no events yet"):
         rk.online.Accumulator().result()

@@ -256,7 +256,7 @@ def test_a_user_with_a_tenth_of_the_events_is_reported() -> None:
     robot = [f"bot A {n} impression" for n in range(3)]
     found = user_sums(log("\n".join(rows + robot)), ["ctr"])
 
-    assert "user 'bot' has 10% of the events: a robot, perhaps" in found.notes
+    assert "user 'bot' has 10% of the events: perhaps a robot" in found.notes
     found = user_sums(log("\n".join(rows + robot[:2])), ["ctr"])
     assert not any("robot" in note for note in found.notes)
 
@@ -429,7 +429,7 @@ def test_parts_out_of_order_are_refused_where_order_is_promised() -> None:
     state.update(log("u A 100 pageview"))
     state.update(log("u A 71 pageview"))
 
-    with pytest.raises(DataError, match="needs parts in the order of time"):
+    with pytest.raises(DataError, match="needs parts in order of time"):
         state.update(log("u A 69 pageview"))
 
 

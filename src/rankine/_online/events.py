@@ -1,6 +1,6 @@
-"""Events of a log: columns by their role, kinds in known words, and what is left out.
+"""The events of a log: columns by role, kinds by known words, and what is left out.
 
-Whatever is left out is counted, and whatever is assumed is told.
+Whatever is left out is counted, and whatever is assumed is noted.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rankine._online.rules import Rules
 
 _MOST = 9_000_000_000
-"""What an event may be worth: sums of 10^10 of them stay within 128 bits."""
+"""The most an event may be worth: sums of 10^10 of them stay within 128 bits."""
 _LEAST = 1e-9
-"""Of a smaller amount, too few digits would be kept."""
+"""Too few digits would be kept of a smaller amount."""
 _CREDIT = "with a cost below 0: taken off the cost"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
 NO_ID = 0
@@ -53,19 +53,19 @@ class Events:
     """Events that were read.
 
     Attributes:
-        frame: a row per event: user, session, the numbers of variant and segment among
-            their texts from 1 (0 for none), time in microseconds, the code of the kind,
-            the fact (twice the code, and one more if it engages), whether it exposes,
-            value, cost, and a key that rows which are the same share; as far as the log
+        frame: one row per event: user, session, the numbers of variant and segment
+            among their texts from 1 (0 for none), time in microseconds, the code of the
+            kind, the fact (twice the code, and one more if it engages), whether it
+            exposes, value, cost, and a key that identical rows share; as far as the log
             has them.
         texts: the names of variants and segments.
         has: the parts that the log has.
         kinds: the kinds that it has.
         words: the words of its events.
         clock: how its times were written.
-        currency: the one in which its values and costs are, if it says so.
+        currency: the currency of its values and costs, if it says so.
         n_read: how many rows were read.
-        remarks: what is so of some events, and of how many.
+        remarks: what holds for some events, and for how many.
         excluded: rows that were left out while reading, by reason.
         notes: what was assumed.
     """
@@ -84,19 +84,19 @@ class Events:
 
 
 def open_log(data: Any, rules: Rules) -> Table:
-    """Open a log, so that it can be read, and read again."""
+    """Open a log, so that it can be read more than once."""
     return open_table(data, "events", Reading(columns=dict(rules.columns) or None))
 
 
 def event_batches(
     data: Any, rules: Rules, by: str | None, segment: str | None
 ) -> Iterator[Events]:
-    """Read events from a file, a frame or whatever else a table is read from.
+    """Read events from a file, a frame, or anything else that holds a table.
 
     Args:
         data: the log.
-        rules: what is said of it.
-        by: the column that tells groups of users apart: variant, or any other.
+        rules: what the user says about it.
+        by: the column that divides users into groups: variant, or any other.
         segment: a second such column.
     """
     given = dict(rules.columns)
@@ -107,7 +107,7 @@ def event_batches(
     numeric = [column_of[part] for part in ("value", "cost") if part in column_of]
     wanted = list(dict.fromkeys(column_of.values()))
     if rules.duplicates == "drop" and "id" not in column_of:
-        wanted = list(table.names)  # rows are the same if all of their columns are
+        wanted = list(table.names)  # rows are identical if all their columns are
     notes = [*table.notes, *_taken(column_of, given, table.name)]
     empty = True
     for loaded in table.batches(wanted, numeric, limits().batch_rows):
@@ -115,7 +115,7 @@ def event_batches(
         if raw.height == 0:
             continue
         origin = origin_of(table.name, loaded)
-        if len(table.parts) > 1:  # what is assumed of one file is assumed of all
+        if len(table.parts) > 1:  # what is assumed about one file is assumed about all
             heights = tuple((rows, frame.height) for frame, rows in loaded)
             origin = Places(table.name, heights)
         frame, texts, clock, words, more = _typed(raw, column_of, origin, rules)
@@ -146,8 +146,8 @@ def _resolved(
             known = ", ".join(COLUMNS[part][:3])
             msg = (
                 f"{table.name} has no column for the {part}; it has "
-                f"{', '.join(names)}, and names such as {known} are recognised; say "
-                f"which one to use with columns={{{part!r}: ...}} or --col {part}=NAME"
+                f"{', '.join(names)}, and names such as {known} are recognised; name "
+                f"the one to use with columns={{{part!r}: ...}} or --col {part}=NAME"
             )
             raise ColumnNotFoundError(msg)
     for role, name in (("variant", by), ("segment", segment)):
@@ -164,7 +164,7 @@ def _resolved(
 def _group(
     table: Table, column_of: Mapping[str, str], role: str, name: str
 ) -> dict[str, str]:
-    """Return the column of a group: by its name, or the one that has this part."""
+    """Return the column of a group, by its name or by its part."""
     names = table.names
     if role == name:
         return {}  # found already; without variants, all users are one group
@@ -197,7 +197,7 @@ def _typed(
     raw: pl.DataFrame, column_of: Mapping[str, str], origin: Rows | Places, rules: Rules
 ) -> tuple[pl.DataFrame, dict[str, pl.Series], str, frozenset[str], list[str]]:
     """Return the columns of metrics, groups, the kind of times, words, and notes."""
-    # A batch may come in pieces; numbers are put together, texts need not be.
+    # A batch may come in pieces: numbers are put together, texts need not be.
     raw = raw.select(
         column if column.dtype == pl.String else column.rechunk() for column in raw
     )
@@ -238,7 +238,7 @@ def _typed(
 def _currency(
     raw: pl.DataFrame, column_of: Mapping[str, str], typed: pl.DataFrame, name: str
 ) -> str:
-    """Return the currency of all values and costs; refuse to add up several."""
+    """Return the currency of all values and costs; refuse several."""
     if "currency" not in column_of:
         return ""
     amounts = [typed[part] != 0 for part in ("value", "cost") if part in column_of]
@@ -270,7 +270,7 @@ def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
 
 
 def labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
-    """Return ids, null where they are missing; names of groups are texts."""
+    """Return ids, null where they are missing; names of groups become texts."""
     if part in {"variant", "segment"} and column.dtype in (pl.Boolean, pl.Date):
         column = column.cast(pl.String)
     label, _ = ids(column, part, origin, lenient=True)  # type: ignore[arg-type]
@@ -280,7 +280,7 @@ def labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
 def _kinds(
     column: pl.Series, rules: Rules
 ) -> tuple[dict[str, pl.Series], frozenset[str]]:
-    """Return the code of each event, whether it engages and exposes; and all words."""
+    """Return the code of each event, whether it engages and exposes, and all words."""
     known, engaging = known_words(rules), engaging_words(rules)
     exposing = None if rules.exposure is None else as_word(rules.exposure)
     texts, numbers = coded(column.cast(pl.String))
@@ -335,11 +335,11 @@ def _same(
     texts: Mapping[str, pl.Series],
     column_of: Mapping[str, str],
 ) -> pl.Series:
-    """Return a key that rows which are the same have in common.
+    """Return a key that identical rows have in common.
 
     It is `NO_ID` for an event without an id in a log that has ids. User, time and kind
-    are compared besides, unless there are ids. Neither the order of columns nor their
-    types matter, which may change from part to part.
+    are compared as well, unless there are ids. The order of columns and their types do
+    not matter, as both may change from part to part.
     """
     if "id" in column_of:
         event_ids = raw.select(pl.col(column_of["id"]).cast(pl.String))

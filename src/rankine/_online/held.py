@@ -1,8 +1,8 @@
-"""Events that were read so far: what is needed of them, in as little room as it takes.
+"""The events read so far: what is needed of them, in as little memory as possible.
 
-Sessions that cannot go on are kept as sums of their users; the others as events. What
-was summed up cannot be mixed with other events any more, so the time that it covers is
-kept for each user, and events within that time are refused.
+Sessions that cannot continue are kept as sums per user, the others as events. Sums can
+no longer be mixed with other events, so the time that they cover is kept for each user,
+and events within that time are refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankine._online.events import Events
 
 RETURNS = (
-    "with in_order=True, a session id that returns after a day of silence is another "
+    "with in_order=True, a session id that returns after a day of silence is a new "
     "session"
 )
 
@@ -67,8 +67,8 @@ class Held(Kept):
     def _refuse_broken(self) -> None:
         if self.broken:
             msg = (
-                "an earlier part was not taken to its end, so that some of its events "
-                "are counted and some are not; begin anew"
+                "an earlier part was not read to its end, so that some of its events "
+                "are counted and some are not; start again"
             )
             raise DataError(msg)
 
@@ -119,13 +119,13 @@ class Held(Kept):
         if self.until is not None and earliest < self.until - self._silence:
             late = pl.Series([earliest, self.until]).cast(pl.Datetime("us")).to_list()
             msg = (
-                f"an event of {late[0]} comes after one of {late[1]} of an earlier "
-                "part; in_order=True needs parts in the order of time"
+                f"an event of {late[0]} comes after one of {late[1]} in an earlier "
+                "part; in_order=True needs parts in order of time"
             )
             raise DataError(msg)
 
     def _compact(self) -> None:
-        """Keep the sums of sessions that cannot go on, and forget their events."""
+        """Keep the sums of sessions that cannot continue, and drop their events."""
         has = self.has or frozenset()
         held = sum(rows.height for rows in self.open)
         if self.in_order is False or "time" not in has:
@@ -133,7 +133,7 @@ class Held(Kept):
         if self.in_order is None and (
             held <= self._many or "session" in has or self._by_id
         ):
-            return  # an id may come back at any time
+            return  # an id may return at any time
         rows = self._settled(firsts=False)
         self.left = rows.height
         if COARSE in self.notes:
@@ -144,16 +144,16 @@ class Held(Kept):
 
     @property
     def _many(self) -> int:
-        """Events that may be kept before sessions that are over become sums.
+        """How many events may be kept before sessions that are over become sums.
 
-        Once there are sums, fewer are kept, since it is faster; but always as many new
-        ones as there were left, so that none is looked at too often.
+        Once there are sums, fewer are kept, because that is faster; but always as many
+        new ones as were left, so that none is looked at too often.
         """
         size = limits().held_events
         return size if self.left is None else max(size // 4, 2 * self.left)
 
     def _over(self, visits: Visits) -> Bools:
-        """Say which sessions cannot go on, by the part that came last."""
+        """Say which sessions cannot continue, judging by the part that came last."""
         if self.in_order:
             self.until = most = max(self.latest, self.until or self.latest)
             return visits.end < most - 2 * self._silence
@@ -169,9 +169,10 @@ class Held(Kept):
         end: AnyArray,
         summed: tuple[AnyArray, AnyArray],
     ) -> None:
-        """Refuse events, or visits, within the time of their user that is summed up.
+        """Refuse events or visits in the time of their user that was summed up.
 
-        All that comes is looked at, since what comes last is never summed up itself.
+        Everything that comes is checked, since what comes last is never summed up
+        itself.
         """
         gap, (begun, ended) = self.rules.gap, summed
         late = begin <= ended[user] + gap
@@ -228,7 +229,7 @@ class Held(Kept):
     def _add_rows(
         self, rows: pl.DataFrame, visits: Visits, chosen: Bools, events: Sorted
     ) -> None:
-        """Keep the sums of some sessions, whose events are forgotten."""
+        """Keep the sums of some sessions, and drop their events."""
         self.closed.append(rows)
         if self._by_id:
             ids = events.column("same")[visits.rows(chosen)]
@@ -242,7 +243,7 @@ class Held(Kept):
             self.closed = [added(together(self.closed))]
 
     def _are_gone(self, frame: pl.DataFrame) -> pl.Series | None:
-        """Say of which events the id is one of those that are kept as sums alone."""
+        """Say which events have an id that is kept only in sums."""
         if not self.gone:
             return None
         self.gone = [pl.concat(self.gone)]
@@ -252,15 +253,15 @@ class Held(Kept):
     # Others
 
     def merge(self, other: Held) -> None:
-        """Add what another has read; where that is refused, all is as it was."""
+        """Add what another has read; if that is refused, nothing changes."""
         mine = self.rules, self.by, self.segment, self.daily, self.in_order
         if mine != (other.rules, other.by, other.segment, other.daily, other.in_order):
-            msg = "these were made with other arguments, and cannot be merged"
+            msg = "these were made with different arguments and cannot be merged"
             raise DataError(msg)
         if self.in_order:
             msg = (
-                "with in_order=True, sums of whole sessions are kept, and cannot be "
-                "merged; leave it out where parts are to be merged"
+                "with in_order=True, sums of whole sessions are kept, which cannot be "
+                "merged; leave it out if parts are to be merged"
             )
             raise DataError(msg)
         self._refuse_broken()
@@ -303,8 +304,8 @@ class Held(Kept):
         if mixed.any():
             msg = (
                 f"user {self.people.ids[int(np.flatnonzero(mixed)[0])]!r} has sessions "
-                "in one amid those of the other, which are summed up; merge parts in "
-                f"the order of time, or with in_order=False, which {KEEP}"
+                "in one part between those of the other, which are summed up; merge "
+                f"parts in order of time, or with in_order=False, which {KEEP}"
             )
             raise DisorderError(msg)
         held = []
@@ -333,7 +334,7 @@ class Held(Kept):
         self._close(visits, over & (visits.end < between[1][user]))
 
     def _join_sums(self, other: Held, number: AnyArray, begun: AnyArray) -> None:
-        """Take the sums of another; of each, what follows an exposure is after it."""
+        """Take the sums of another; what follows an exposure counts as after it."""
         if self._exposes:
             self.exposed = grown(self.exposed, self.people.n, NEVER)
             first = np.full(self.people.n, NEVER)
@@ -354,6 +355,6 @@ class Held(Kept):
 
 
 def _renumbered(rows: pl.DataFrame, number: AnyArray) -> pl.DataFrame:
-    """Give users other numbers."""
+    """Give users new numbers."""
     user = number[rows["user"].to_numpy()]
     return rows.with_columns(pl.Series("user", user, rows.schema["user"]))

@@ -1,6 +1,6 @@
-"""What is known of events that were read so far: users, their groups, each event once.
+"""What is known about the events read so far: users, their groups, each event once.
 
-Users, sessions and groups are numbers, by the order in which they came.
+Users, sessions and groups are numbered in the order in which they came.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rankine._online.events import Events
 
 COARSE = (
-    "rows that are the same count each: there is neither an event id nor a time of day "
-    "by which to tell a duplicate"
+    "identical rows all count: there is neither an event id nor a time of day that "
+    "would tell a duplicate"
 )
 KEEP = "keeps what is needed of every event, in any order"
 LONG_AGO = np.iinfo(np.int64).min // 2
@@ -36,24 +36,24 @@ _KEYS = ("user", "session", "time", "fact", "same")
 
 
 class DisorderError(DataError):
-    """Events come too late to be counted exactly from what is kept."""
+    """Events that come too late to be counted exactly from what is kept."""
 
 
 class Kept:
     """What is kept of a log that comes in parts.
 
     Args:
-        rules: what is said of the log.
-        by: the column that tells groups of users apart.
+        rules: what the user says about the log.
+        by: the column that divides users into groups.
         segment: a second such column.
-        daily: whether days are told apart.
-        in_order: True if parts come in the order of time: then sessions that are over
-            become sums at once, and a day of silence ends even one with an id. False
-            if they may come in any order: then what is needed of every event is kept.
-            None for either: sessions become sums as soon as there are many events, and
-            what comes too late is refused.
+        daily: whether days are kept separate.
+        in_order: True if parts come in order of time: then sessions that are over
+            become sums at once, and a day of silence ends even a session with an id.
+            False if they may come in any order: then what is needed of every event is
+            kept. None if not known: sessions become sums as soon as there are many
+            events, and what then comes too late is refused.
         merges: whether it may be merged with others: then the first session of each
-            user is kept as events, since it may have begun in another part.
+            user is kept as events, because it may have begun in another part.
     """
 
     def __init__(
@@ -105,20 +105,20 @@ class Kept:
             raise mixed(what, self.currency, currency)
         self.currency = self.currency or currency
         if clock and self.clock and clock != self.clock:
-            msg = f"this part has {clock}, and those before have {self.clock}"
+            msg = f"this part has {clock}, but those before have {self.clock}"
             raise DataError(msg)
         self.clock = self.clock or clock
         if self.has is None or has == self.has:
             return
         odd = min(has ^ self.has)
         words = ("has a", "had none") if odd in has else ("has no", "had one")
-        msg = f"this part {words[0]} column for the {odd}, and those before {words[1]}"
+        msg = f"this part {words[0]} column for the {odd}, but those before {words[1]}"
         raise DataError(msg)
 
     def _numbered(self, events: Events) -> tuple[Rows, Ints]:
-        """Give users and sessions their numbers, and take in what is known of users.
+        """Give users and sessions their numbers, and record what is known about users.
 
-        Rows come back by user, those of one as they came, with their order.
+        Rows are returned by user, those of each as they came, with their order.
         """
         frame = events.frame
         user = self.people.of(frame["user"])
@@ -146,7 +146,7 @@ class Kept:
         return Rows(columns), order
 
     def _late(self, user: AnyArray, time: AnyArray, *, in_time: bool) -> int:
-        """Count the events that are earlier than the one before of the same user."""
+        """Count the events that are earlier than the preceding one of their user."""
         self.last, late = grown(self.last, self.people.n, LONG_AGO), 0
         self.came = grown(self.came, self.people.n, NEVER)
         new = changes(user)
@@ -162,7 +162,7 @@ class Kept:
         return late
 
     def _late_of(self, other: Kept, number: AnyArray) -> None:
-        """Count users whose first event of another came after a later one here."""
+        """Count users whose first event in another came after a later one here."""
         n, known = self.people.n, len(other.last[: len(number)])
         self.last = grown(self.last, n, LONG_AGO)
         self.came = grown(self.came, n, NEVER)
@@ -176,7 +176,7 @@ class Kept:
         self.newest = max(self.newest, other.newest)
 
     def _saved(self) -> dict[str, Any]:
-        """Return all that there is, so that it can be as it was."""
+        """Return the whole state, so that it can be restored."""
         return {name: _copied(value) for name, value in vars(self).items()}
 
     # What is known of users
@@ -192,10 +192,10 @@ class Kept:
         user: AnyArray,
         time: AnyArray | None,
     ) -> None:
-        """Take in which groups users are, and when they were first exposed.
+        """Record which groups users are in, and when they were first exposed.
 
-        Of an event that follows one of the same user with the same groups, not earlier,
-        nothing new is learnt.
+        An event says nothing new if it follows one of the same user with the same
+        groups and is not earlier.
         """
         frame = events.frame
         known = {
@@ -222,7 +222,7 @@ class Kept:
             self._expose(user[exposing[news]], moment[exposing[news]])
 
     def _expose(self, user: AnyArray, first: AnyArray) -> None:
-        """Take when users were exposed; of sums before the first, say that they are."""
+        """Record when users were exposed, and which sums come before that."""
         earlier = first < self.exposed[user]
         user, first = user[earlier], first[earlier]
         np.minimum.at(self.exposed, user, first)
@@ -234,7 +234,7 @@ class Kept:
             self._after(np.unique(user[moved]))
 
     def _after(self, moved: Ints) -> None:
-        """Let what was summed up before the first exposure count as after it."""
+        """Count what was summed up before the first exposure as after it."""
         if self.rules.within is not None or self.divided[moved].any():
             raise self._too_late(int(moved[0]), "was exposed before what was summed up")
         is_moved = np.zeros(self.people.n, bool)
@@ -254,7 +254,7 @@ class Kept:
     def _too_late(self, user: int, why: str) -> DisorderError:
         msg = (
             f"user {self.people.ids[user]!r} {why}; large logs are summed up as they "
-            "come, which needs the events of each user in the order of time; "
+            "come, which needs the events of each user in order of time; "
             f"in_order=False {KEEP}"
         )
         return DisorderError(msg)
@@ -264,7 +264,7 @@ class Kept:
     def _settled(self, *, firsts: bool = True) -> Rows:
         """Return the events that are kept as such, each once, in order.
 
-        Without `firsts`, the first sessions of users are left where they are.
+        Without `firsts`, the first sessions of users are left in place.
         """
         if firsts:
             self.open, self.first = [*self.first, *self.open], []
@@ -273,13 +273,13 @@ class Kept:
         return rows
 
     def _pieces(self) -> Iterator[Rows]:
-        """Go through the same, some users at a time if there are many events."""
+        """Yield the same, some users at a time if there are many events."""
         held, self.open, self.first = [*self.first, *self.open], [], []
         size = 4 * limits().held_events
         n_pieces = 1 + sum(rows.height for rows in held) // size
         if self._by_id:  # an id may be that of two users
             n_pieces = 1
-        self.broken = True  # until all of them are there again
+        self.broken = True  # until all of them are back
         parted: list[list[Rows]] = [[] for _ in range(n_pieces)]
         while held:
             rows = held.pop(0)
@@ -298,7 +298,7 @@ class Kept:
 
     @property
     def _by_id(self) -> bool:
-        """Whether an event is known by its id."""
+        """Whether events are identified by their ids."""
         return "id" in (self.has or ()) and self.rules.duplicates == "drop"
 
     def _distinct(self, rows: Rows) -> Rows:
@@ -316,7 +316,7 @@ class Kept:
         return rows.filter(~again) if n else rows
 
     def _distinct_ids(self, rows: Rows) -> Rows:
-        """Of events with one id, whichever came first, the earliest is kept."""
+        """Keep the earliest of the events with one id, whichever came first."""
         again = pl.Series(rows["same"]).is_duplicated().to_numpy()
         again &= rows["same"] != NO_ID
         if not again.any():
@@ -340,7 +340,7 @@ class Kept:
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of what is changed in place; columns never are."""
+    """Return a copy of what is changed in place, which columns never are."""
     if isinstance(value, dict):
         return {name: _copied(each) for name, each in value.items()}
     if isinstance(value, (list, np.ndarray, Numbers, Labels)):
@@ -349,13 +349,13 @@ def _copied(value: Any) -> Any:
 
 
 def _current(user: AnyArray, by_number: AnyArray) -> int | None:
-    """Return whose events came last, if those of each user came together."""
+    """Return the user whose events came last, if those of each user came together."""
     together = np.count_nonzero(changes(user)) == np.count_nonzero(changes(by_number))
     return int(user[-1]) if together else None
 
 
 def _taken(values: AnyArray, order: Ints) -> AnyArray:
-    """Return a column in another order; amounts, few of which are not 0, sooner."""
+    """Return a column in another order; faster for amounts, most of which are 0."""
     if values.dtype != np.float64:
         return values.take(order)
     rows = np.flatnonzero((values != 0).take(order))

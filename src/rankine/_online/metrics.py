@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OnlineMetric:
-    """What is so of a metric.
+    """What is known about a metric.
 
     Attributes:
         parts: numerator and denominator, from what a user did.
@@ -44,7 +44,7 @@ class OnlineMetric:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is a part of a whole, from 0 to 1."""
+        """Whether it is a share, from 0 to 1."""
         return self.bounds[1] == 1
 
     def beyond(self, above: float, below: float) -> str:
@@ -52,7 +52,7 @@ class OnlineMetric:
         return f"{self.over}: {above:,.0f} and {below:,.0f}, a rate above 1"
 
     def sides(self, name: str, rules: Rules, mark: str = "") -> pl.Expr:
-        """Return both sums of a metric as one column, to be unnested."""
+        """Return both sums of a metric in one column, to be unnested."""
         y, x = (side.cast(pl.Float64) for side in self.parts(rules))
         fields = y.alias(f"{name}.y{mark}"), x.alias(f"{name}.x{mark}")
         return pl.struct(*fields).alias(name)
@@ -92,7 +92,7 @@ def _session(rules: Rules) -> str:
 def _amount(money: str, minus: str | None = None) -> pl.Expr:
     """Return money as it was written, or the difference of two amounts.
 
-    Not by polars, which multiplies with the inverse where it divides by a number, and
+    Not by polars, which multiplies by the inverse instead of dividing by a number, and
     up to version 1 cannot subtract such columns in an expression.
     """
 
@@ -189,11 +189,11 @@ METRICS: dict[str, OnlineMetric] = {
         higher_is_better=True,
     ),
 }
-"""Name -> what is so of it."""
+"""Name -> what is known about the metric."""
 
 
 def check_metrics(asked: object) -> None:
-    """Accept None, a name, and several of them."""
+    """Accept None, a name, or several names."""
     if isinstance(asked, Iterable) or asked is None:
         return
     msg = f"metrics must be names such as ['ctr', 'roi'], got {asked!r}"
@@ -206,7 +206,7 @@ def chosen(
     kinds: frozenset[str],
     rules: Rules,
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the metrics that are asked for, or all that the log has columns for.
+    """Return the metrics that were asked for, or all that the log has columns for.
 
     Returns:
         Their names, and why others are left out.

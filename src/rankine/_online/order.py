@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Bools, Ints
 
 _RUNS = 16
-"""Sorted parts up to which they are merged."""
+"""Up to this many sorted parts are merged."""
 _MANY = 1 << 17
-"""Rows that are worth a table of all numbers, and the import of SciPy."""
+"""Rows from which a table of all numbers, and importing SciPy, pays."""
 _FEW = 1 << 12
-"""Rows up to which sorting them as they are takes least."""
+"""Up to this many rows, sorting them directly is fastest."""
 _SPARSE = 4
-"""How many times as many numbers as rows may be counted."""
+"""How many times more numbers than rows may be counted."""
 
 
 def changes(*columns: AnyArray | None) -> Bools:
-    """Say of each row whether it differs from the one before in any of the columns."""
+    """Say for each row whether it differs from the one before in any of the columns."""
     known = [column for column in columns if column is not None]
     new = np.ones(len(known[0]), dtype=bool)
     np.not_equal(known[0][1:], known[0][:-1], out=new[1:])
@@ -35,11 +35,11 @@ def changes(*columns: AnyArray | None) -> Bools:
 
 
 def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
-    """Return the order that sorts small numbers, as they come where they are equal.
+    """Return the order that sorts small numbers; equal ones stay as they come.
 
-    Where there are not many more numbers than rows, they are counted, and each row goes
-    to its place. Else they are sorted by their lower bits, then by the upper ones; or,
-    if they are large, with the number of the row below them, as one number.
+    If there are not many more numbers than rows, they are counted, and each row goes to
+    its place. Otherwise they are sorted by their lower bits, then by the upper ones;
+    or, if they are large, as one number with the number of the row in its lower bits.
     """
     given = codes if order is None else codes[order]
     falls = np.count_nonzero(given[1:] < given[:-1])
@@ -57,7 +57,7 @@ def stable(codes: AnyArray, order: Ints | None = None) -> Ints:
 
 
 def _placed(codes: AnyArray) -> Ints:
-    """Sort rows by counting, which is what transposing a sparse matrix comes to."""
+    """Sort rows by counting, which is what transposing a sparse matrix does."""
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
     n = len(codes)
@@ -68,7 +68,7 @@ def _placed(codes: AnyArray) -> Ints:
 
 
 def _by_halves(codes: AnyArray) -> Ints:
-    """Sort by 16 bits, then by the 16 above: NumPy sorts such numbers by counting."""
+    """Sort by 16 bits, then by the 16 above: NumPy sorts such numbers by radix."""
     rows: Ints = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
     above = (codes >> 16).astype(np.uint16)
     if above.max() <= 0xFF:  # noqa: PLR2004 - what fits a byte takes half the time
@@ -85,7 +85,7 @@ def _grouped(parts: Sequence[AnyArray], order: Ints | None = None) -> Ints:
 
 
 def in_order(rows: Rows) -> Rows:
-    """Sort events by user, session, time, kind, and what makes rows the same."""
+    """Sort events by user, session, time and kind, and by the key of identical rows."""
     parts = [rows[name] for name in ("user", "session") if name in rows]
     sorted_rows = rows
     if len(parts) > 1 or bool((parts[0][1:] < parts[0][:-1]).any()):

@@ -1,4 +1,4 @@
-"""Users of a log: their numbers, when they were first seen where, and what is odd."""
+"""The users of a log: their numbers, where they were first seen, and what is odd."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 _HEAVY = 0.1
 _FEW_USERS = 20
-"""Users below which one of them may well have a tenth of the events."""
+"""With fewer users than this, one may well have a tenth of the events."""
 _ROOM = 8
-"""How many times as many places as ids a table of small integers may have."""
+"""How many times more places than ids a table of small integers may have."""
 _LEAST_ROOM, _MUCH_ROOM = 1 << 16, 1 << 24
-"""Places that there may be for few ids, and for four times as many."""
+"""How many places there may be for few ids, and for four times as many."""
 _SMALL = 256
-"""Groups whose numbers fit into a byte, as those of variants do."""
+"""The most groups whose numbers fit into a byte, as those of variants do."""
 
 
 def counted(n: int, reason: str) -> str:
@@ -60,7 +60,7 @@ class Numbers:
         self.n = 0
 
     def copy(self) -> Numbers:
-        """Return the same, which others may add to."""
+        """Return a copy that can be added to."""
         other = Numbers()
         other._parts, other.n = [*self._parts], self.n
         other._places = None if self._places is None else self._places.copy()
@@ -76,9 +76,9 @@ class Numbers:
         return self._parts[0]
 
     def of(self, column: pl.Series) -> AnyArray:
-        """Return the numbers of ids, none of which is missing; new ones get theirs."""
+        """Return the numbers of ids, none of them missing; new ids get new numbers."""
         if self.n and column.dtype != self.ids.dtype:
-            # Text, where some parts have text and some have ints.
+            # Text, if some parts have text and some have ints.
             self._parts, self._places = [self.ids.cast(pl.String)], None
             column = column.cast(pl.String)
         if self._places is not None and self._are_small(column):
@@ -133,7 +133,7 @@ class Numbers:
 
 
 class Labels:
-    """The groups that users were seen in, and when first.
+    """The groups that users were seen in, and when they were first seen there.
 
     Attributes:
         texts: the groups, by their numbers from 1.
@@ -149,7 +149,7 @@ class Labels:
         self.others: list[pl.DataFrame] = []
 
     def copy(self) -> Labels:
-        """Return the same, which others may add to."""
+        """Return a copy that can be added to."""
         other = Labels()
         other.texts, other.others = self.texts.copy(), [*self.others]
         other.first, other.seen = self.first.copy(), self.seen.copy()
@@ -168,7 +168,7 @@ class Labels:
         return here.astype(np.uint8 if here.max() < _SMALL else np.int32).take(numbers)
 
     def add(self, user: AnyArray, group: AnyArray, seen: AnyArray, n: int) -> None:
-        """Take when users were seen in groups, for n users in all."""
+        """Record when users were seen in groups, for n users in all."""
         self.first, self.seen = grown(self.first, n, 0), grown(self.seen, n, NEVER)
         known = group != 0
         if not known.all():
@@ -202,7 +202,7 @@ class Labels:
             self.add(number[users], group[groups], rows["seen"].to_numpy(), n)
 
     def several(self) -> Ints:
-        """Return the users that were seen in more than one group."""
+        """Return the users who were seen in more than one group."""
         if not self.others:
             return np.zeros(0, np.int64)
         return np.unique(self.others[0]["user"].to_numpy()).astype(np.int64)
@@ -218,7 +218,7 @@ class Labels:
         return frame.with_columns(texts[frame["group"]].alias("text"))
 
     def earliest(self, n: int) -> AnyArray:
-        """Return the group that each of n users was first seen in; of equals, by name.
+        """Return the group that each of n users was first seen in; if equal, by name.
 
         0 stands for none.
         """
@@ -255,7 +255,7 @@ def oddities(
 
     Args:
         parts: what they did, by their numbers.
-        ids: of all users, by their numbers.
+        ids: the ids of all users, by their numbers.
         has: the parts that the log has.
     """
     names = ("events", "impressions", "pageless", "sessions", "untimed", "revenue")
@@ -277,7 +277,7 @@ def oddities(
     if np.count_nonzero(each["events"]) >= _FEW_USERS and share >= _HEAVY:
         heaviest = ids.filter(pl.Series(each["events"] == most)).min()
         notes.append(
-            f"user {heaviest!r} has {share:.0%} of the events: a robot, perhaps"
+            f"user {heaviest!r} has {share:.0%} of the events: perhaps a robot"
         )
     more = int(np.count_nonzero(each["clicks"] > each["impressions"]))
     if more and total["impressions"]:
@@ -289,5 +289,5 @@ def oddities(
         n = count(total["untimed"], "page view")
         notes.append(f"{n} at the end of a session: no time on page")
     if "value" in has and total["revenue"] < 0:
-        notes.append("revenue is negative: refunds are more than what was sold")
+        notes.append("revenue is negative: refunds exceed sales")
     return notes

@@ -1,4 +1,4 @@
-"""The online metrics as functions, of counts or of a log, each with its interval."""
+"""The online metrics as functions of counts or of a log, each with its interval."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _REPEAT = "Wilson's interval from counts: too narrow if users repeat"
 
 
 class RuleOptions(TypedDict, total=False):
-    """What may be said of a log; see `summarize`."""
+    """The options for reading a log; see `summarize`."""
 
     columns: Mapping[str, Any] | None
     kinds: Mapping[str, str] | None
@@ -57,11 +57,11 @@ class Rate:
 
     Attributes:
         metric: its name.
-        value: the number; nan where there is nothing to divide by.
-        interval: its confidence interval; nan where there is none.
+        value: the number; nan if there is nothing to divide by.
+        interval: its confidence interval; nan if there is none.
         n: what the denominator counts; None for a return on costs.
         confidence: of the interval.
-        notes: how the interval was made, and why a number is undefined.
+        notes: how the interval was computed, and why a number is undefined.
     """
 
     metric: str
@@ -83,7 +83,7 @@ class Rate:
         return rate_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON; what is undefined is None."""
+        """Return everything, ready for JSON; undefined values are None."""
         return {
             "metric": self.metric,
             "value": finite(self.value),
@@ -97,14 +97,14 @@ class Rate:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON; what is undefined is null."""
+        """Return everything as JSON; undefined values are null."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def _of_log(
     name: str, events: Any, confidence: float, options: Mapping[str, Any]
 ) -> Rate:
-    """Return a metric of all users of a log."""
+    """Return a metric over all users of a log."""
     rules = Rules.of(options)
     sums = whole(events, rules).sums([name])
     y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
@@ -177,9 +177,9 @@ def click_through_rate(
         **rules: how a log is read, as in `summarize`.
 
     Returns:
-        A `Rate` from 0 to 1, nan without impressions. From a log, its interval is that
-        of users, by the delta method; from counts it is Wilson's, which is too narrow
-        if users repeat.
+        A `Rate` from 0 to 1, nan without impressions. From a log, its interval is over
+        users, by the delta method; from counts, it is Wilson's, which is too narrow if
+        users repeat.
 
     Examples:
         30 / 1000 = 0.03.
@@ -214,8 +214,8 @@ def conversion_rate(
         **rules: how a log is read, as in `summarize`.
 
     Returns:
-        A `Rate` from 0 to 1, nan without units. Its interval is Wilson's where users
-        convert, and else that of users, by the delta method.
+        A `Rate` from 0 to 1, nan without units. Its interval is Wilson's if users
+        convert, and otherwise over users, by the delta method.
 
     Examples:
         One of two users buys: 1 / 2 = 0.5.
@@ -253,7 +253,7 @@ def bounce_rate(
 
     Returns:
         A `Rate` from 0 to 1, nan without sessions; lower is better. An impression, a
-        heartbeat and an exposure are no actions. A session without a page view counts,
+        heartbeat and an exposure are not actions. A session without a page view counts,
         and does not bounce.
 
     Examples:
@@ -315,21 +315,21 @@ def roi(
     confidence: float = 0.95,
     **rules: Unpack[RuleOptions],
 ) -> Rate:
-    """Return what was earned for what was spent.
+    """Return the return on investment: what was earned for what was spent.
 
     Formula:
         roi = (revenue - cost) / cost
 
     Args:
         events: a log with values and costs, as `summarize` takes it; or
-        revenue: the total, below 0 if refunds are more than sales, and
+        revenue: the total, below 0 if refunds exceed sales, and
         cost: the total.
         confidence: of the interval.
         **rules: how a log is read, as in `summarize`.
 
     Returns:
         A `Rate` without bounds, nan if nothing was spent. From a log, its interval is
-        that of users; totals have none.
+        over users; totals have none.
 
     Examples:
         (1500 - 1000) / 1000 = 0.5.
@@ -344,9 +344,9 @@ def roi(
     check_number("revenue", revenue)
     check_number("cost", cost, least=0)
     check_number("confidence", confidence, above=0, below=1)
-    notes = ["totals say nothing of how users differ: no interval"]
+    notes = ["totals say nothing about how users differ: no interval"]
     if revenue < 0:
-        notes.append("revenue is negative: refunds are more than what was sold")
+        notes.append("revenue is negative: refunds exceed sales")
     value = (revenue - cost) / cost if cost else math.nan
     if not cost:
         notes = ["roi is undefined: cost is 0", *notes[1:]]
@@ -354,7 +354,7 @@ def roi(
 
 
 def _bare(seconds: Any, rules: Mapping[str, Any]) -> Floats:
-    """Return times that are given as such, capped if that is asked for."""
+    """Return times that were given directly, capped if asked for."""
     times: Floats = np.asarray(seconds, dtype=np.float64)
     if times.ndim != 1 or not np.isfinite(times).all() or (times < 0).any():
         msg = "seconds must be finite numbers of at least 0"
@@ -385,8 +385,8 @@ def time_on_page(
     Args:
         events: a log, as `summarize` takes it; ``cap=`` bounds each time, and
             ``last_page="heartbeat"`` closes the last page of a session; or
-        seconds: the times themselves; ``cap=`` bounds these, too.
-        quantile: 0.5 for the median instead of the mean, or any other.
+        seconds: the times themselves; ``cap=`` bounds these as well.
+        quantile: 0.5 for the median instead of the mean, or any other quantile.
         confidence: of the interval.
         **rules: how a log is read, as in `summarize`.
 
@@ -412,7 +412,7 @@ def time_on_page(
         raise ParameterError(msg)
     if events is not None and quantile is None:
         return _of_log("time_on_page", events, confidence, rules)
-    notes: tuple[str, ...] = ("too narrow an interval if users repeat",)
+    notes: tuple[str, ...] = ("the interval is too narrow if users repeat",)
     if events is None:
         times = _bare(seconds, rules)
         users = np.arange(len(times))

@@ -1,4 +1,4 @@
-"""What may be said of a log of events, and of how its metrics are defined."""
+"""The options for a log of events, and for how its metrics are defined."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "currency": ("currency", "currency_code", "currencycode"),
     "id": ("event_id", "eventid", "insert_id"),
 }  # fmt: skip
-"""The parts of an event, and by which names they are known."""
+"""The parts of an event, and the names by which they are recognised."""
 KINDS = (
     "exposure", "impression", "pageview", "heartbeat", "automatic", "click", "action",
     "refund", "conversion",
 )  # fmt: skip
-"""The kinds of events; of events at the same time, the first of these comes first."""
+"""The kinds of events; this order decides between events at the same time."""
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 PASSIVE = KINDS[: KINDS.index("click")]
 """What happens without the user doing anything more."""
@@ -58,21 +58,22 @@ LastPage = Literal["exclude", "heartbeat"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a user may say of a log, and of how its metrics are defined.
+    """What a user may say about a log, and about how its metrics are defined.
 
     Attributes:
-        columns: which column is what, where names are not known.
-        kinds: own word of an event -> one of `KINDS`.
-        session_gap: minutes of silence that end a session, where ids do not say.
+        columns: which column is what, if its name is not recognised.
+        kinds: the log's own word for an event -> one of `KINDS`.
+        session_gap: minutes of silence that end a session, if it has no id.
         engaged: the events that make a session engaged, or the seconds it lasts; any
             event but `PASSIVE` ones if not given.
         unit: what converts: users, sessions or clicks.
-        cap: the most seconds that a page view counts.
-        last_page: exclude it from the time on page, or close it by a heartbeat.
+        cap: the most seconds that a page view counts for.
+        last_page: whether to exclude it from the time on page, or to close it by a
+            heartbeat.
         exposure: the event that exposes a user; the first event with a variant if not
             given.
         window: days after the first exposure that count; all if not given.
-        duplicates: whether rows that are the same are dropped or kept.
+        duplicates: whether identical rows are dropped or kept.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +89,7 @@ class Rules:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """Take what is said; refuse options that there are not."""
+        """Read the options; refuse those that do not exist."""
         known = [each.name for each in fields(cls)]
         for name in options:
             if name not in known:
@@ -130,19 +131,19 @@ class Rules:
 
     @property
     def gap_of_ids(self) -> int:
-        """Microseconds after which a session with an id is not waited for any more."""
+        """Microseconds after which a session with an id is no longer waited for."""
         return max(self.gap, _DAY)
 
     @property
     def engaged_after(self) -> int | None:
-        """Microseconds that make a session engaged, None if events do."""
+        """Microseconds that make a session engaged; None if events do."""
         if isinstance(self.engaged, (int, float)):
             return span("engaged", self.engaged, SECOND, "seconds")
         return None
 
     @property
     def longest(self) -> int | None:
-        """The most microseconds that a page view counts."""
+        """The most microseconds that a page view counts for."""
         return None if self.cap is None else span("cap", self.cap, SECOND, "seconds")
 
     @property
@@ -154,7 +155,7 @@ class Rules:
 
 
 def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
-    """Refuse groups whose column would have the name of another in the table."""
+    """Refuse groups whose column would have the name of another column of the table."""
     taken = ["metric", "value", "low", "high", "n", "users", *(["day"] * daily)]
     for name, column in (("by", by), ("segment", segment)):
         if column is None:

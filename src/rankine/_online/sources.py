@@ -1,6 +1,6 @@
 """Events from a database: the rows of a query, read in batches.
 
-What a URL says of users and passwords is given to the driver, and nowhere kept.
+What a URL says about users and passwords is passed to the driver, and kept nowhere.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SERVERS = (
     "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlite", "duckdb", "redshift",
     "snowflake", "bigquery", "clickhouse", "trino", "presto", "jdbc", "odbc",
 )  # fmt: skip
-"""How the URLs of databases begin, of which few can be read."""
+"""How the URLs of databases begin; only a few of these can be read."""
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.:-]*?):/")
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd)\s*=|:/+[^/@]*:.*@")
 _SUPPORTED = (
@@ -51,13 +51,13 @@ _DUCKDB = b"DUCK"
 _HEAD = 16
 _BATCH_BYTES = "adbc.postgresql.batch_size_hint_bytes"
 _ROW_BYTES = 64
-"""What a row of events takes, more or less."""
+"""About how many bytes a row of events takes."""
 _PREFIX = re.compile(r"^[A-Z_]+: (\[\w+\] )?(Failed to \w+( query)?: )?(ERROR: +)?")
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """The rows of a query, as `from_sql` gives them; each pass runs it again.
+    """The rows of a query, as `from_sql` returns them; each pass runs the query again.
 
     Attributes:
         name: what to call the database in messages.
@@ -70,7 +70,7 @@ class Query:
     _secret: str = field(default="", repr=False)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Go through the rows, a frame for each batch."""
+        """Yield the rows, one frame per batch."""
         empty, doing = True, "the query failed"
         try:
             with closing(_cursor(self._connection)) as cursor:
@@ -91,19 +91,20 @@ class Query:
 
 
 def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
-    """Return the events that a query gives, to be read in batches.
+    """Return the events that a query yields, to be read in batches.
 
     Args:
         source: the path of an SQLite or DuckDB file; the URL of a PostgreSQL server,
             postgresql://user@host/database; or an open connection. Passwords are best
-            left to the driver: in PGPASSWORD, or in the file .pgpass.
-        query: in SQL; its columns are known by the names that `summarize` knows.
-        batch_rows: the most rows of a batch. DuckDB, and PostgreSQL where ADBC's
-            driver is installed, send them as Arrow; PostgreSQL by psycopg through a
-            cursor of the server.
+            left to the driver: in PGPASSWORD, or the file .pgpass.
+        query: a query in SQL; its columns are recognised by the same names as in
+            `summarize`.
+        batch_rows: the most rows in a batch. DuckDB, and PostgreSQL with ADBC's driver,
+            send them as Arrow; PostgreSQL with psycopg sends them through a server-side
+            cursor.
 
     Returns:
-        What `summarize` and `Accumulator.update` take. DuckDB and PostgreSQL need the
+        What `summarize` and `Accumulator.update` accept. DuckDB and PostgreSQL need the
         extra ``rankine-eval[sql]``.
 
     Examples:
@@ -135,7 +136,7 @@ def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
 
 
 def refuse_database(data: Any) -> None:
-    """Say of a database that is given as a log that a query is needed."""
+    """Refuse a database that is given as a log, and say that a query is needed."""
     if not isinstance(data, (str, os.PathLike)):
         return
     text = os.fsdecode(data)
@@ -145,14 +146,14 @@ def refuse_database(data: Any) -> None:
     if of_server or _kind(Path(text)):
         what = f"{_shown(text)} is a server" if of_server else f"{text} is a database"
         msg = (
-            f"{what}; say which rows are meant, from_sql(source, query) or --sql "
+            f"{what}; say which rows to read, from_sql(source, query) or --sql "
             "'select ...'"
         )
         raise FormatError(msg)
 
 
 def _scheme(text: str) -> str:
-    """Return how a URL begins; nothing of what is none.
+    """Return the scheme of a URL; empty if it is not a URL.
 
     >>> _scheme("postgresql://host/shop"), _scheme("log.csv"), _scheme("C:/log.csv")
     ('postgresql', '', '')
@@ -162,7 +163,7 @@ def _scheme(text: str) -> str:
 
 
 def _refuse_url(text: str, *, any_scheme: bool) -> None:
-    """Refuse what names another database, or has a password, and show none of it."""
+    """Refuse what names another database or has a password, and show none of it."""
     scheme = _scheme(text)
     if not (
         _PASSWORD.search(text) or scheme.startswith(_SERVERS) or (scheme and any_scheme)
@@ -174,7 +175,7 @@ def _refuse_url(text: str, *, any_scheme: bool) -> None:
 
 
 def _kind(path: Path) -> str:
-    """Say which database a file is, by its first bytes; nothing if it is none."""
+    """Say which database a file is, by its first bytes; empty if it is none."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD) if path.is_file() else b""
@@ -186,7 +187,7 @@ def _kind(path: Path) -> str:
 
 
 def _opened(path: Path) -> Any:
-    """Open a file to be read."""
+    """Open a file for reading."""
     kind = _kind(path)
     if not kind:
         why = "is neither an SQLite nor a DuckDB file"
@@ -195,7 +196,7 @@ def _opened(path: Path) -> Any:
     try:
         if kind == "sqlite":
             uri = f"{path.absolute().as_uri()}?mode=ro"
-            # Whichever thread collects garbage may close it.
+            # Any thread that collects garbage may close it.
             return sqlite3.connect(uri, uri=True, check_same_thread=False)
         return _driver("duckdb", "DuckDB").connect(str(path), read_only=True)
     except Exception as error:
@@ -223,7 +224,7 @@ def _of_url(url: str, query: str, batch_rows: int) -> Query:
 
 
 def _owning(query: Query) -> Query:
-    """Close what was opened here, once nobody needs it."""
+    """Close what was opened here once nobody needs it any more."""
     connection = query._connection  # noqa: SLF001 - made here
     weakref.finalize(query, connection.close)
     return query
@@ -238,7 +239,7 @@ def _driver(module: str, title: str) -> Any:
 
 
 def _driver_of_servers() -> Any:
-    """Return ADBC's driver, which sends Arrow, or else psycopg."""
+    """Return ADBC's driver, which sends Arrow, or otherwise psycopg."""
     try:
         import_module("pyarrow")
         return import_module("adbc_driver_postgresql.dbapi")
@@ -247,7 +248,7 @@ def _driver_of_servers() -> Any:
 
 
 def _shown(url: str) -> str:
-    """Return the server and the database of a URL, and nothing else of it.
+    """Return the server and the database of a URL, and nothing else.
 
     >>> _shown("postgresql://me:secret@host:5432/shop?sslmode=require")
     'postgresql://host:5432/shop'
@@ -309,20 +310,20 @@ def _package(thing: Any) -> str:
 
 
 def _cursor(connection: Any) -> Any:
-    """Return a cursor; that of a server sends rows as they are asked for."""
+    """Return a cursor; that of a server sends rows on demand."""
     if _package(connection) == "psycopg":
         return connection.cursor(name="rankine")
     return connection.cursor()
 
 
 def _batches(cursor: Any, sql: str, batch_rows: int) -> Iterator[Any]:
-    """Run a query; return its rows in batches of Arrow, or as lists with names."""
+    """Run a query, and return its rows in batches of Arrow, or as lists with names."""
     package = _package(cursor)
     if package == "duckdb" and find_spec("pyarrow"):
         relation = cursor.sql(sql)
         if relation is None:
             return iter(())
-        # Versions before 1.4 have the second alone.
+        # Versions before 1.4 have only the second.
         names = ("to_arrow_reader", "fetch_arrow_reader")
         read = next(
             getattr(relation, name) for name in names if hasattr(relation, name)
@@ -348,7 +349,7 @@ def _fetched(cursor: Any, batch_rows: int) -> Iterator[tuple[list[str], list[Any
 
 
 def _frame(batch: Any, title: str) -> pl.DataFrame:
-    """Return a batch as a frame, whose columns have names and types that are clear."""
+    """Return a batch as a frame whose columns have clear names and types."""
     of_rows = isinstance(batch, tuple)
     names = batch[0] if of_rows else batch.schema.names
     parts = zip(*batch[1], strict=True) if of_rows else batch.columns

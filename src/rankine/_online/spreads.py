@@ -1,4 +1,4 @@
-"""How far a metric of users may be off: intervals of shares, ratios and quantiles."""
+"""How certain a metric of users is: intervals of shares, ratios and quantiles."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 NONE = Interval(math.nan, math.nan)
 _FEW_PAIRS = 1 << 10
-"""Pairs of counts that may be told apart for even a few users."""
+"""How many different pairs of counts there may be, even for a few users."""
 _NOISE = 1e-12
-"""What rounding may leave of a difference, relative to what was taken from what."""
+"""What rounding may leave of a difference, relative to the numbers subtracted."""
 
 
 def wilson(successes: float, n: float, confidence: float) -> Interval:
     """Return Wilson's interval of a share.
 
-    With z the quantile of the normal distribution and p the share,
-    (p + z²/2n ± z sqrt(p (1 - p) / n + z²/4n²)) / (1 + z²/n) (Wilson 1927).
+    With z the normal quantile and p the share, (p + z²/2n ± z sqrt(p (1 - p) / n +
+    z²/4n²)) / (1 + z²/n) (Wilson 1927).
 
     >>> low, high = wilson(0, 4, 0.95)
     >>> low, round(high, 4)
@@ -56,7 +56,7 @@ def total(values: Floats, often: Ints | None = None) -> float:
 
     Args:
         values: the numbers.
-        often: how often each of them counts; once if not given.
+        often: how many times each of them counts; once if not given.
     """
     return to_float(exact_sum(values, often))
 
@@ -64,8 +64,9 @@ def total(values: Floats, often: Ints | None = None) -> float:
 def spread(y: Floats, x: Floats, value: float, often: Ints | None = None) -> float:
     """Return the standard error of a ratio of sums over users, by the delta method.
 
-    The influence of a user is (y - R x) / mean x; their standard deviation over the
-    root of the number of users is the error (Deng, Knoblich and Lu 2018, eq. 2).
+    The influence of a user is (y - R x) / mean x; the error is the standard deviation
+    of the influences over the root of the number of users (Deng, Knoblich and Lu 2018,
+    eq. 2).
     """
     n = _users(y, often)
     if n < 2:  # noqa: PLR2004 - one user has no spread
@@ -114,16 +115,16 @@ def summed(
     """Return a metric of some users.
 
     Args:
-        name: of the metric.
+        name: the name of the metric.
         rules: how it is defined.
         y: its numerators.
         x: its denominators.
-        confidence: of the interval.
+        confidence: the level of the interval.
         often: how many users have each of these pairs; one if not given.
 
     Returns:
-        Its value, its interval, its denominator, and why one of them is not there;
-        nothing if both are.
+        Its value, its interval, its denominator, and why a value or an interval is
+        missing; empty if neither is.
     """
     metric, above, below = METRICS[name], total(y, often), total(x, often)
     by_user = metric.unit(rules) == "users"
@@ -166,7 +167,7 @@ def without_spread(users: int) -> str:
 def quantile_of(
     times: Floats, users: Ints, share: float, confidence: float
 ) -> tuple[float, Interval]:
-    """Return a quantile, and those at both ends of the interval of the share below."""
+    """Return a quantile, and those at the ends of the interval of its share."""
     value = float(np.quantile(times, share, method="inverted_cdf"))
     below: Floats = np.bincount(users, times <= value).astype(np.float64)
     all_of: Floats = np.bincount(users).astype(np.float64)
@@ -185,7 +186,7 @@ def quantile_of(
 def paired(y: pl.Series, x: pl.Series) -> Pairs:
     """Return numerators and denominators, and how many users have both.
 
-    Small whole numbers are counted, so that what follows need look at few of them.
+    Small whole numbers are counted, so that later steps look at fewer of them.
     """
     whole = all(side.dtype.is_integer() or side.dtype == pl.Boolean for side in (y, x))
     if whole and len(y):

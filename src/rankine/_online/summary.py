@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankine._online.sums import UserSums
 
 _REASONS = 5
-"""Reasons that are told; many days may lack the same thing."""
+"""How many reasons are given; many days may lack the same thing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class Summary(Drawn):
     """The metrics of a log, by group, segment and day.
 
     Attributes:
-        table: a row per metric and group: metric, the columns of the groups, value,
+        table: one row per metric and group: metric, the columns of the groups, value,
             low, high, n (what the denominator counts) and users.
         definitions: metric -> how it is defined.
         left_out: metric -> why it is not in the table.
@@ -77,7 +77,7 @@ class Summary(Drawn):
         return to_markdown(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON; what is undefined is None."""
+        """Return everything, ready for JSON; undefined values are None."""
         texts = self.table.with_columns(pl.col(pl.Date).cast(pl.String))
         rows = [
             {
@@ -98,7 +98,7 @@ class Summary(Drawn):
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON; what is undefined is null."""
+        """Return everything as JSON; undefined values are null."""
         return json.dumps(
             self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False
         )
@@ -107,9 +107,9 @@ class Summary(Drawn):
 class Accumulator:
     """The same as `summarize` for a log that comes in parts.
 
-    Users who return and sessions that go on in the next part are counted once. However
-    the log is cut, the result is the same to the last bit. Of a large log, sessions
-    that are over are kept as sums of their users; an event that comes too late for
+    Users who return, and sessions that continue in the next part, are counted once.
+    However the log is split, the result is the same to the last bit. For a large log,
+    sessions that are over are kept as sums per user; an event that comes too late for
     that is refused.
 
     Args:
@@ -119,10 +119,10 @@ class Accumulator:
         daily: as in `summarize`.
         confidence: as in `summarize`.
         in_order: False if the events of a user may come in any order: then what is
-            needed of every event is kept. True if all parts come in the order of time:
-            then only the sums of users, the sessions that may go on and the ids of
-            events are kept, a session id that returns after a day of silence is
-            another session, and nothing can be merged.
+            needed of every event is kept. True if all parts come in order of time: then
+            only the sums of users, the sessions that may continue and the ids of events
+            are kept, a session id that returns after a day of silence is a new session,
+            and nothing can be merged.
         **rules: as in `summarize`.
 
     Examples:
@@ -164,14 +164,14 @@ class Accumulator:
         check_titles(by, segment, daily=daily)
 
     def update(self, events: Any) -> Self:
-        """Add events, in any form that `summarize` takes."""
+        """Add events, in any form that `summarize` accepts."""
         self._state.update(events)
         return self
 
     def merge(self, other: Accumulator) -> Self:
-        """Add what another one has read; it must have been made alike.
+        """Add what another has read; it must have been made with the same arguments.
 
-        Where that is refused, both are as they were.
+        If that is refused, neither changes.
         """
         given: object = other
         if not isinstance(given, Accumulator):
@@ -181,7 +181,7 @@ class Accumulator:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 msg = (
-                    f"these were made with other arguments, and cannot be merged: "
+                    f"these were made with different arguments and cannot be merged: "
                     f"{name} is {mine!r} and {theirs!r}"
                 )
                 raise DataError(msg)
@@ -209,9 +209,9 @@ def summarize(
 ) -> Summary:
     """Return the metrics of a log of events, with intervals, by group and day.
 
-    Every metric is a ratio of two sums over users, and its interval is that of users
-    by the delta method, since the events of one user are alike; Wilson's where users
-    themselves are counted.
+    Every metric is a ratio of two sums over users. Since the events of one user are
+    alike, its interval is over users, by the delta method; where users themselves are
+    counted, it is Wilson's.
 
     Formula:
         R = sum y / sum x over users; interval R ± t s / sqrt(n), with s the standard
@@ -219,27 +219,28 @@ def summarize(
 
     Args:
         events: a path (a file, a folder or a pattern of CSV, NDJSON or Parquet), a
-            frame, or what `read_table` or `from_sql` gives. Columns are known by
+            frame, or what `read_table` or `from_sql` returns. Columns are recognised by
             names such as timestamp, user_id, session_id, variant, page, event, value
             and cost.
-        metrics: of ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page
-            and roi; all that the log has columns for, if not given.
-        by: the column that tells groups of users apart. Where it is the variant of a
-            test, users in several are left out, and only what follows the first
-            exposure counts.
-        segment: a second column; a user belongs to the first that is seen.
-        daily: whether each day (in UTC) has its row.
+        metrics: some of ctr, conversion_rate, bounce_rate, engagement_rate,
+            time_on_page and roi; all that the log has columns for, if not given.
+        by: the column that divides users into groups. If it is the variant of a test,
+            users in several are left out, and only what follows the first exposure
+            counts.
+        segment: a second column; a user belongs to the first segment that is seen.
+        daily: whether each day (in UTC) has its own row.
         confidence: of the intervals.
-        **rules: ``columns=`` {part: column}; ``kinds=`` {own word: kind of event};
+        **rules: ``columns=`` {part: column}; ``kinds=`` {the log's word: kind of
+        event};
             ``session_gap=`` minutes of silence that end a session, 30 if not given;
             ``engaged=`` the events that make a session engaged, or seconds;
-            ``unit=`` users, sessions or clicks, which convert; ``cap=`` the most
+            ``unit=`` what converts: users, sessions or clicks; ``cap=`` the most
             seconds of a page view; ``last_page="heartbeat"``; ``exposure=`` the event
             that exposes; ``window=`` days after it; ``duplicates="keep"``.
 
     Returns:
         A `Summary`: ``.table``, ``.definitions``, ``.excluded``, ``.notes``. A metric
-        is nan where there is nothing to divide by, with the reason in the notes.
+        is nan if there is nothing to divide by, with the reason in the notes.
 
     References:
         Deng, Knoblich and Lu: Applying the delta method in metric analytics. KDD 2018.
@@ -266,7 +267,7 @@ def summarize(
 
 
 def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> Summary:
-    """Return a row per metric and group of users."""
+    """Return one row per metric and group of users."""
     columns = {"variant": state.by, "segment": state.segment, "day": "day"}
     groups = [
         label
@@ -318,7 +319,7 @@ def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> 
 def _cell(
     name: str, state: State, sides: Pairs, confidence: float
 ) -> tuple[tuple[Any, ...], str]:
-    """Return value, bounds, n and users of a metric of a group, and what is lacking."""
+    """Return value, bounds, n and users of a metric in a group, and what is missing."""
     y, x, often = sides
     value, bounds, n, why = summed(name, state.rules, y, x, confidence, often)
     users = len(y) if often is None else int(often.sum())

@@ -1,8 +1,8 @@
-"""Sums per user: the state from which every online metric, and its spread, is made.
+"""Sums per user: the state from which all online metrics and intervals are computed.
 
 The randomised unit is the user, and every metric is a ratio of two sums over users.
-Second moments of days do not add up where users return, so what is kept is a row of
-sums for each user, which merge by id.
+Second moments of days do not add up if users return, so a row of sums is kept for each
+user, and rows merge by id.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class UserSums:
         frame: user, variant, segment, day, first (the time of the first exposure, null
             without variants), and for each metric m the columns m.y and m.x, its
             numerator and denominator after the first exposure, and m.y0 and m.x0, the
-            same strictly before. With days, a row for each user and day.
+            same strictly before. With days, there is a row for each user and day.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
         directions: metric -> whether higher is better; None if neither is.
@@ -83,7 +83,7 @@ class Counted:
     """What users did, as whole numbers.
 
     Attributes:
-        parts: rows of counts by user, phase and day, some of which are to be added up.
+        parts: rows of counts by user, phase and day; some are still to be added up.
         users: which users count, by their numbers.
         groups: the numbers of the variant and the segment of each user.
         metrics: the metrics, in their order.
@@ -101,7 +101,7 @@ class Counted:
     excluded: dict[str, int]
 
     def rows(self, phase: int, day: int | None = None) -> pl.DataFrame:
-        """Return the counts of all users that count, or of one day."""
+        """Return the counts of all users who count, on all days or on one."""
         kept = []
         for part, first, last in self._spans:
             if day is None or first <= day <= last:
@@ -117,7 +117,7 @@ class Counted:
         return once(rows) if is_one_day else added(rows)
 
     def counting(self, phase: int) -> Iterator[pl.DataFrame]:
-        """Go through the counts of users that count."""
+        """Yield the counts of the users who count."""
         for part in self.parts:
             wanted = self.users[part["user"].to_numpy()]
             wanted &= part["phase"].to_numpy() == phase
@@ -125,7 +125,7 @@ class Counted:
 
     @cached_property
     def _spans(self) -> list[tuple[pl.DataFrame, int, int]]:
-        """All parts, each with its first and its last day."""
+        """All parts, each with its first and last day."""
         return [
             (part, int(part["day"].min()), int(part["day"].max()))  # type: ignore[arg-type]
             for part in self.parts
@@ -145,11 +145,11 @@ def user_sums(
     """Return the sums of every user, from a log of events.
 
     Args:
-        events: the log: a path, a frame, or what `read_table` gives.
+        events: the log: a path, a frame, or what `read_table` returns.
         metrics: their names; all that the log has columns for, if not given.
-        by: the column that tells groups of users apart.
+        by: the column that divides users into groups.
         segment: a second such column.
-        daily: whether days are told apart.
+        daily: whether days are kept separate.
         **rules: see `Rules`.
     """
     return whole(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
@@ -163,7 +163,7 @@ def whole(
     *,
     daily: bool = False,
 ) -> State:
-    """Read a whole log: in little room if it is in order, and else with every event."""
+    """Read a whole log: with little memory if it is in order, else with every event."""
     if not isinstance(events, Query):
         refuse_database(events)
         events = open_log(events, rules)
@@ -177,10 +177,10 @@ def whole(
 
 
 class State(Held):
-    """Events that were read so far, and what they come to."""
+    """The events read so far, and what they add up to."""
 
     def _parts(self) -> list[pl.DataFrame]:
-        """Return all counts: those of events that are kept as such, and the others."""
+        """Return all counts: those of events that are still held, and the others."""
         self._refuse_broken()
         parts = [*self.closed]
         if self.in_order and "session" in (self.has or ()) and self.open:
@@ -199,7 +199,7 @@ class State(Held):
         return events.column("user")[views[is_known]], dwell[is_known]
 
     def _known(self) -> frozenset[str]:
-        """Return the parts that the log has; refuse it if no event can be used."""
+        """Return the parts that the log has; refuse a log without usable events."""
         if self.has is None:
             msg = "there are no events yet"
             raise DataError(msg)
@@ -234,11 +234,11 @@ class State(Held):
         return self._possible(counts, asked=metrics is not None)
 
     def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
-        """Return a row of sums for each user that counts."""
+        """Return a row of sums for each user who counts."""
         return self.sums_of(self.counted(metrics))
 
     def sums_of(self, counts: Counted) -> UserSums:
-        """Return a row of sums for each user, of what was counted."""
+        """Return a row of sums for each user, from what was counted."""
         names = counts.metrics
         after = counts.rows(AFTER)
         before = counts.rows(BEFORE).drop("day", "phase")
@@ -287,8 +287,8 @@ class State(Held):
 
         Args:
             counts: what users did.
-            labels: by which of these groups are told apart.
-            made_of: what is made of the sums of a metric; two threads do so.
+            labels: which of these the groups are divided by.
+            made_of: called with the sums of each metric, in two threads.
         """
         days: list[int | None] = [None]
         if "day" in labels:
@@ -341,7 +341,7 @@ class State(Held):
         return groups
 
     def texts(self, label: str) -> pl.Series:
-        """Return the names of groups by their numbers, of which 0 is none."""
+        """Return the names of groups by their numbers; 0 stands for none."""
         nothing = pl.Series([None], dtype=pl.String)
         texts = self.labels[label].texts
         return pl.concat([nothing, texts.ids]) if texts.n else nothing
@@ -396,7 +396,7 @@ class State(Held):
         return users & is_seen
 
     def _possible(self, counts: Counted, *, asked: bool) -> Counted:
-        """Refuse, or leave out, rates above 1: their events do not match."""
+        """Refuse or leave out rates above 1, whose events do not match."""
         shares = [name for name in counts.metrics if METRICS[name].is_share]
         totals = self._totals(counts, shares)
         impossible = {
@@ -415,7 +415,7 @@ class State(Held):
     def _totals(
         self, counts: Counted, names: Sequence[str]
     ) -> dict[str, tuple[float, float]]:
-        """Return numerators and denominators of metrics that are whole numbers."""
+        """Return the numerators and denominators of metrics of whole numbers."""
         sides = [
             part.sum().cast(pl.Int64).alias(f"{name}.{side}")
             for name in names
@@ -429,7 +429,7 @@ class State(Held):
 
 
 def _leave(excluded: dict[str, int], words: str, users: Ints, events: Ints) -> None:
-    """Count users that are left out, and their events."""
+    """Count the users who are left out, and their events."""
     if len(users):
         excluded[f"users {words}"] = len(users)
         excluded[f"events of users {words}"] = int(events[users].sum())

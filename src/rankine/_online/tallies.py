@@ -1,7 +1,7 @@
-"""What a user did, counted: whole numbers, which add up whatever the order.
+"""Counts of what users did: whole numbers, which add up in any order.
 
-Events are sorted once, by user, session and time; everything else is a pass over
-sorted columns, cut where a user, a session, a phase or a day begins.
+Events are sorted once, by user, session and time; everything else is a pass over sorted
+columns, split where a user, a session, a phase or a day begins.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _HALF = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """Events by user, session and time; of those at one time, by kind.
+    """Events sorted by user, session and time, and those at the same time by kind.
 
     Attributes:
         rows: user, session, time, fact, value, cost, same, as far as they are needed;
             users and sessions are numbers, and a fact is twice the code of the kind,
-            and one more if the event engages.
+            plus one if the event engages.
         visits: where sessions begin, by their ids or by silence.
         phases: BEFORE, AFTER or BEYOND for each event; None if all are AFTER.
     """
@@ -65,7 +65,7 @@ class Sorted:
         return self.rows[name]
 
     def between(self, begin: int, end: int) -> Sorted:
-        """Return events from one session on to another."""
+        """Return the events from one session to before another."""
         first, last = np.searchsorted(self.visits, [begin, end])
         phases = None if self.phases is None else self.phases[begin:end]
         visits = self.visits[first:last] - begin
@@ -76,7 +76,7 @@ def cut(rows: Rows, rules: Rules, *, ends: bool = False) -> Sorted:
     """Find the sessions of sorted events.
 
     A session has an id, or ends with silence. With `ends`, a long silence ends even a
-    session with an id, since nobody can wait for ever.
+    session with an id, since nobody can wait forever.
     """
     session = rows.get("session")
     new = changes(rows["user"], session)
@@ -92,7 +92,7 @@ def cut(rows: Rows, rules: Rules, *, ends: bool = False) -> Sorted:
 
 
 def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
-    """Say of each event whether it is before or after the first exposure.
+    """Say for each event whether it is before or after the first exposure.
 
     Args:
         events: sorted events.
@@ -100,7 +100,7 @@ def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
         within: microseconds after it that count.
     """
     user, time = events.column("user"), events.column("time")
-    # Only the events of a session are sure to be by time.
+    # Only the events of a session are certain to be in order of time.
     starts = np.flatnonzero(changes(user, events.rows.get("session")))
     first = exposed[user[starts]]
     if within is None and bool((time[starts] >= first).all()):
@@ -114,7 +114,7 @@ def phased(events: Sorted, exposed: Ints, within: int | None) -> Sorted:
 
 @dataclass(frozen=True, eq=False)
 class _Cuts:
-    """Where sessions, and rows of counts, begin.
+    """Where sessions and rows of counts begin.
 
     A piece belongs to one session and to one row of counts: a session may last past
     midnight, and a day may have several.
@@ -135,7 +135,7 @@ class _Cuts:
 
 
 def _cuts(events: Sorted, days: AnyArray | None) -> _Cuts:
-    """A first exposure cuts a session in two: only what comes after it counts."""
+    """Split also at the first exposure: only what comes after it counts."""
     user = events.column("user")
     new_session = np.zeros(len(user), dtype=bool)
     new_session[events.visits] = True
@@ -161,10 +161,10 @@ def tallied(events: Sorted, rules: Rules, *, daily: bool) -> pl.DataFrame:
     Args:
         events: sorted events.
         rules: what bounces, what is engaged, how long a page view may last.
-        daily: whether days are told apart.
+        daily: whether days are kept separate.
 
     Returns:
-        A row for each user, phase and day, or several which are to be added up.
+        One row for each user, phase and day, or several that are to be added up.
     """
     n = events.rows.height
     starts = np.flatnonzero(changes(events.column("user")))
@@ -249,14 +249,14 @@ def _kinds(fact: AnyArray, starts: Ints, n: int) -> dict[str, Ints]:
 
 
 def _added(counts: AnyArray, numbers: Ints) -> Ints:
-    """Add up by numbers that do not fall, each of which is there."""
+    """Add up by numbers that never fall, none of which is missing."""
     starts = np.flatnonzero(changes(numbers))
     sums: Ints = np.add.reduceat(counts, starts, dtype=np.int64)
     return sums
 
 
 def _sums(values: AnyArray, rows: AnyArray, n_rows: int) -> Ints:
-    """Add up by rows, which do not fall, and some of which may be missing."""
+    """Add up by rows, which never fall; some may be missing."""
     sums = np.zeros(n_rows, np.int64)
     if len(rows):
         starts = np.flatnonzero(changes(rows))
@@ -293,7 +293,7 @@ def _sessions(
 def dwells(
     events: Sorted, rules: Rules, session_of: AnyArray
 ) -> tuple[Ints, AnyArray, Bools]:
-    """Return page views, the time to the next of the session, and whether it is known.
+    """Return page views, the time to the next in the session, and whether it is known.
 
     Args:
         events: sorted events.
@@ -324,7 +324,7 @@ def dwells(
 
 
 def _goes_on(session: AnyArray) -> Bools:
-    """Say of each page view whether the next is of the same session."""
+    """Say for each page view whether the next is in the same session."""
     goes_on = np.zeros(len(session), dtype=bool)
     np.equal(session[1:], session[:-1], out=goes_on[:-1])
     return goes_on
@@ -368,8 +368,8 @@ def _converted(
 def _money(amounts: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
     """Add up amounts by rows, as whole numbers, which is exact in any order.
 
-    What has up to six decimals is exact; of anything else, the rest beyond millionths
-    is rounded to a part of `MONEY`.
+    Amounts with up to six decimals are exact; beyond that, what is below a millionth is
+    rounded to a part of `MONEY`.
     """
     millionths = np.rint(amounts * 1e6)
     near = millionths / 1e6
@@ -382,7 +382,7 @@ def _money(amounts: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
 
 
 def _exact(numbers: AnyArray, rows: AnyArray, n_rows: int) -> pl.Series:
-    """Add up numbers that may come to more than 64 bits."""
+    """Add up numbers whose sum may exceed 64 bits."""
     most = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
     if most * len(numbers) < _HALF:
         return pl.Series(_sums(numbers, rows, n_rows)).cast(pl.Int128)
@@ -397,7 +397,7 @@ def _narrow(counts: Ints) -> AnyArray:
 
 
 def together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Put rows of counts together, which may take more bytes in some of them."""
+    """Put rows of counts together; some may have columns of more bytes."""
     return pl.concat(parts, how="vertical_relaxed") if len(parts) > 1 else parts[0]
 
 

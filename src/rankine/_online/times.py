@@ -1,4 +1,4 @@
-"""Times of events as microseconds since 1970 in UTC, whatever they were written as."""
+"""Times of events as microseconds since 1970 in UTC, however they were written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 """Microseconds in a second."""
 _UNITS = {"seconds": 1e11, "milliseconds": 1e14, "microseconds": 1e17}
-"""Below which size a number is of that unit; larger ones are nanoseconds."""
+"""The size below which a number is of that unit; larger ones are nanoseconds."""
 _FACTORS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0}
 _SMALL = 1e8
 """Seconds until 1973: smaller numbers are hardly dates."""
@@ -31,15 +31,15 @@ _ISO = (
 def times(
     column: pl.Series, title: str, origin: Rows | Places
 ) -> tuple[pl.Series, tuple[str, ...]]:
-    """Return times as microseconds, null where there is none, and what was assumed.
+    """Return times as microseconds, null if there is none, and what was assumed.
 
     The name of the column of times says how they were written, which must be the same
     in all parts of a log; it is empty if there are none.
 
     Args:
         column: datetimes, dates, ISO 8601 text, or numbers since 1970.
-        title: what the column is called.
-        origin: says where a row stands.
+        title: the name of the column.
+        origin: says where a row is.
     """
     name = origin.name
     if column.dtype == pl.Date or isinstance(column.dtype, pl.Datetime):
@@ -108,7 +108,7 @@ def _from_text(
 
 
 def _offsets(zone: pl.Series) -> pl.Series:
-    """Return what a zone is ahead of UTC, in microseconds."""
+    """Return how far a zone is ahead of UTC, in microseconds."""
     digits = zone.str.replace(":", "", literal=True)
     hours = digits.str.slice(1, 2).cast(pl.Int64, strict=False).fill_null(0)
     minutes = digits.str.slice(3, 2).cast(pl.Int64, strict=False).fill_null(0)
@@ -162,7 +162,7 @@ def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
     """Return a length of time in microseconds.
 
     Args:
-        name: of the argument.
+        name: the name of the argument.
         given: a timedelta, or a number of units.
         unit: microseconds in the unit.
         word: what the unit is called.
@@ -182,6 +182,6 @@ def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
     else:
         size = float(given) * unit
     if not 0 < size < 1 << 60:
-        msg = f"{name} must be above 0 {word}, and no longer than a life, got {given!r}"
+        msg = f"{name} must be above 0 {word} and no longer than a life, got {given!r}"
         raise ParameterError(msg)
     return round(size)
