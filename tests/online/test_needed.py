@@ -71,7 +71,7 @@ def test_why_there_is_no_number() -> None:
     )
     assert needed(SPREAD, effect="5%")[4:] == (
         None,
-        "an effect relative to a value of 0 is none",
+        "a relative effect on a value of 0 is no effect",
         None,
         None,
     )

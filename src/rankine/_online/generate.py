@@ -1,4 +1,4 @@
-"""Logs of events drawn from known rates, to try things on and to test them.
+"""Logs of events drawn from known rates, to try things out and to test them.
 
 The truth comes from the parameters, never from the log.
 """
@@ -33,12 +33,12 @@ class Behaviour:
     """How the users of a variant behave.
 
     Attributes:
-        ctr: the mean click rate; that of a user is drawn from Beta(1, 1 / ctr - 1).
-        bounce: how likely a visit is a single page view.
-        share: how likely something is shared during any other visit.
-        conversion: how likely a user buys.
+        ctr: the mean click rate; each user's rate is drawn from Beta(1, 1 / ctr - 1).
+        bounce: the probability that a visit is a single page view.
+        share: the probability that something is shared during any other visit.
+        conversion: the probability that a user buys.
         value: the mean revenue of a conversion.
-        cost: of an impression.
+        cost: the cost of an impression.
         dwell: the mean seconds on a page.
     """
 
@@ -63,11 +63,11 @@ _USUAL: dict[str, dict[str, float]] = {"A": {}, "B": {"ctr": 0.12, "conversion":
 
 @dataclass(frozen=True, eq=False)
 class Generated:
-    """A log and what is true of it.
+    """A log and its true values.
 
     Attributes:
         events: the log.
-        truth: metric, variant, value, from the parameters.
+        truth: metric, variant and value, from the parameters.
     """
 
     events: pl.DataFrame
@@ -89,21 +89,21 @@ def generate(
 ) -> Generated:
     """Draw a log of events from known rates.
 
-    A user makes 1 + Poisson(visits) visits. One that does not bounce has two or more
-    page views and 1 + Poisson(m) impressions, with m lognormal over users; each is
-    clicked at the user's own rate. Who buys does so in a visit of its own.
+    A user makes 1 + Poisson(visits) visits. A visit that does not bounce has two or
+    more page views and 1 + Poisson(m) impressions, with m lognormal over users; each is
+    clicked at the user's own rate. Users who buy do so in a separate visit.
 
     Args:
-        users: of each variant.
-        variants: variant -> what differs from the usual: ctr, bounce, share,
+        users: the number of users of each variant.
+        variants: variant -> what differs from the defaults: ctr, bounce, share,
             conversion, value, cost, dwell.
-        visits: how many visits users make besides the first, on average.
+        visits: the mean number of visits after the first.
         sigma: how much users differ in their impressions: the standard deviation of
             log m.
-        days: within which users come first.
-        before: whether users have visits before their first exposure, without a
+        days: the number of days in which users first come.
+        before: whether users also have visits before their first exposure, without a
             variant.
-        seed: of the draws.
+        seed: the seed of the draws.
 
     Returns:
         ``.events``, a frame that `summarize` reads, and ``.truth``.
@@ -149,8 +149,8 @@ def _behaviour(given: Mapping[str, float]) -> Behaviour:
 
 
 def _truth(behaviour: Behaviour, visits: float, sigma: float) -> dict[str, float]:
-    """Return the ratio of expectations of each metric."""
-    tours = 1 + visits  # and the visit of who buys
+    """Return the ratio of expected values for each metric."""
+    tours = 1 + visits  # and the visit of those who buy
     sessions = tours + behaviour.conversion
     impressions = tours * (1 - behaviour.bounce) * (1 + float(np.exp(sigma**2 / 2)))
     acted = 1 - (1 - behaviour.share) * _no_click(behaviour.ctr, sigma)
@@ -167,7 +167,7 @@ def _truth(behaviour: Behaviour, visits: float, sigma: float) -> dict[str, float
 
 
 def _no_click(ctr: float, sigma: float) -> float:
-    """Return how likely none of 1 + J impressions is clicked, J Poisson of lognormal.
+    """Return the probability of no click in 1 + J impressions, J Poisson of lognormal.
 
     With the click rate from Beta(1, k), that is the mean of k / (k + 1 + J), which is
     k times the integral of t^k E[t^J], and E[t^J] = E[exp(-m (1 - t))].
@@ -215,7 +215,7 @@ class _Draw:
         number = np.arange(len(user)) - np.repeat(
             np.cumsum(n_visits) - n_visits, n_visits
         )
-        # Six hours apart: visits never run into each other.
+        # Six hours apart, so that visits never overlap.
         start = begin[user] + number * 6 * _HOUR + rng.random(len(user)) * _HOUR
         bounces = rng.random(len(user)) < behaviour.bounce
         parts = [self._events(user[bounces], start[bounces], "pageview", variant)]

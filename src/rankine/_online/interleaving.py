@@ -37,17 +37,17 @@ class Preference:
 
     Attributes:
         a, b: the names of the rankings.
-        preference: from -1, all for a, to 1, all for b; nan without any.
+        preference: from -1, all for a, to 1, all for b; nan if there is none.
         interval: its interval, clustered by user.
-        p: of no preference, by Student's t over users.
-        p_sign: of as many users who prefer a as b, by the sign test.
-        always: the interval that holds at every look.
-        p_always: the same for p.
+        p: the p-value of no preference, by Student's t over users.
+        p_sign: the p-value that as many users prefer a as b, by the sign test.
+        always: an interval that holds at every look.
+        p_always: a p-value that holds at every look.
         users_a, users_b: how many users prefer each.
-        users: how many there are.
+        users: how many users there are.
         impressions: how many impressions prefer one of them, of `shown`.
         shown: how many impressions there are.
-        expected_n: users at which `always` is tightest.
+        expected_n: the number of users at which `always` is tightest.
         confidence: of the intervals.
         notes: what was assumed, and what cannot be told.
     """
@@ -70,7 +70,7 @@ class Preference:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; what is undefined is None."""
+        """Return plain values, ready for JSON; undefined ones are None."""
         record = asdict(self)
         for name in ("interval", "always"):
             record[name] = [finite(bound) for bound in getattr(self, name)]
@@ -137,11 +137,12 @@ def interleaving_test(
     influences.
 
     Args:
-        log: a row per item and impression, with impression_id, user_id, team and click
-            (0, 1, or how many); with ``balanced``, rank_a and rank_b instead of team.
-        method: how lists were drawn. ``balanced`` is for reading old logs only, as it
-            prefers one of two rankings even where clicks are random.
-        columns: which column is what, where names are not known.
+        log: one row per item and impression, with impression_id, user_id, team and
+            click (0, 1, or a number of clicks); with ``balanced``, rank_a and rank_b
+            instead of team.
+        method: how lists were drawn. ``balanced`` is only for reading old logs, as it
+            prefers one of two rankings even if clicks are random.
+        columns: which column is what, if its name is not recognised.
         teams: the names of the rankings, (a, b); in the order of their names if not
             given.
         confidence: of the intervals.
@@ -215,14 +216,14 @@ def interleaving_test(
 
 
 def _refuse_shared(credit: pl.DataFrame) -> None:
-    """Refuse an impression that several users have."""
+    """Refuse an impression that belongs to several users."""
     shared = credit.filter(pl.col("impression").is_duplicated())
     if shared.height:
         first = shared.sort("impression", "user").head(2)
         users = " and ".join(map(repr, first["user"]))
         msg = (
             f"impression {first['impression'][0]!r} has users {users}; an impression "
-            "is of one user, so give each its own id"
+            "belongs to one user, so give each its own id"
         )
         raise DataError(msg)
 
@@ -247,9 +248,9 @@ def _teams(
 
 
 def _balanced(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return who is preferred, by the clicks among the first items of each ranking.
+    """Return which ranking is preferred, by the clicks on the first items of each.
 
-    As many of them as the lowest click needs in the ranking that has it higher.
+    The first items go as far as the lowest click, in the ranking that has it higher.
     """
     clicked = frame.filter(pl.col("click") > 0).with_columns(
         pl.min_horizontal(
@@ -275,7 +276,7 @@ def _balanced(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cut(value: float, reach: float) -> Interval:
-    """Return an interval about a preference, which is from -1 to 1."""
+    """Return an interval around a preference, which is from -1 to 1."""
     return Interval(max(value - reach, -1.0), min(value + reach, 1.0))
 
 
@@ -300,7 +301,7 @@ def _preference(
     if math.isnan(value):
         notes.append("no impression prefers one of the rankings")
     elif not error > 0:
-        notes.append("no interval, as all users say the same, or there is one only")
+        notes.append("no interval, since all users agree, or there is only one")
     else:
         reach = float(stdtrit(n - 1, 1 - alpha / 2)) * error
         interval = _cut(value, reach)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SIDES = 4
 """Numerator and denominator, and both before the test."""
 _CLOSE = 1e-12
-"""Values that differ by less than this share of their size are the same."""
+"""Values whose relative difference is below this count as equal."""
 _ROUNDED = 16 * float(np.finfo(np.float64).eps)
 """How far a sum of products may be off, for each root of the number of users."""
 _PIECE = 4096
@@ -23,12 +23,12 @@ _PIECE = 4096
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What is known of the users of an arm; or of many arms, in a first dimension.
+    """What is known about the users of an arm, or of many arms along the first axis.
 
     Attributes:
         n: how many users.
         mean: the means of y, x, y0 and x0 over users.
-        scatter: sums of products of these, about their means.
+        scatter: sums of products of their deviations from these means.
         active: how many users have a numerator other than 0.
     """
 
@@ -39,7 +39,7 @@ class Moments:
 
     @classmethod
     def of(cls, columns: list[Floats | None], n: int) -> Moments:
-        """Take them of columns; one that is not there is 1 for every user."""
+        """Compute them from columns; a missing one is 1 for every user."""
         mean, scatter = np.ones(SIDES), np.zeros((SIDES, SIDES))
         places = [place for place, column in enumerate(columns) if column is not None]
         if n and places:
@@ -53,7 +53,7 @@ class Moments:
 
     @classmethod
     def merged(cls, parts: Sequence[Moments]) -> Moments:
-        """Return those of the users of all parts, none of whom may be in two."""
+        """Return those of the users of all parts; no user may be in two."""
         n = np.array([part.n for part in parts])
         means = np.array([part.mean for part in parts])
         mean = n @ means / max(n.sum(), 1)
@@ -64,7 +64,7 @@ class Moments:
         return cls(np.array(n.sum()), mean, scatter, active)
 
     def plus(self, other: Moments) -> Moments:
-        """Return those of the users of both, none of whom may be in both."""
+        """Return those of the users of both; no user may be in both."""
         n = self.n + other.n
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(n > 0, other.n / n, 0)[..., None]
@@ -86,7 +86,7 @@ class Moments:
     def variance(self, weights: Floats) -> Floats:
         """Return the variance of a weighted sum of the columns.
 
-        0 where it is no larger than what rounding makes of values that do not vary.
+        It is 0 if it is no larger than what rounding makes of values that do not vary.
         """
         size = np.abs(weights)
         spread = self.product(weights, weights)
@@ -113,8 +113,9 @@ class Moments:
 def _products(rows: Floats) -> Floats:
     """Return the sums of products of all pairs of rows.
 
-    In pieces that BLAS does not share among threads, which wait for each other on busy
-    machines; and of rows with a copy, as it is far slower where both are the same.
+    It works in pieces that BLAS does not share among threads, as these wait for each
+    other on busy machines; and it multiplies rows with a copy, as BLAS is far slower if
+    both are the same.
     """
     copy, whole = rows.copy(), rows.shape[1] // _PIECE * _PIECE
     left, right = (

@@ -1,4 +1,4 @@
-"""users_needed: how many users it takes to find an effect, from how much users vary."""
+"""users_needed: how many users a test needs, given how much users vary."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ class UsersNeeded(NamedTuple):
 
     Attributes:
         metric: the metric.
-        variant: the variant of a test; None where users were not in one.
+        variant: the variant of a test; None if users were not in one.
         value: the value without the effect.
         effect: the effect to be found, as a difference.
-        users: how many users both arms need together; None where that cannot be told.
-        note: why it cannot.
-        days: how many days it takes until so many have come; None where no times are
-            known, as in an accumulator without variants, or nobody new comes any more.
-        per_day: how many new users come on a day, in the second half of the log.
+        users: how many users both arms need together; None if that cannot be told.
+        note: why it cannot be told.
+        days: how many days it takes for so many users to come; None if no times are
+            known, as in an accumulator without variants, or if no new users come any
+            more.
+        per_day: how many new users come per day, in the second half of the log.
     """
 
     metric: str
@@ -68,7 +69,7 @@ class UsersNeeded(NamedTuple):
 
 
 def _written(number: float, digits: int) -> str:
-    """Return a number with so many digits, or all of those before the point.
+    """Return a number with so many digits, or with all those before the point.
 
     >>> _written(4012.5, 3), _written(0.0523, 3)
     ('4,012', '0.0523')
@@ -89,29 +90,29 @@ def users_needed(
     confidence: float = 0.95,
     **rules: Any,
 ) -> list[UsersNeeded]:
-    """Return how many users a test needs, from how much they vary in your own data.
+    """Return how many users a test needs, given how much they vary in your own data.
 
-    Of Welch's t at 1 - confidence, uncorrected, with the noncentral t distribution and
-    arms that vary alike; each arm has two users or more. Of a log with times, also how
-    many days that takes: as many as it took in the log, and beyond its end, as many as
-    the new users of its second half make it.
+    This is for Welch's t-test at 1 - confidence, uncorrected, by the noncentral t
+    distribution with arms that vary equally; each arm has two users or more. For a log
+    with times, it also says how many days that takes: as many as in the log itself, and
+    beyond its end, as many as follow from the new users per day of its second half.
 
     Args:
-        data: a test that was made, whose arms keep their shares and whose CUPED keeps
-            what it removes; or a table of users or a log of events from before the
-            test, as in `ab_test`, in which variants are not looked at.
-        effect: the smallest effect to be found, a difference such as 0.01 or relative
-            to the control such as "2%"; or one for each metric.
-        power: how often it is to be found.
-        metrics: of a table of users or of events, as in `ab_test`.
-        unit: of a table of users, the column of their ids.
-        share: of users in the variant; of a test, as it was.
-        confidence: of the test to be made; of a test, as it was.
+        data: an earlier test, whose arms keep their shares and whose CUPED keeps what
+            it removes; or a table of users or a log of events from before the test, as
+            in `ab_test`, with variants ignored.
+        effect: the smallest effect to find: a difference such as 0.01, or relative to
+            the control such as "2%"; or one for each metric.
+        power: how often it should be found.
+        metrics: for a table of users or events, as in `ab_test`.
+        unit: for a table of users, the column of their ids.
+        share: the share of users in the variant; for a test, as it was.
+        confidence: the level of the new test; for a test, as it was.
         rules: how events are read, as in `summarize`.
 
     Returns:
-        A record per metric, and per variant of a test; its `note` says why where there
-        is no number, as nothing varies or more than 2^40 users are needed.
+        One record per metric, and per variant of a test; its `note` says why there is
+        no number, if nothing varies or more than 2^40 users are needed.
 
     >>> import polars as pl
     >>> import rankine as rk
@@ -120,8 +121,8 @@ def users_needed(
     ...     users, effect="10%", metrics={"bought": "bought"}, unit="id"
     ... )
 
-    With a variance of 0.16 x 100 / 99 and both arms alike, 4 x 0.1616 x (1.96 +
-    0.8416)^2 / 0.02^2 = 12,685, and a few for Student's distribution.
+    With a variance of 0.16 x 100 / 99 and equal arms, 4 x 0.1616 x (1.96 + 0.8416)^2 /
+    0.02^2 = 12,685, and a few more for Student's distribution.
 
     >>> needed[0].users
     12687
@@ -133,7 +134,7 @@ def users_needed(
     check_number("confidence", confidence, above=0, below=1)
     if isinstance(data, ABTest):
         if metrics is not None or unit is not None or rules:
-            msg = "metrics, unit and rules are those of the test, and cannot be given"
+            msg = "metrics, unit and rules are those of the test and cannot be given"
             raise ParameterError(msg)
         rows, alpha = _of_test(data), data.settings.alpha
         arrivals: Sequence[int] = data.arrivals
@@ -162,7 +163,7 @@ def users_needed(
 def _days(
     users: int | None, arrivals: Sequence[int]
 ) -> tuple[int | None, float | None]:
-    """Return after how many days so many users have come, and how many come on one."""
+    """Return after how many days so many users have come, and how many come per day."""
     if not arrivals or users is None:
         return None, None
     later = arrivals[len(arrivals) // 2 :]
@@ -176,12 +177,12 @@ def _days(
 
 
 def _reason(value: float, deviation: float, effect: float) -> str:
-    """Say why there can be no number; nothing if there can."""
+    """Say why there is no number; empty if there is one."""
     if math.isnan(value):
         return "the metric is undefined"
     if not deviation > 0:
         return "the metric does not vary between users"
-    return "" if effect > 0 else "an effect relative to a value of 0 is none"
+    return "" if effect > 0 else "a relative effect on a value of 0 is no effect"
 
 
 def _of_test(test: ABTest) -> list[_Row]:

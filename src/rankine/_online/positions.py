@@ -1,4 +1,4 @@
-"""What clicks say of the lists that were shown: click rates by rank, first clicks."""
+"""What clicks say about the lists shown: click rates by rank, and first clicks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClickMetrics:
-    """What clicks say of the lists that were shown.
+    """What clicks say about the lists that were shown.
 
     Attributes:
         by_position: impressions, clicks and the click rate of each rank, with its
             interval.
-        by_variant: the same of each variant; None if the log has no variants.
+        by_variant: the same for each variant; None if the log has no variants.
         mrr: the mean over impressions of 1 / rank of the first click, 0 without one.
         interval: its interval; like all intervals here, it is clustered by user if the
             log has users.
-        n: how many impressions.
-        confidence: of all intervals.
-        users: how many users; None if the log has none.
+        n: how many impressions there are.
+        confidence: the level of all intervals.
+        users: how many users there are; None if the log has no users.
         notes: what was assumed.
     """
 
@@ -58,10 +58,10 @@ def click_metrics(
     """Return the click rate by rank, and the mean reciprocal rank of the first click.
 
     Args:
-        log: a row per item that was shown, with impression_id, position, click, and
+        log: one row per item that was shown, with impression_id, position, click, and
             user_id and variant if there are any; or a log of events, with an item_id.
-        columns: which column is what, where names are not known.
-        confidence: of the intervals.
+        columns: which column is what, if its name is not recognised.
+        confidence: the level of the intervals.
 
     Returns:
         Both, with intervals by the delta method over users; nan for fewer than two.
@@ -121,7 +121,7 @@ def click_metrics(
 def _by_variant(
     frame: pl.DataFrame, confidence: float, notes: list[str]
 ) -> pl.DataFrame | None:
-    """Return the click rates of each variant, and note what belongs to none."""
+    """Return the click rates of each variant, and note what belongs to no variant."""
     if "variant" not in frame.columns:
         return None
     known = frame.drop_nulls("variant")

@@ -1,6 +1,6 @@
-"""Logs of lists that were shown: a row per item and impression, with its clicks.
+"""Logs of lists that were shown: one row per item and impression, with its clicks.
 
-Or logs of events, in which impressions and clicks are rows of their own.
+Also logs of events, in which impressions and clicks are rows of their own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLUMNS = {
     "rank_a": ("rank_a",),
     "rank_b": ("rank_b",),
 }
-"""What a column can be, and the names by which it is known."""
+"""What a column can be, and the names by which it is recognised."""
 _NUMBERS = ("position", "click", "rank_a", "rank_b")
 
 
@@ -54,11 +54,11 @@ def read_shown(
 
     Args:
         log: a path, a frame, or what `read_table` returns.
-        needs: the parts that must be there, and what for.
-        columns: which column is what, where names are not known.
+        needs: the parts that are required, and what for.
+        columns: which column is what, if its name is not recognised.
         optional: parts that are read if they are there.
-        notes: takes what is said of a log of events, in which impressions and clicks
-            are rows of their own, and of a column that cannot hold variants.
+        notes: receives notes on a log of events, in which impressions and clicks are
+            rows of their own, and on a column that cannot hold variants.
 
     Returns:
         The rows, and what to call the log.
@@ -83,13 +83,13 @@ def read_shown(
     for part, name in column_of.items():
         column = frame[name]
         if part == "variant":
-            # Users who are in no variant, as before a test, have none.
+            # Users who are in no variant, such as before a test, have none.
             try:
                 column = labels(column, part, origin)
             except DataError as error:
                 if given.get(part) is not None:
                     raise
-                # Only its name says that it holds variants, and it does not.
+                # Only its name suggests that it holds variants; it does not.
                 if notes is not None:
                     notes.append(f"no variants: {error}")
                 continue
@@ -133,9 +133,9 @@ def _resolved(
 
 @dataclass(frozen=True, eq=False)
 class _Picked:
-    """Says where rows stand that were picked from others.
+    """Says where rows are that were picked from others.
 
-    Each row is asked for by `where`; none follows from that of the first one.
+    `where` is asked for each row; it does not follow from the place of the first one.
     """
 
     origin: Any
@@ -150,7 +150,7 @@ class _Picked:
         return str(self.origin.name)
 
     def where(self, row: int) -> str:
-        """Say where a row stands."""
+        """Say where a row is."""
         return str(self.origin.where(int(self.rows[row])))
 
 
@@ -164,7 +164,7 @@ def _of_events(names: Sequence[str], given: Mapping[str, Any]) -> bool:
 def _with_clicks(
     frame: pl.DataFrame, column_of: dict[str, str]
 ) -> tuple[pl.DataFrame, int]:
-    """Return the impressions with the number of their clicks; and clicks without any.
+    """Return impressions with the number of their clicks, and clicks without any.
 
     A click belongs to the first impression that has the same values in the columns
     that all clicks have.
@@ -191,7 +191,7 @@ def _with_clicks(
 
 
 def _check(part: str, column: pl.Series, name: str, origin: Any) -> None:
-    """Refuse clicks that cannot be counted, and ranks that are none."""
+    """Refuse clicks that cannot be counted, and ranks that are not ranks."""
     least = 0 if part == "click" else 1
     wrong = (column < least) | (column != column.floor()) | column.is_infinite()
     odd = wrong & column.is_not_nan()

@@ -1,4 +1,4 @@
-"""User Behavior Insights: queries with what they showed, and what users did then."""
+"""User Behavior Insights: queries, what they showed, and what users did next."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _SHORT = {
 _ATTRIBUTES = ("query_attributes", "event_attributes")
 _PAIR = ["query_id", "item_id"]
 _FILLED = {"user_query", *COLUMNS["variant"]}
-"""What an event takes from its query where it has a column but no value for it."""
+"""What an event takes from its query if it has a column but no value for it."""
 _KEPT_APART = {
     name for part, names in COLUMNS.items() if part != "variant" for name in names
 }
-"""What says something else of an event than of its query."""
+"""What means something different for an event and for its query."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +45,8 @@ class UbiLog:
     """What `from_ubi` makes of queries and events.
 
     Attributes:
-        events: impressions, searches without any, and events, which `summarize` and
-            `ab_test` take.
+        events: impressions, searches without any, and events, for `summarize` and
+            `ab_test`.
         notes: what was assumed, and what was left out.
     """
 
@@ -57,18 +57,18 @@ class UbiLog:
 
     @property
     def shown(self) -> pl.DataFrame:
-        """A row per item that was shown, which `judgments_from_clicks` takes."""
+        """One row per item that was shown, for `judgments_from_clicks`."""
         if "item_id" not in self._clicks.columns:
             msg = (
-                "the events have no object_id, which says what was clicked on; it is "
-                "in event_attributes.object, or a column of its own"
+                "the events have no object_id, which says what was clicked on; put it "
+                "into event_attributes.object, or into a column of its own"
             )
             raise ColumnNotFoundError(msg)
         if "position" not in self._shown.columns:
             msg = (
                 "the impressions among the events have no position, which says where "
-                "an item was shown; it is in event_attributes.position.ordinal, or a "
-                "column of its own"
+                "an item was shown; put it into event_attributes.position.ordinal, or "
+                "into a column of its own"
             )
             raise ColumnNotFoundError(msg)
         clicks = self._clicks.group_by(_PAIR).agg(pl.len().alias("click"))
@@ -95,13 +95,13 @@ class UbiLog:
 def from_ubi(
     events: Any, queries: Any, *, kinds: Mapping[str, str] | None = None
 ) -> UbiLog:
-    """Read logs of User Behavior Insights, whose queries say what was shown.
+    """Read logs of User Behavior Insights, in which queries say what was shown.
 
-    Each hit of a query is an impression, at the position that it has in the response,
-    of the client and the time of the query. Where events have impressions of their
-    own, these count instead. A query without impressions is an exposure: its user
-    counts, with the variant of the query, and nothing was shown. Events have what
-    their query says of the variant and its text.
+    Each hit of a query is an impression at its position in the response, with the
+    client and the time of the query. If events have impressions of their own, these
+    count instead. A query without impressions is an exposure: its user counts, with the
+    variant of the query, but nothing was shown. Events take the variant and the text
+    from their query.
 
     Args:
         events: ubi_events, as a file or a frame: action_name, timestamp, query_id,
@@ -109,12 +109,12 @@ def from_ubi(
         queries: ubi_queries: query_id, query_response_hit_ids, timestamp, client_id
             and user_query; what is in query_attributes, such as the variant of a test,
             becomes a column. Hit ids and attributes may be texts of JSON.
-        kinds: own word of an action -> kind of event, as in `summarize`.
+        kinds: the log's word for an action -> kind of event, as in `summarize`.
 
     Returns:
         A `UbiLog`: ``.events`` is for `summarize` and `ab_test`, ``.shown`` for
-        `judgments_from_clicks` and `click_metrics`. A user is a client_id; an item
-        that a response has twice is shown once, where it stands first.
+        `judgments_from_clicks` and `click_metrics`. A user is a client_id; an item that
+        a response has twice is shown once, at its first position.
 
     Raises:
         DataError: a column is missing, or cannot be read.
@@ -182,7 +182,7 @@ def from_ubi(
 def _read(
     data: Any, role: str, needs: tuple[str, ...], notes: list[str]
 ) -> pl.DataFrame:
-    """Read a table of UBI, with a column for each part and names as in a log."""
+    """Read a table of UBI, with a column for each part, named as in a log."""
     table = open_table(data, role)
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
@@ -228,7 +228,7 @@ def _decoded(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Give each field of what is nested a column, called by its last name."""
+    """Give each nested field a column, named after its last part."""
     while structs := [
         name for name, dtype in frame.schema.items() if isinstance(dtype, pl.Struct)
     ]:
@@ -276,7 +276,7 @@ def _once(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 def _with_users(
     asked: pl.DataFrame, done: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Fill in users and sessions that only the other table has, by query."""
+    """Fill in, by query, the users and sessions that only the other table has."""
     for name in ("user_id", "session_id"):
         tables = [asked, done]
         known = [
@@ -333,7 +333,7 @@ def _with_queries(asked: pl.DataFrame, done: pl.DataFrame) -> pl.DataFrame:
 
 
 def _exposures(asked: pl.DataFrame, which: str, notes: list[str]) -> pl.DataFrame:
-    """Return a row per query of which nothing was shown, so that its user counts."""
+    """Return one row per query that showed nothing, so that its user counts."""
     if asked.height:
         counted = "counts as an exposure" if asked.height == 1 else "count as exposures"
         notes.append(
@@ -343,7 +343,7 @@ def _exposures(asked: pl.DataFrame, which: str, notes: list[str]) -> pl.DataFram
 
 
 def _impressions(asked: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Return a row per hit, with its position."""
+    """Return one row per hit, with its position."""
     places = pl.int_ranges(1, pl.col(_HITS).list.len() + 1).alias("position")
     shown = asked.with_columns(places).explode(_HITS, "position")
     notes.append(

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 _UNEVEN = 1.5
 _HEAVY, _FEW = 0.01, 50
-"""The share of the variance that is much for a user, and times n, of few."""
+"""The share of the variance that is large for one user; times n, if users are few."""
 _CLOSE = 1e-12
 
 
 def word(value: Any) -> str:
-    """Return a variant as it is compared: as text.
+    """Return a variant as text, which is how it is compared.
 
     >>> word(1), word(1.0), word(True)
     ('1', '1', 'true')
@@ -72,7 +72,7 @@ class Margin:
         return cls(float(size) / 100 if relative else float(size), relative)
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it as a user would write it."""
         return f"{100 * self.size:g}%" if self.relative else f"{self.size:g}"
 
 
@@ -83,8 +83,8 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
     for measure in cohort.measures:
         if measure.name in given and measure.higher is None:
             msg = (
-                f"{measure.name} is neither better nor worse when it is larger; say "
-                f"which with better={{{measure.name!r}: 'higher'}}"
+                f"{measure.name} is neither better nor worse when it is larger; give "
+                f"its direction, as in better={{{measure.name!r}: 'higher'}}"
             )
             raise ParameterError(msg)
     return {name: Margin.read(name, size) for name, size in given.items()}
@@ -183,7 +183,7 @@ _DAILY = (
 
 
 def _joined(cohort: Cohort, srm: SampleRatio) -> pl.DataFrame | None:
-    """Return how many users each variant had by the end of each day, with times."""
+    """Return how many users each variant had by the end of each day, given times."""
     if "first" not in cohort.frame.columns:
         return None
     dated = cohort.frame.select(
@@ -225,7 +225,7 @@ def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
 
 
 def _above(measure: Measure, pair: Sequence[Any], names: Sequence[str]) -> str:
-    """Say what is wrong with a share that is above 1 in an arm; nothing if none is."""
+    """Say what is wrong with a share above 1 in an arm; empty if there is none."""
     for name, arm in zip(names, pair, strict=True):
         if measure.over and arm.mean[0] > (1 + _CLOSE) * arm.mean[1]:
             return f"{measure.over} in {name}, a rate above 1"
@@ -350,10 +350,10 @@ def _reasons(where: Mapping[str, Any], effect: Effect, above: str) -> list[str]:
 
 
 def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
-    """Warn of single users that make up much of the variance, in uneven arms.
+    """Warn of single users who make up much of the variance, in uneven arms.
 
-    In the control and the variants that are uneven with it. Of few users, each makes up
-    much, so that the share has to be larger.
+    This is for the control and the variants whose size differs from it. If users are
+    few, each makes up much, so the share has to be larger.
     """
     base = sizes[control]
     uneven = [
@@ -372,8 +372,8 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
         if most > max(_HEAVY, _FEW / max(frame.height, 1)) * total:
             said.append(
                 f"{measure.name}: one user makes up {most / total:.1%} of the "
-                "variance, and the arms are of unequal size; intervals cover too "
-                "little, and a cap that is fixed in advance helps"
+                "variance, and the arms are of unequal size; intervals are too "
+                "narrow, and a cap that is fixed in advance helps"
             )
     return said
 
