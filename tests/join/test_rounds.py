@@ -141,13 +141,28 @@ def test_keys_propose_and_ids_decide(n: Any) -> None:
     assert wanted["ips"].matched == 2
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 @pytest.mark.parametrize("text", [False, True], ids=["ints", "texts"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_log_is_gone_through_in_parts(seed: int, size: int, *, text: bool) -> None:
+@pytest.mark.parametrize("chunk", [3, 200])
+@pytest.mark.parametrize("many", [2, 1000], ids=["threads", "thread"])
+def test_a_log_is_gone_through_in_parts(
+    seed: int,
+    size: int,
+    chunk: int,
+    many: int,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    text: bool,
+) -> None:
     """Rounds of a user, matches and unseen items, against a loop over all pairs."""
+    monkeypatch.setattr("rankine._base.blocks._MANY", many)
     frames = tables(seed)
     logged, offered = map(as_text, frames) if text else frames
+    logged = pl.concat(
+        [logged[begin : begin + chunk] for begin in range(0, logged.height, chunk)],
+        rechunk=False,
+    )
     names = {"user_id": "user", "item_id": "item"}
     policy = Policy(logged.rename(names), offered.rename(names), ["user"])
 

@@ -22,7 +22,7 @@ from rankine._io.columns import (
 )
 from rankine._io.json import not_a_table
 from rankine._io.tables import origin_of, together
-from rankine._io.values import ids, numbers
+from rankine._io.values import ends, ids, numbers
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ class Log:
         if not self.has("propensity") or self.frame.height == 0:
             return None
         # Not as an array, which would be a copy of what was read in parts.
-        p = self.frame["propensity"]
-        return p.min(), p.max()  # type: ignore[return-value]
+        return ends(self.frame["propensity"])
 
     def has(self, part: str) -> bool:
         """Say whether the table has a part."""

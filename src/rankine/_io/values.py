@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.text import count
@@ -157,6 +158,20 @@ def numbers(
         msg = f"{origin.where(row)}: {title} is missing ({n} in all)"
         raise DataError(msg)
     return column.cast(pl.Float64)
+
+
+def ends(column: pl.Series) -> tuple[Any, Any]:
+    """Return the smallest and the largest number of a column, without a copy of it.
+
+    >>> ends(pl.Series([3, 1, 2]))
+    (1, 3)
+    """
+    pairs: list[Any] = by_blocks(
+        lambda rows: (column[rows].min(), column[rows].max()),
+        len(column),
+        size=limits().looked_up,
+    )
+    return min(low for low, _ in pairs), max(high for _, high in pairs)
 
 
 def _grades_hint(texts: pl.Series) -> str:

@@ -18,6 +18,7 @@ from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.records import cached_property
+from rankine._io.values import ends
 from rankine._tables.keys import KeyTable
 from rankine._tables.segments import bounds
 from rankine.errors import DataError
@@ -426,20 +427,10 @@ def span_of(columns: Sequence[pl.Series], room: int) -> tuple[int, int] | None:
         return None
     if any(ids.has_nulls() for ids in filled):
         return None
-    ends = [_ends(ids) for ids in filled]
-    least, most = min(low for low, _ in ends), max(high for _, high in ends)
+    spans = [ends(ids) for ids in filled]
+    least, most = min(low for low, _ in spans), max(high for _, high in spans)
     if most - least + 1 > room:
         return None
     if 0 < least < len(filled[0]):
         least = 0  # a few numbers more, and nothing to subtract
     return least, most - least + 1
-
-
-def _ends(ids: pl.Series) -> tuple[int, int]:
-    """Return the smallest and the largest of some ints, without a copy of them."""
-    pairs: list[Any] = by_blocks(
-        lambda rows: (ids[rows].min(), ids[rows].max()),
-        len(ids),
-        size=limits().looked_up,
-    )
-    return min(low for low, _ in pairs), max(high for _, high in pairs)

@@ -1,15 +1,16 @@
 """The rounds of a log, gone through once: whose they are, and which of them match.
 
-Nothing is made of a whole column. Some rows at a time are looked up, counted and
-compared, in two threads, while they are in the cache.
+Nothing is made of a whole column. Some rows at a time are looked up and compared, in
+two threads, while they are in the cache; then they are counted, in one, as NumPy lets
+no other thread work meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
+from functools import partial, reduce
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,10 +28,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import AnyArray, Bools, Ints
+    from rankine._base.arrays import Bools, Ints
 
 _SHORT = 8
 """Items of a list that are looked at one after the other."""
+_COUNTED = 8
+"""Parts whose rows are counted together, after all of them were looked up."""
+_CHUNKS = 8
+"""Chunks of a log that may be in a part, if each of them is to be a part of its own."""
+_FIRST = 1 << 12
+"""Rows of a log that are looked at for the items that are recommended, at first."""
 _NONE: Ints = np.zeros(0, dtype=np.int64)
 _TOP = np.uint64(56)
 """How far a key is shifted to leave its first byte."""
@@ -128,7 +135,7 @@ class Policy:
         seen = np.zeros(len(self.items.known) + 1, dtype=np.bool_)
 
         def some(rows: slice) -> None:
-            for part in _parts(rows):
+            for part in _growing(rows):
                 if seen[:-1].all():
                     return
                 seen[self.items.find(self.shown[part])] = True
@@ -148,29 +155,51 @@ class Policy:
                 return None
         sure = pairs is not None and self.longest > _SHORT
         match = self._by_pairs(pairs) if pairs and sure else self._by_places()
-        n_rows, n = len(self.shown), self.context.n + 1
-        kind = _narrow(n_rows)
+        n_rows = len(self.shown)
+        # The last is that of unknown contexts.
+        rounds = np.zeros(self.context.n + 1, dtype=_narrow(n_rows))
+        matched = [(_NONE, _NONE, _NONE)]
 
-        def half(rows: slice) -> tuple[AnyArray, Ints, Ints, Ints]:
-            rounds, matched = np.zeros(n, dtype=kind), [(_NONE, _NONE, _NONE)]
-            for part in _parts(rows):
+        def look(rows: slice, begin: int) -> list[tuple[Ints, tuple[Ints, Ints, Ints]]]:
+            looked_at = []
+            for part in self._parts(begin + rows.start, begin + rows.stop):
                 context = self.context.shown(part)
-                np.add.at(rounds, context, kind(1))
                 row, place = match(part, context)
-                matched.append((row + part.start, place, context[row]))
-            row, place, context = map(np.concatenate, zip(*matched, strict=True))
-            if len(row) and not sure:  # without any, ids may be of two types
-                # All at once: a call of polars takes longer than its work on a few.
-                same = self.shown.gather(row) == self.offered.gather(place)
-                kept = same.to_numpy()
-                row, place, context = row[kept], place[kept], context[kept]
-            return rounds, row, place, context
+                looked_at.append((context, (row + part.start, place, context[row])))
+            return looked_at
 
-        counted, *matched = zip(*by_halves(half, n_rows, n_rows), strict=True)
-        rounds: Ints = np.zeros(n, dtype=np.int64)
-        for of_half in counted:
-            rounds += of_half
-        return Agreed(rounds[:-1], *map(np.concatenate, matched))
+        for rows in _divided(0, n_rows, _COUNTED * limits().looked_up):
+            n = rows.stop - rows.start
+            halves = by_halves(partial(look, begin=rows.start), n, n)
+            for context, of_part in chain.from_iterable(halves):
+                np.add.at(rounds, context, rounds.dtype.type(1))
+                matched.append(of_part)
+        row, place, context = map(np.concatenate, zip(*matched, strict=True))
+        if len(row) and not sure:  # without any, ids may be of two types
+            # All at once: a call of polars takes longer than its work on a few.
+            same = self.shown.gather(row) == self.offered.gather(place)
+            kept = same.to_numpy()
+            row, place, context = row[kept], place[kept], context[kept]
+        return Agreed(rounds[:-1].astype(np.int64), row, place, context)
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Where chunks of the log end, if contexts are ints and chunks are not small.
+
+        Ints of one chunk are looked at where they are; those of two would be copied.
+        """
+        column = self.log[(*self.parts, "item")[0]]
+        lengths = column.chunk_lengths()
+        few = _CHUNKS * len(column) >= limits().looked_up * len(lengths)
+        if not (column.dtype.is_integer() and few):
+            return _NONE
+        return np.cumsum(lengths)
+
+    def _parts(self, begin: int, end: int) -> Iterator[slice]:
+        """Divide rows into parts that are looked at together."""
+        inside = self._ends[(self._ends > begin) & (self._ends < end)]
+        for first, last in pairwise([begin, *inside.tolist(), end]):
+            yield from _divided(first, last, limits().looked_up)
 
     def _pair(self, context: Ints, items: pl.Series) -> NDArray[np.uint64]:
         """Return the keys of pairs of a context and an item; of unknown ones, any."""
@@ -232,11 +261,20 @@ def _narrow(n: int) -> type[np.signedinteger[Any]]:
     return np.int32 if n < np.iinfo(np.int32).max else np.int64
 
 
-def _parts(rows: slice) -> Iterator[slice]:
-    """Divide rows into parts of about the same size."""
-    n_parts = -(-(rows.stop - rows.start) // limits().looked_up)
-    edges = np.linspace(rows.start, rows.stop, max(n_parts, 1) + 1).astype(np.int64)
+def _divided(begin: int, end: int, size: int) -> Iterator[slice]:
+    """Divide rows into parts of about the same size, which is at most the given one."""
+    n_parts = max(1, -(-(end - begin) // size))
+    edges = np.linspace(begin, end, n_parts + 1).astype(np.int64)
     return (slice(begin, end) for begin, end in pairwise(edges.tolist()))
+
+
+def _growing(rows: slice) -> Iterator[slice]:
+    """Divide rows into parts that are small at first, as these may be enough."""
+    begin, size = rows.start, _FIRST
+    while begin < rows.stop:
+        size = min(2 * size, limits().looked_up)
+        yield slice(begin, min(begin + size, rows.stop))
+        begin += size
 
 
 def _tags(ids: pl.Series) -> NDArray[np.uint8]:

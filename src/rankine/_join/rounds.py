@@ -192,15 +192,11 @@ class Tally:
         if not self._matches:
             self._look_at_lists(listed)
         row, place = agreed.row, agreed.place
-        same = shown[row]
-        propensities = "propensity" in shown.columns
-        self._matches.append(
-            (
-                same["reward"].cast(pl.Float64).to_numpy(),
-                same["propensity"].to_numpy() if propensities else np.ones(len(row)),
-                place,
-            )
-        )
+        earned = shown["reward"].gather(row).cast(pl.Float64).to_numpy()
+        chance = np.ones(len(row))
+        if "propensity" in shown.columns:
+            chance = shown["propensity"].gather(row).to_numpy()
+        self._matches.append((earned, chance, place))
         self._n_held += len(row)
         of_offered = listed.context.offered
         self._n_rounds += agreed.rounds[of_offered]

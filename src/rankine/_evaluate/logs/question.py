@@ -32,6 +32,7 @@ from rankine._io.logs import (
 )
 from rankine._io.sources import Reading, Rows
 from rankine._io.tables import Table, together
+from rankine._io.values import ends
 from rankine._join.gathered import refuse_more, share_of
 from rankine._join.rounds import Tally, join
 from rankine._metrics.estimators import ESTIMATORS
@@ -348,13 +349,15 @@ def _check_probability(offered: Log, asked: Question) -> None:
 
 def _check_rewards(log: Log, offered: Log | None) -> None:
     reward = log.frame["reward"]
-    _refuse_row(
-        log,
-        "reward",
-        (reward != 0) & (reward != 1),
-        log.columns["reward"],
-        "; a click is 0 or 1, and any_reward=True or --any-reward allows any number",
-    )
+    if not _are_clicks(reward):
+        _refuse_row(
+            log,
+            "reward",
+            (reward != 0) & (reward != 1),
+            log.columns["reward"],
+            "; a click is 0 or 1, and any_reward=True or --any-reward allows any "
+            "number",
+        )
     if offered is not None:
         guess = offered.frame["predicted"]
         _refuse_row(
@@ -365,6 +368,14 @@ def _check_rewards(log: Log, offered: Log | None) -> None:
             "; the predicted rate of clicks is between 0 and 1, and any_reward=True or "
             "--any-reward allows any number",
         )
+
+
+def _are_clicks(reward: pl.Series) -> bool:
+    """Say whether rewards are clicks, if they are ints, whose ends tell that sooner."""
+    if not len(reward) or not reward.dtype.is_integer():
+        return False
+    low, high = ends(reward)
+    return bool(low >= 0 and high <= 1)
 
 
 def _check_propensities(log: Log, clip: float | None, *, whole: bool) -> None:
