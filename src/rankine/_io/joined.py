@@ -23,7 +23,7 @@ _MARK = "\0"
 
 def parts_of(
     groups: Sequence[Collection[str]],
-    work: Callable[[pl.Series], T],
+    work: Callable[[pl.Series, int], T],
     meanwhile: Callable[[], object] = lambda: None,
 ) -> list[T]:
     """Make columns of the texts of many groups, and do some work on each.
@@ -34,7 +34,8 @@ def parts_of(
 
     Args:
         groups: the texts.
-        work: what is done with each column.
+        work: what is done with each column, of which it is said how many texts come
+            before it.
         meanwhile: what Python does after the last texts are joined, instead of waiting
             for polars.
 
@@ -42,8 +43,8 @@ def parts_of(
         TypeError: some are not texts.
         UnicodeEncodeError: some hold half of a surrogate pair, which cannot be written.
 
-    >>> parts_of([["a", "b"], [], {"c": 1}], pl.Series.to_list)
-    [['a', 'b', 'c']]
+    >>> parts_of([["a", "b"], [], {"c": 1}], lambda part, before: (before, *part))
+    [(0, 'a', 'b', 'c')]
     """
     starts = starts_of(np.array([len(group) for group in groups], dtype=np.int64))
     few = int(starts[-1]) <= limits().few_texts
@@ -51,10 +52,16 @@ def parts_of(
         texts = list(chain.from_iterable(groups))
         _check("".join(texts))
         meanwhile()
-        return [work(pl.Series(texts, dtype=pl.String))]
+        return [work(pl.Series(texts, dtype=pl.String), 0)]
     with ThreadPoolExecutor(max_workers=1) as pool:
         parts = [
-            pool.submit(_split, _joined(groups[some]), groups[some], work)
+            pool.submit(
+                _split,
+                _joined(groups[some]),
+                groups[some],
+                work,
+                int(starts[some.start]),
+            )
             for some in groups_of(starts, limits().looked_up)
         ]
         meanwhile()
@@ -71,7 +78,7 @@ def column_of(
     >>> column_of([["a", "b"], [], {"c": 1}], "item").to_list()
     ['a', 'b', 'c']
     """
-    return pl.concat(parts_of(groups, lambda part: part, meanwhile)).alias(name)
+    return pl.concat(parts_of(groups, lambda part, _: part, meanwhile)).alias(name)
 
 
 def _joined(groups: Sequence[Collection[str]]) -> str:
@@ -87,10 +94,13 @@ def _check(text: str) -> None:
 
 
 def _split(
-    text: str, groups: Sequence[Collection[str]], work: Callable[[pl.Series], T]
+    text: str,
+    groups: Sequence[Collection[str]],
+    work: Callable[[pl.Series, int], T],
+    before: int,
 ) -> T:
     """Split texts that were joined, unless one of them has the mark in it."""
     column = pl.Series([text]).str.split(_MARK).explode()
     if len(column) != sum(map(len, groups)):  # also where there are none
         column = pl.Series(list(chain.from_iterable(groups)), dtype=pl.String)
-    return work(column)
+    return work(column, before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from struct import error as StructError
-from struct import pack
+from struct import pack_into
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from rankine._tables.segments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -217,11 +217,13 @@ def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | Non
     if not data or not (scored or all(type(entry) is list for entry in data.values())):
         return None
     entries = list(data.values())
-    values: list[bytes] = []
+    starts = starts_of(np.array([len(entry) for entry in entries]))
+    scores = np.empty(int(starts[-1])) if scored else None
 
     def read_scores() -> None:
-        if scored:
-            values.extend(pack(f"{len(entry)}d", *entry.values()) for entry in entries)
+        if scores is not None:
+            for begin, entry in zip((8 * starts).tolist(), entries, strict=False):
+                pack_into(f"{len(entry)}d", scores, begin, *entry.values())
 
     try:
         queries = pl.Series("query", list(data), dtype=pl.String)
@@ -229,20 +231,30 @@ def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | Non
             if "" in entry or not (scored or len(set(entry)) == len(entry)):
                 return None
         if keyed:
-            parts = parts_of(entries, lambda ids: item_keys(ids, 0), read_scores)
-            keys = np.concatenate(parts)
+            keys = _keys_of(entries, int(starts[-1]), read_scores)
             ids = Ids(lambda: column_of(entries, "item"), "row {}".format, keys)
         else:
             items = column_of(entries, "item", read_scores)
             ids = Ids(lambda: items, "row {}".format)
     except (TypeError, ValueError, OverflowError, StructError):
         return None  # neither texts nor numbers: the other reader says what is wrong
-    scores = np.frombuffer(b"".join(values)) if scored else None
     if "" in data or (scores is not None and np.isnan(scores).any()):
         return None
-    starts = starts_of(np.array([len(entry) for entry in entries]))
     lists = Lists(source.name, source.notes, queries, starts, ids, None, scores)
     return _ranked(lists, rule)
+
+
+def _keys_of(
+    entries: Sequence[Collection[str]], n: int, meanwhile: Callable[[], object]
+) -> NDArray[np.uint64]:
+    """Return the keys of all items; meanwhile, Python does something else."""
+    keys = np.empty(n, dtype=np.uint64)
+
+    def keep(part: pl.Series, before: int) -> None:
+        keys[before : before + len(part)] = item_keys(part, 0)
+
+    parts_of(entries, keep, meanwhile)
+    return keys
 
 
 def _ranked(lists: Lists, rule: Convention) -> Lists:

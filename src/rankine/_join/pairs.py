@@ -166,18 +166,38 @@ def _matched(
         item appears twice in a list, or different items have the same key.
     """
     groups = groups_of(x.starts + y.starts, limits().paired_items)
+    # No list has more items in common with the other than it has itself.
+    room = starts_of(np.minimum(x.length, y.length))
+    kind = np.int64 if int(max(x.starts[-1], y.starts[-1])) >> 31 else np.int32
+    x_at, y_at = (np.empty(int(room[-1]), dtype=kind) for _ in range(2))
 
-    def work(some: slice) -> list[tuple[Ints, Ints, Ints] | None]:
-        return [_part(queries, x, y, x_keys, y_keys) for queries in groups[some]]
+    def work(some: slice) -> tuple[list[Ints], slice] | None:
+        """Match some groups, whose items come one after the other."""
+        begin = end = int(room[groups[some.start].start])
+        numbers = []
+        for queries in groups[some]:
+            part = _part(queries, x, y, x_keys, y_keys)
+            if part is None:
+                return None
+            number, of_x, of_y = part
+            rows = slice(end, end := end + len(of_x))
+            x_at[rows], y_at[rows] = of_x, of_y
+            numbers.append(number)
+        return numbers, slice(begin, end)
 
     halves = by_halves(work, len(groups), int(x.starts[-1] + y.starts[-1]))
-    parts = [part for half in halves for part in half if part is not None]
-    if len(parts) < len(groups):
+    matched = [half for half in halves if half is not None]
+    if len(matched) < len(halves):
         return None
-    number, x_at, y_at = map(np.concatenate, zip(*parts, strict=True))
+    number = np.concatenate([part for numbers, _ in matched for part in numbers])
+    n = int(number.sum())
+    if n < len(x_at):
+        x_at, y_at = (
+            np.concatenate([every[rows] for _, rows in matched])
+            for every in (x_at, y_at)
+        )
     # Items of y that have a partner each stand there once.
-    rest = int(number.sum()) < int(y.starts[-1]) and not once
-    if rest and may_repeat(y_keys, y.starts):
+    if n < int(y.starts[-1]) and not once and may_repeat(y_keys, y.starts):
         return None
     return Matched(x, y, starts_of(number), x_at, y_at)
 

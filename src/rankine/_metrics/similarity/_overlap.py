@@ -121,8 +121,14 @@ def average_overlap_kernel(
 def _sum_of_agreements(m: Matched, reach: Ints) -> Floats:
     """Add up X_d / d over the depths d of each query down to a reach, without ties."""
     starts = starts_of(reach)
-    inside = m.depth <= np.repeat(reach, m.count)
-    cell = starts[m.query[inside]] + m.depth[inside] - 1
+    # Few items are near the top, and only of these a query is looked for.
+    near = np.flatnonzero(m.depth <= reach.max(initial=0))
+    near_query = np.repeat(
+        np.arange(m.n_queries), np.diff(np.searchsorted(near, m.starts))
+    )
+    near_depth = m.depth[near]
+    inside = near_depth <= reach[near_query]
+    cell = starts[near_query[inside]] + near_depth[inside] - 1
     common = np.cumsum(np.bincount(cell, minlength=int(starts[-1])))
     before = np.concatenate(([0], common))[starts[:-1]]
     query = np.repeat(np.arange(m.n_queries), reach)
