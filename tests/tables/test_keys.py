@@ -8,6 +8,12 @@ import pytest
 from rankine._tables.keys import KeyTable, may_repeat, some_equal
 
 
+@pytest.fixture(params=[2, 600_000], ids=["threads", "thread"], autouse=True)
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have keys written by two threads, and by one."""
+    monkeypatch.setattr("rankine._base.blocks._MANY", request.param)
+
+
 @pytest.mark.parametrize("n", [2, 3, 100, 5000, 200_000])
 def test_distinct_keys_are_not_equal(n: int) -> None:
     keys = np.random.default_rng(n).permutation(4 * n)[:n].astype(np.uint64)

@@ -261,15 +261,18 @@ class Index:
         proposed = table.proposed(keys)
         number[:] = proposed
         np.maximum(proposed, 0, out=proposed)
-        rest = _differ(ids, _gathered(self.known, proposed)).arg_true().to_numpy()
+        differ = _differ(ids, _gathered(self.known, proposed))
+        if not differ.any():
+            return
+        rest = differ.arg_true().to_numpy()
         rest = rest[number[rest] >= 0]
         if len(rest) == 0:
             return
         place = table.others(keys[rest])
         there = np.flatnonzero(place >= 0)
         asked = ids.gather(rest[there])
-        differ = _differ(asked, self.known.gather(place[there])).to_numpy()
-        place[there[differ]] = -1
+        unlike = _differ(asked, self.known.gather(place[there])).to_numpy()
+        place[there[unlike]] = -1
         number[rest] = place
 
 

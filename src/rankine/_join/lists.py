@@ -223,7 +223,7 @@ def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | Non
     def read_scores() -> None:
         if scores is not None:
             for begin, entry in zip((8 * starts).tolist(), entries, strict=False):
-                pack_into(f"{len(entry)}d", scores, begin, *entry.values())
+                pack_into(f"{len(entry)}d", scores.data, begin, *entry.values())
 
     try:
         queries = pl.Series("query", list(data), dtype=pl.String)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import Bools, Ints
+    from rankine._base.arrays import AnyArray, Bools, Ints
 
 _SHORT = 8
 """Items of a list that are looked at one after the other."""
@@ -72,7 +72,7 @@ class Agreed(NamedTuple):
         context: the context of each.
     """
 
-    rounds: Ints
+    rounds: AnyArray
     row: Ints
     place: Ints
     context: Ints
@@ -180,7 +180,7 @@ class Policy:
             same = self.shown.gather(row) == self.offered.gather(place)
             kept = same.to_numpy()
             row, place, context = row[kept], place[kept], context[kept]
-        return Agreed(rounds[:-1].astype(np.int64), row, place, context)
+        return Agreed(rounds[:-1], row, place, context)
 
     @cached_property
     def _ends(self) -> Ints:
@@ -222,19 +222,20 @@ class Policy:
         """
         context = self.context.offered
         # Small numbers: these tables are as long as there are contexts, or longer.
-        order = np.arange(len(context), dtype=_narrow(len(context)))
-        nth = None
+        every = np.arange(len(context), dtype=_narrow(len(context)))
+        order, nth = every, None
         if self.longest > 1:
             order = np.argsort(context, kind="stable")
             nth = position(context[order])
         tag, tables = _tags(self.offered), []
         for number in range(self.longest):
-            some = order if nth is None else order[nth == number]
+            some: Any = slice(None) if nth is None else order[nth == number]
+            of_some = context[some]
             # The last is that of unknown contexts.
             table = np.zeros(self.context.n + 1, dtype=np.uint8)
-            table[context[some]] = tag[some]
-            place = np.full(self.context.n + 1, -1, dtype=_narrow(len(context)))
-            place[context[some]] = some
+            table[of_some] = tag[some]
+            place = np.full(self.context.n + 1, -1, dtype=every.dtype)
+            place[of_some] = every[some]
             tables.append((table, place))
 
         def match(rows: slice, context: Ints) -> tuple[Ints, Ints]:

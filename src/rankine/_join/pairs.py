@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import Ints
+    from rankine._base.arrays import AnyArray, Ints
     from rankine._join.lists import Lists
 
 _SHOWN = 3
@@ -169,7 +169,8 @@ def _matched(
     # No list has more items in common with the other than it has itself.
     room = starts_of(np.minimum(x.length, y.length))
     kind = np.int64 if int(max(x.starts[-1], y.starts[-1])) >> 31 else np.int32
-    x_at, y_at = (np.empty(int(room[-1]), dtype=kind) for _ in range(2))
+    x_at: AnyArray = np.empty(int(room[-1]), dtype=kind)
+    y_at: AnyArray = np.empty_like(x_at)
 
     def work(some: slice) -> tuple[list[Ints], slice] | None:
         """Match some groups, whose items come one after the other."""

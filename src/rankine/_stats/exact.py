@@ -50,12 +50,13 @@ def added(*sums: Exact) -> Exact:
 
 
 def _block(part: Floats, counts: Ints | None) -> Exact:
-    if counts is not None:
-        part, counts = part[counts > 0], counts[counts > 0]
-    odd = part[~np.isfinite(part)]
-    if len(odd):
-        with np.errstate(invalid="ignore"):
-            return float(odd.sum())
+    if not np.isfinite(part).all():
+        if counts is not None:  # nothing times inf is nothing
+            part, counts = part[counts > 0], counts[counts > 0]
+        odd = part[~np.isfinite(part)]
+        if len(odd):
+            with np.errstate(invalid="ignore"):
+                return float(odd.sum())
     return sum(_layers(part, counts), Fraction(0))
 
 

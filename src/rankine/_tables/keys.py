@@ -124,14 +124,37 @@ class KeyTable:
             # Few keys get many slots each, so that other keys seldom meet one.
             size = len(left).bit_length()
             shift = np.uint64(64 - min(size + spare, max(20, size + 2)))
-            slot = _slots(remaining, mix, shift)
             taken = np.full(1 << (64 - int(shift)), -1, dtype=np.int32)
-            taken[slot] = left if self.rounds else left | self._signs(keys)
-            winner = taken[slot] & self._places
-            lost = winner != left
-            self.unique = not (keys[winner[lost]] == remaining[lost]).any()
             self.rounds.append((mix, shift, taken))
+            lost = self._write(left, remaining)
             left, remaining = left[lost], remaining[lost]
+
+    def _write(self, places: NDArray[np.int32], keys: NDArray[np.uint64]) -> Ints:
+        """Write keys into the slots of the last round; return those without one.
+
+        Many are written by two threads. Which key has a slot that both write into does
+        not matter: each is found where it is.
+        """
+        mix, shift, taken = self.rounds[-1]
+        slot = np.empty(len(keys), dtype=np.int64)
+
+        def write(rows: slice) -> None:
+            slot[rows] = _slots(keys[rows], mix, shift)
+            place = places[rows]
+            if len(self.rounds) == 1:
+                place = place | self._signs(keys[rows])
+            taken[slot[rows]] = place
+
+        def see(rows: slice) -> Ints:
+            winner = taken.take(slot[rows], mode="clip") & self._places
+            lost: Ints = np.flatnonzero(winner != places[rows])
+            if (self.keys[winner[lost]] == keys[rows][lost]).any():
+                self.unique = False
+            lost += rows.start
+            return lost
+
+        by_halves(write, len(keys), len(keys))
+        return np.concatenate(by_halves(see, len(keys), len(keys)))
 
     def _signs(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the bits of keys that stand above a place, where they stand."""
