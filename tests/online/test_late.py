@@ -73,6 +73,20 @@ def test_a_part_of_late_events_alone_is_refused() -> None:
             state.update(log("u A 330 pageview"))
 
 
+def test_of_many_late_users_the_earliest_event_and_the_least_id_are_named() -> None:
+    users = [f"u{number:02}" for number in range(40)]
+    hours = [f"{user} A {60 * hour} pageview" for hour in range(9) for user in users]
+    late = [f"{user} A {210 if user == 'u07' else 180} pageview" for user in users[:20]]
+    late = [line for line in late if not line.startswith(("u00", "u01"))]
+    state = State(Rules())
+    with limited(held_events=4):
+        state.update(log("\n".join(hours)))
+        with pytest.raises(
+            DisorderError, match=r"user 'u02' has an event of .* 01:13:"
+        ):
+            state.update(log("\n".join(reversed(late))))
+
+
 def test_a_part_without_a_usable_event_is_counted() -> None:
     nobody = events((None, 2, 12, "page_view", None))
     total = rk.online.Accumulator(["bounce_rate"], by=None)

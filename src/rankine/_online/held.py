@@ -179,10 +179,10 @@ class Held(Kept):
         if self.merges:
             late &= end >= begun[user] - gap
         if late.any():
-            first = int(np.flatnonzero(late)[0])
-            moment = pl.Series([begin[first]]).cast(pl.Datetime("us"))[0]
+            earliest = begin[late].min()
+            moment = pl.Series([earliest]).cast(pl.Datetime("us"))[0]
             why = f"has an event of {moment} that comes after later ones"
-            raise self._too_late(int(user[first]), why)
+            raise self._too_late(user[late & (begin == earliest)], why)
 
     def _close(self, visits: Visits, over: Bools) -> None:
         """Sum up sessions that are over; keep the first of each user, if it merges."""
@@ -303,9 +303,9 @@ class Held(Kept):
         mixed = both & (begun <= self.ended + gap) & (self.begun <= ended + gap)
         if mixed.any():
             msg = (
-                f"user {self.people.ids[int(np.flatnonzero(mixed)[0])]!r} has sessions "
-                "in one part between those of the other, which are summed up; merge "
-                f"parts in order of time, or with in_order=False, which {KEEP}"
+                f"user {self._first_id(np.flatnonzero(mixed))!r} has sessions in "
+                "one part between those of the other, which are summed up; merge parts "
+                f"in order of time, or with in_order=False, which {KEEP}"
             )
             raise DisorderError(msg)
         held = []

@@ -235,8 +235,9 @@ class Kept:
 
     def _after(self, moved: Ints) -> None:
         """Count what was summed up before the first exposure as after it."""
-        if self.rules.within is not None or self.divided[moved].any():
-            raise self._too_late(int(moved[0]), "was exposed before what was summed up")
+        refused = moved if self.rules.within is not None else moved[self.divided[moved]]
+        if len(refused):
+            raise self._too_late(refused, "was exposed before what was summed up")
         is_moved = np.zeros(self.people.n, bool)
         is_moved[moved] = True
         rows = together(self.closed)
@@ -251,9 +252,13 @@ class Kept:
         self.ended = grown(self.ended, n, LONG_AGO)
         self.divided = grown(self.divided, n, 0)
 
-    def _too_late(self, user: int, why: str) -> DisorderError:
+    def _first_id(self, users: AnyArray) -> Any:
+        """Return the least id of some users; their numbers may differ between runs."""
+        return self.people.ids[users].min()
+
+    def _too_late(self, users: AnyArray, why: str) -> DisorderError:
         msg = (
-            f"user {self.people.ids[user]!r} {why}; large logs are summed up as they "
+            f"user {self._first_id(users)!r} {why}; large logs are summed up as they "
             "come, which needs the events of each user in order of time; "
             f"in_order=False {KEEP}"
         )
