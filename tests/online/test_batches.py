@@ -36,18 +36,20 @@ SEEN = [
 ]
 
 
-def events(users: int, spread: int) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Draw logs; users are mostly in one arm, and times are steps of 400 seconds."""
+def events(
+    users: int, spread: int, step: int = 400, sessions: str = "st"
+) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Draw logs; users are mostly in one arm, and times are steps of some seconds."""
     event = st.fixed_dictionaries(
         {
             "user_id": st.integers(1, users),
             "variant": st.sampled_from(["A", "A", "A", "A", "B", None, None]),
-            "timestamp": st.integers(0, spread).map(lambda n: BEGIN + 400 * n),
+            "timestamp": st.integers(0, spread).map(lambda n: BEGIN + step * n),
             "event": st.sampled_from(KINDS),
             "value": st.integers(0, 4).map(lambda n: n / 4),
             "cost": st.integers(1, 4).map(lambda n: n / 10),
             "country": st.sampled_from(["x", "y", None]),
-            "session_id": st.sampled_from(["s", "t", None]),
+            "session_id": st.sampled_from([*sessions, None]),
             "event_id": st.one_of(st.none(), st.integers(0, 60).map(str)),
         }
     )
@@ -55,6 +57,7 @@ def events(users: int, spread: int) -> st.SearchStrategy[list[dict[str, Any]]]:
 
 
 LOGS = st.one_of(events(4, 40), events(2, 150))
+WEEKS = events(3, 60, step=20_000, sessions="abcdefghijklmnop")
 OPTIONS = st.fixed_dictionaries(
     {
         "daily": st.booleans(),
@@ -66,6 +69,7 @@ RULES = st.sampled_from(
     [{}, {}, {"session_gap": 10}, {"window": 0.1}, {"exposure": "impression"},
      {"duplicates": "keep"}, {"last_page": "heartbeat"}, {"engaged": 900}]
 )  # fmt: skip
+ONE_DROPPED = st.sampled_from([["event_id"], ["session_id"], []])
 DROPPED = st.sampled_from(
     [["session_id", "event_id"]] * 4 + [["event_id"], ["session_id"], []]
 )  # fmt: skip
@@ -94,16 +98,20 @@ def assert_same(first: Any, second: Any) -> None:
     assert first.metrics == second.metrics
 
 
-@settings(deadline=None, max_examples=60)
-@given(rows=LOGS, options=OPTIONS, rules=RULES, dropped=DROPPED, data=st.data())
+@settings(deadline=None, max_examples=100)
+@given(
+    logged=st.one_of(st.tuples(LOGS, DROPPED), st.tuples(WEEKS, ONE_DROPPED)),
+    options=OPTIONS,
+    rules=RULES,
+    data=st.data(),
+)
 def test_batches_come_to_the_same_whatever_their_order(
-    rows: list[dict[str, Any]],
+    logged: tuple[list[dict[str, Any]], list[str]],
     options: dict[str, Any],
     rules: dict[str, Any],
-    dropped: list[str],
     data: st.DataObject,
 ) -> None:
-    rows = [*rows, *SEEN]
+    rows, dropped = [*logged[0], *SEEN], logged[1]
     order = data.draw(st.sampled_from(["time", "user", "any"]))
     if order == "time":
         rows.sort(key=lambda row: row["timestamp"])

@@ -77,7 +77,9 @@ class Held(Kept):
         frame = events.frame
         again = self._are_gone(frame)
         if self.in_order:
-            self._refuse_late(frame if again is None else frame.filter(~again))
+            self._refuse_late(
+                frame if again is None else frame.filter(pl.Series(~again))
+            )
         self.broken = True  # until all of it is counted
         self.words |= events.words
         self.has = events.has
@@ -93,7 +95,7 @@ class Held(Kept):
         rows, order = self._numbered(events)
         if again is not None:
             increase(self.read, again_of(int(again.sum())))
-            rows = rows.filter(~again.to_numpy()[order])
+            rows = rows.filter(~again[order])
         if self.closed and self.in_order is None:
             self._grow()
             user, time = rows["user"], rows["time"]
@@ -130,10 +132,11 @@ class Held(Kept):
         held = sum(rows.height for rows in self.open)
         if self.in_order is False or "time" not in has:
             return
+        may_return = "session" in has or self._by_id  # at any time
         if self.in_order is None and (
-            held <= self._many or "session" in has or self._by_id
+            held <= self._many or (self.merges and may_return)
         ):
-            return  # an id may return at any time
+            return
         rows = self._settled(firsts=False)
         self.left = rows.height
         if COARSE in self.notes:
@@ -160,7 +163,9 @@ class Held(Kept):
         if self.current is not None:  # user after user
             over: Bools = visits.user != self.current
             return over
-        return visits.end < self.latest - 2 * self.rules.gap
+        by_id = "session" in visits.events.rows
+        silence = self.rules.gap_of_ids if by_id else 2 * self.rules.gap
+        return visits.end < self.latest - silence
 
     def _refuse_within(
         self,
@@ -219,7 +224,7 @@ class Held(Kept):
                 self.first.append(part.only(aside).events.rows)
             part = part.only(~(over | aside))
         self.left = part.events.rows.height
-        self.open = [part.events.rows] if self.left else []
+        self.open = [self._forgetful(part.events.rows)] if self.left else []
 
     def _phased(self, events: Sorted) -> Sorted:
         if not self._exposes:
@@ -233,7 +238,10 @@ class Held(Kept):
         self.closed.append(rows)
         if self._by_id:
             ids = events.column("same")[visits.rows(chosen)]
-            self.gone.append(pl.Series(ids[ids != NO_ID]))
+            self.gone.add(ids[ids != NO_ID])
+        if self.in_order is None and "session" in events.rows:
+            session = events.column("session")[events.visits[chosen]]
+            self.finished.add(self._visit_keys(visits.user[chosen], session))
         if events.phases is not None:
             inside = changes(events.phases) & visits.rows(chosen)
             inside[events.visits] = False
@@ -242,13 +250,24 @@ class Held(Kept):
         if not self.daily and n > 2 * self.closed[0].height + limits().held_events:
             self.closed = [added(together(self.closed))]
 
-    def _are_gone(self, frame: pl.DataFrame) -> pl.Series | None:
-        """Say which events have an id that is kept only in sums."""
+    def _are_gone(self, frame: pl.DataFrame) -> Bools | None:
+        """Say which events have an id that is kept only in sums.
+
+        Of events with one id, the earliest counts. If it is not certain that the one
+        that was summed up is the earlier, all events of the log have to be kept.
+        """
         if not self.gone:
             return None
-        self.gone = [pl.concat(self.gone)]
-        again = frame["same"].is_in(self.gone[0].implode())
-        return again if again.any() else None
+        again = self.gone.has(frame["same"].to_numpy())
+        if not again.any():
+            return None
+        if (
+            not self.in_order
+            and frame["time"].to_numpy()[again].min() <= self.ended.max()
+        ):
+            msg = "an event has the id of one that is summed up, and may be the earlier"
+            raise DisorderError(msg)
+        return again
 
     # Others
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankine._base.limits import limits
 from rankine._online.events import NO_ID, mixed
+from rankine._online.keys import Keys
 from rankine._online.order import changes, in_order, stable
 from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rows import Rows, joined
@@ -31,6 +32,8 @@ COARSE = (
 )
 KEEP = "keeps what is needed of every event, in any order"
 LONG_AGO = np.iinfo(np.int64).min // 2
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Spreads numbers over 64 bits."""
 _LATE = "came after a later one of the same user; sorted by time"
 _KEYS = ("user", "session", "time", "fact", "same")
 
@@ -53,7 +56,9 @@ class Kept:
             kept. None if not known: sessions become sums as soon as there are many
             events, and what then comes too late is refused.
         merges: whether it may be merged with others: then the first session of each
-            user is kept as events, because it may have begun in another part.
+            user is kept as events, because it may have begun in another part. If not,
+            the log can be read again, so sessions with ids become sums too, and a
+            `DisorderError` is raised if an id comes back.
     """
 
     def __init__(
@@ -86,7 +91,7 @@ class Kept:
         self.open: list[Rows] = []
         self.first: list[Rows] = []
         self.closed: list[pl.DataFrame] = []
-        self.gone: list[pl.Series] = []
+        self.gone, self.finished = Keys(), Keys()
         self.until: int | None = None
         self.left: int | None = None
         self.newest = self.latest = LONG_AGO
@@ -131,6 +136,7 @@ class Kept:
                 numbers = self.sessions.of(frame["session"].drop_nulls())
                 session[known] = numbers + 1
             columns["session"] = session[order]
+            self._refuse_finished(columns["user"], columns["session"])
         for name in ("time", "fact", "value", "cost", "same"):
             if name in frame.columns:
                 columns[name] = _taken(frame[name].to_numpy(), order)
@@ -144,6 +150,42 @@ class Kept:
             self.current = None if is_sorted else _current(user, columns["user"])
         self._label(events, order, columns["user"], time)
         return Rows(columns), order
+
+    def _visit_keys(self, user: AnyArray, session: AnyArray) -> AnyArray:
+        """Return a key for each user and session; those without an id are left out."""
+        known = session != 0
+        texts = self.sessions.ids[session[known] - 1].cast(pl.String)
+        keys: AnyArray = texts.hash().to_numpy() ^ (
+            user[known].astype(np.uint64) * _ODD
+        )
+        return keys
+
+    def _refuse_finished(self, user: AnyArray, session: AnyArray) -> None:
+        """Refuse sessions that were summed up, if they go on."""
+        if self.finished:
+            new = changes(user, session)
+            if self.finished.has(self._visit_keys(user[new], session[new])).any():
+                msg = "a session that was summed up goes on"
+                raise DisorderError(msg)
+
+    def _forgetful(self, rows: Rows) -> Rows:
+        """Forget the ids of sessions of which no event is kept, if those are most.
+
+        The others get new numbers.
+        """
+        session = rows.get("session")
+        if session is None:
+            return rows
+        is_kept = np.zeros(self.sessions.n + 1, bool)
+        is_kept[session] = True
+        kept = np.flatnonzero(is_kept[1:])
+        if 2 * len(kept) > self.sessions.n:
+            return rows
+        number, sessions = np.zeros(len(is_kept), np.int32), Numbers()
+        if len(kept):
+            number[kept + 1] = sessions.of(self.sessions.ids[kept]) + 1
+        self.sessions = sessions
+        return rows.replaced(session=number[session])
 
     def _late(self, user: AnyArray, time: AnyArray, *, in_time: bool) -> int:
         """Count the events that are earlier than the preceding one of their user."""
@@ -348,7 +390,7 @@ def _copied(value: Any) -> Any:
     """Return a copy of what is changed in place, which columns never are."""
     if isinstance(value, dict):
         return {name: _copied(each) for name, each in value.items()}
-    if isinstance(value, (list, np.ndarray, Numbers, Labels)):
+    if isinstance(value, (list, np.ndarray, Numbers, Labels, Keys)):
         return value.copy()
     return value
 
