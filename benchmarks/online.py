@@ -1,4 +1,4 @@
-"""Online metrics of a large log: python benchmarks/online.py [EVENTS] [USERS].
+"""Online metrics of a large log: python benchmarks/online.py [EVENTS] [USERS] [ids].
 
 All six metrics by variant and day, from Parquet files of a day each; by the function,
 which reads them in batches, and by an accumulator that takes day after day; and by
@@ -6,7 +6,7 @@ variant from a frame in memory. The scan that times are compared with reads the 
 columns with polars, in its streaming engine, and adds up the hash of every value, so
 that all of them are decoded and none is kept; imports are not timed. Each case runs in
 a process of its own, which tells its peak memory, that of the libraries (first line)
-included.
+included. With `ids`, every visit has a session id.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IN_MEMORY = 20_000_000
 """Events up to which the log is also read as a frame."""
 
 
-def made(days: Path, n_events: str, n_users: str) -> None:
+def made(days: Path, n_events: str, n_users: str, *ids: str) -> None:
     """Write a log, a file for each day: visits of 8 events on average, by time."""
     draw = np.random.default_rng(0)
     for day in range(DAYS):
@@ -42,10 +42,11 @@ def made(days: Path, n_events: str, n_users: str) -> None:
         user = np.repeat(draw.integers(0, int(n_users), n_visits), size)
         start = np.repeat(draw.integers(0, DAY - DAY // 24, n_visits), size)
         moment = start + draw.integers(0, DAY // 72, len(user))
+        visit = np.repeat(np.arange(n_visits), size) + day * n_visits
         order = np.argsort(moment)
         user, kind = user[order], draw.choice(len(WORDS), len(user), p=SHARES)
         bought = np.where(kind == 3, np.round(draw.exponential(40, len(user)), 2), 0)
-        pl.DataFrame(
+        log = pl.DataFrame(
             {
                 "timestamp": pl.Series(BEGIN + day * DAY + moment[order]).cast(
                     pl.Datetime("us")
@@ -56,7 +57,11 @@ def made(days: Path, n_events: str, n_users: str) -> None:
                 "value": bought,
                 "cost": np.where(kind == 1, 0.05, 0.0),
             }
-        ).write_parquet(days / f"{day:02}.parquet")
+        )
+        if ids:
+            session = pl.Series("session_id", visit[order]).cast(pl.String)
+            log = log.with_columns("visit-" + session)
+        log.write_parquet(days / f"{day:02}.parquet")
 
 
 def nothing(_: Path) -> None:
@@ -130,12 +135,13 @@ def measured(case: str, days: Path, *more: str) -> dict[str, float]:
     return found
 
 
-def main(n_events: int, n_users: int) -> None:
+def main(n_events: int, n_users: int, *ids: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         days = Path(name)
-        measured("make", days, str(n_events), str(n_users))
+        measured("make", days, str(n_events), str(n_users), *ids)
         n = pl.scan_parquet(days / "*.parquet").select(pl.len()).collect().item()
-        print(f"{n:,} events of {n_users:,} users in {DAYS} files")
+        said = ", with session ids" if ids else ""
+        print(f"{n:,} events of {n_users:,} users in {DAYS} files{said}")
         scan = 0.0
         for case in [*CASES][1:]:
             if case == "memory" and n_events > IN_MEMORY:
@@ -160,4 +166,5 @@ if __name__ == "__main__":
         print(json.dumps(own))
     else:
         n_asked = int(given[0]) if given else 10_000_000
-        main(n_asked, int(given[1]) if len(given) > 1 else n_asked // 20)
+        n_users = int(given[1]) if len(given) > 1 else n_asked // 20
+        main(n_asked, n_users, *given[2:])
