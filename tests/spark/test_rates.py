@@ -260,6 +260,20 @@ def test_other_texts_are_not_compared_with_ints(spark: Any, odd: str) -> None:
     )
 
 
+def test_an_int_beyond_64_bits_does_not_fit_those_of_the_log(spark: Any) -> None:
+    large = [*OFFERED, ("1" + 20 * "0", 7)]
+    logged, log = of_types(spark, LOG, "bigint", "bigint")
+    recommended, offered = of_types(spark, large, "string", "bigint")
+
+    with pytest.raises(RankineError) as refused:
+        rankine.spark.ctr(logged, recommended, partitions=4)
+    with pytest.raises(RankineError) as in_memory:
+        rk.ctr(log, offered)
+
+    assert str(refused.value) == str(in_memory.value)
+    assert "does not fit" in str(refused.value)
+
+
 def test_ints_of_several_widths_are_of_one_type(spark: Any) -> None:
     logged = spark.createDataFrame(
         [[1, 7, 1], [2, 8, 0]], "user_id int, item_id bigint, click int"

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
+import rankine as rk
 from rankine.errors import DataError, MissingExtraError, RankineError
 
 pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
@@ -128,3 +130,63 @@ def test_what_is_dropped_is_counted(spark: Any) -> None:
     assert "qrels: 1 row without an id: dropped" in notes
     assert "run: 2 rows without an id: dropped" in notes
     assert "run: 1 row repeating an item: dropped, the best score is kept" in notes
+
+
+BEYOND = (str(1 << 63), str(-(1 << 63) - 1), "1" + 30 * "0")
+JUST = (str((1 << 63) - 1), str(-(1 << 63)))
+
+
+def of_ints_and_texts(
+    spark: Any, item: str, *, ints: str, metrics: list[str]
+) -> tuple[Any, Any]:
+    """Return what memory and Spark say if qrels or run has ints, and the other texts.
+
+    What they say is the means and notes, or why the data are refused.
+    """
+    said: list[Any] = []
+    rows = {"qrels": "grade", "run": "score"}
+    frames = {
+        name: pl.DataFrame(
+            {"query": "q", "item": ["1"] if name == ints else ["1", item], value: 1.0}
+        ).cast({"item": pl.Int64 if name == ints else pl.String})
+        for name, value in rows.items()
+    }
+    on_spark = {
+        name: spark.createDataFrame(
+            frame.rows(),
+            f"query string, item {'bigint' if name == ints else 'string'}, "
+            f"{rows[name]} double",
+        )
+        for name, frame in frames.items()
+    }
+    for evaluate, data in ((rk.evaluate, frames), (rankine.spark.evaluate, on_spark)):
+        try:
+            ev = evaluate(*data.values(), metrics, catalog=9)
+            said.append((ev.mean, [note for note in ev.notes if "text" in note]))
+        except DataError as error:
+            said.append(str(error))
+    return said[0], said[1]
+
+
+@pytest.mark.parametrize("item", BEYOND)
+def test_ints_beyond_64_bits_do_not_fit_those_of_judgements(
+    spark: Any, item: str
+) -> None:
+    memory, told = of_ints_and_texts(spark, item, ints="qrels", metrics=["R@5"])
+
+    assert told == memory
+    assert told == (
+        f"item ids are Int64 in qrels, and {item} in run does not fit; give both the same type"
+    )
+
+
+def test_ints_beyond_64_bits_are_texts_elsewhere(spark: Any) -> None:
+    cases: list[Any] = [(item, "qrels", ["R@5"]) for item in JUST]
+    cases += [(BEYOND[0], "run", ["R@5"]), (BEYOND[0], "qrels", ["Coverage@5"])]
+    for item, ints, metrics in cases:
+        memory, told = of_ints_and_texts(spark, item, ints=ints, metrics=metrics)
+
+        assert told[0] == memory[0]
+        if metrics == ["R@5"]:
+            assert told[1] == memory[1]
+            assert len(told[1]) == 1

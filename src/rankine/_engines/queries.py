@@ -13,7 +13,15 @@ import pyarrow.compute as pc
 from rankine._conventions.tools import TOOLS
 from rankine._engines.ranked import Lists, Rows, repeats
 from rankine._engines.state import State, Sums
-from rankine._engines.work import JUDGED, LISTED, PLAIN_INT, ROLES, odd_text
+from rankine._engines.work import (
+    FITS,
+    JUDGED,
+    LISTED,
+    PLAIN_INT,
+    ROLES,
+    odd_text,
+    refuse_beyond,
+)
 from rankine._evaluate.notes import ranking_metrics, seen_in
 from rankine._evaluate.summary import summarize
 from rankine._evaluate.warnings import cautions_of
@@ -81,6 +89,9 @@ class Queries:
         odd = texts.filter(pc.invert(pc.match_substring_regex(texts, PLAIN_INT)))
         if len(odd):
             raise odd_text(key, ROLES[side], ROLES[1 - side], odd[0].as_py())
+        if side == LISTED and self.work.plan.judged:  # which have ints, as in memory
+            long = texts.filter(pc.greater(pc.utf8_length(texts), FITS))
+            refuse_beyond(key, *ROLES, long.to_pylist())
 
     def _refuse_same_places(self, place: Any, side: int, column: str) -> None:
         """Refuse two rows of a query in one place, as either may come first.

@@ -15,7 +15,7 @@ from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
 from rankine._engines.jobs import run_action, run_job, with_polars
-from rankine._engines.work import MOST, PLAIN_INT, odd_text
+from rankine._engines.work import FITS, MOST, PLAIN_INT, odd_text, refuse_beyond
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
@@ -162,6 +162,8 @@ class _Texts:
         if len(odd):
             names = _TABLES[self.table], _TABLES[1 - self.table]
             raise odd_text(self.word, *names, str(odd.min()))
+        if self.table:  # the first has ints, as in memory
+            refuse_beyond(self.word, *_TABLES, ids.filter(ids.str.len_chars() > FITS))
 
 
 def _of_two_types(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rankine._evaluate.plan import Plan
 
 JUDGED, LISTED = 0, 1
@@ -19,6 +21,9 @@ MOST = 50_000_000
 """Numbers of queries or rounds that are collected: 400 MB for each column."""
 PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
 """Texts that are compared with ints."""
+FITS = 18
+"""How many letters of such a text always fit 64 bits."""
+_LIMIT = 1 << 63
 
 
 def odd_text(word: str, texts: str, ints: str, example: str) -> DataError:
@@ -28,6 +33,24 @@ def odd_text(word: str, texts: str, ints: str, example: str) -> DataError:
         f"are plain ints, such as {example!r}; give both the same type"
     )
     return DataError(msg)
+
+
+def refuse_beyond(word: str, ints: str, texts: str, long: Iterable[str]) -> None:
+    """Refuse ints that do not fit 64 bits, where a table has ints and comes first.
+
+    Args:
+        word: what the ids are.
+        ints: the table that has ints.
+        texts: the one that has texts.
+        long: those of more than `FITS` letters.
+    """
+    odd = [text for text in long if not -_LIMIT <= int(text) < _LIMIT]
+    if odd:
+        msg = (
+            f"{word} ids are Int64 in {ints}, and {min(odd)} in {texts} does not fit; "
+            "give both the same type"
+        )
+        raise DataError(msg)
 
 
 @dataclass(frozen=True)
