@@ -26,6 +26,16 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
             "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",
         ),
         (
+            f"{LOST}ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Command exited with code 52",
+            DataError,
+            "Spark ran out of memory; raise spark.driver.memory or spark.executor.memory, or split the queries into more partitions",
+        ),
+        (
+            f"{LOST}TaskResultLost (result lost from block manager)",
+            DataError,
+            "the driver lost a result, perhaps because it ran out of memory; raise spark.driver.memory, or leave values per query on Spark",
+        ),
+        (
             "Missing an output location for shuffle 16 partition 1",
             DataError,
             "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",

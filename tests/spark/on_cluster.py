@@ -2,8 +2,9 @@
 
 Their executors know nothing of us. It prints what happens: before the package is sent
 to them, after it, when one of them is killed in the middle of a job, when all of them
-are, again and again, and when the command runs there. Then a job on this machine is
-interrupted, and Java is killed during another.
+are, again and again, when they or the driver have no memory left, and when the command
+runs there. Then a job on this machine is interrupted, and Java is killed during the
+next.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,10 +210,33 @@ def on_cluster(spark: Any) -> dict[str, Any]:
     killing = few.mapInArrow(deadly, run.schema)
     truth = spark.createDataFrame(judged[:9], qrels.schema)
     seen["lost"] = refused(lambda: rankine.spark.evaluate(truth, killing, METRICS))
+    seen["few"] = rankine.spark.evaluate(truth, few, METRICS).mean
+    seen |= without_memory(spark, truth, few)
     spark.stop()
     seen["stopped"] = refused(lambda: rankine.spark.evaluate(qrels, run, METRICS))
     seen["ship"] = refused(lambda: rankine.spark.ship(spark))
     seen["values"] = refused(lambda: ev.interval("AP", method="bootstrap"))
+    return seen
+
+
+def without_memory(spark: Any, qrels: Any, run: Any) -> dict[str, Any]:
+    """Fill the heap of executors, and then that of the driver, which collects."""
+    large = "score + size(array_repeat(item, 250000000)) AS score"  # a gigabyte
+    heavy = run.selectExpr("query", "item", large)
+    seen: dict[str, Any] = {}
+    seen["heap"] = refused(lambda: rankine.spark.evaluate(qrels, heavy, METRICS))
+    seen["after"] = rankine.spark.evaluate(qrels, run, METRICS).mean
+    lists = spark.range(1_000_000, numPartitions=4).selectExpr(
+        "concat('query', id) AS query", "'a' AS item", "1 AS score"
+    )
+    truth = lists.selectExpr("query", "item", "score AS grade")
+    ev = rankine.spark.evaluate(truth, lists, "P@1")
+    held = []
+    with suppress(Exception):  # once nothing is left
+        while True:
+            held.append(spark._jvm.java.nio.ByteBuffer.allocate(16 << 20))  # noqa: SLF001
+    seen["driver"] = refused(lambda: ev.collected)
+    seen["n_held"] = len(held)
     return seen
 
 

@@ -16,13 +16,22 @@ pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these test
 ROOT = Path(__file__).parents[2]
 EXECUTOR = os.environ.get("RANKINE_EXECUTOR", "")
 
+FULL = (
+    "Spark ran out of memory; raise spark.driver.memory or spark.executor.memory, or "
+    "split the queries into more partitions"
+)
+LOST = (
+    "the driver lost a result, perhaps because it ran out of memory; raise "
+    "spark.driver.memory, or leave values per query on Spark"
+)
+
 
 def printed(program: str, *arguments: str) -> dict[str, Any]:
     """Run a program, and return what it prints last."""
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     ended = subprocess.run(
         [sys.executable, "-m", f"tests.spark.{program}", *arguments],
-        cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=240,
+        cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=360,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
     seen: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
@@ -48,6 +57,10 @@ def test_a_cluster_with_bare_executors_that_are_killed(tmp_path: Path) -> None:
     assert seen["running"] is True
     assert seen["killed"] == seen["memory"]
     assert seen["lost"].startswith("Spark lost executors, and gave up after ")
+    assert seen["heap"] == FULL
+    assert seen["after"] == seen["few"]
+    assert seen["n_held"] > 10
+    assert seen["driver"] in {FULL, LOST}
     todo = "was stopped; start another one, and read the data in it"
     assert seen["stopped"] == f"the Spark session of qrels {todo}"
     assert seen["ship"] == f"the Spark session {todo}"

@@ -41,13 +41,19 @@ _LOST = (
     "Spark lost executors, and gave up after as many attempts as "
     "spark.task.maxFailures allows; their logs say why they ended"
 )
+_FULL = (
+    "Spark ran out of memory; raise spark.driver.memory or spark.executor.memory, or "
+    "split the queries into more partitions"
+)
 _FAULTS = {
     "Answer from Java side is empty": _JAVA_ENDED,
     "Error while sending or receiving": _JAVA_ENDED,
     "spark.driver.maxResultSize": "the result is larger than the driver may take; "
     "raise spark.driver.maxResultSize, or leave values per query on Spark",
-    "Java heap space": "Spark ran out of memory; raise spark.driver.memory or "
-    "spark.executor.memory, or split the queries into more partitions",
+    "TaskResultLost": "the driver lost a result, perhaps because it ran out of memory; "
+    "raise spark.driver.memory, or leave values per query on Spark",
+    "Java heap space": _FULL,
+    "exited with code 52": _FULL,  # as executors do that have no memory left
     "Python worker exited unexpectedly": "a Python worker ended before its work was "
     "done, perhaps because memory ran out; give executors more with "
     "spark.executor.memoryOverhead, or split the queries into more partitions",
