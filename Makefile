@@ -173,7 +173,8 @@ bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/i
 	$(ORACLE)-online/bin/python benchmarks/ab.py
 	$(PEERS)-search/bin/python benchmarks/streaming.py
 	$(SPARK)/bin/python benchmarks/spark.py
-	$(PEERS)-spark/bin/python benchmarks/spark.py 10000 recommenders replay
+	$(PEERS)-spark/bin/python benchmarks/spark.py 10000 100 recommenders replay
+	$(PEERS)-spark/bin/python benchmarks/spark.py 100000 10 recommenders replay
 
 # rankine's own cases, here and in an older commit, in turn.
 BEFORE ?= HEAD~1

@@ -1,19 +1,24 @@
 """rankine on Spark, beside what else computes the same metrics there.
 
-    python benchmarks/spark.py [QUERIES [PEER ...]]
+    python benchmarks/spark.py [QUERIES [ITEMS]] [PEER ...]
 
-The peers are applyInPandas (a function per query) and mllib (its RankingMetrics), which
-come with Spark, and recommenders (SparkRankingEvaluation) and replay (OfflineMetrics),
-which need the environment of benchmarks/spark.in; the first two if none is named. All
-run in one session on two cores, on the same cached tables, and the least of three runs
-counts. What rankine shuffles and collects is printed too.
+QUERIES lists have ITEMS items each; 30,000 and 100 if not given. The peers are
+applyInPandas (a function per query) and mllib (its RankingMetrics), which come with
+Spark, and recommenders (SparkRankingEvaluation) and replay (OfflineMetrics), which need
+the environment of benchmarks/spark.in; the first two if none is named. All
+run in one session on two cores, on the same cached tables. A peer and rankine take
+turns, so that both find Java as warm as the other left it: once without a clock, and
+three times with it, of which the least counts. What rankine shuffles and collects is
+printed too.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-N_ITEMS, N_RUNS, K = 100, 3, 10
+N_RUNS, K = 3, 10
 NDCG = "nDCG(gain='binary')@10"
 
 
@@ -49,9 +54,9 @@ def session(folder: str) -> Any:
     return spark
 
 
-def data(spark: Any, folder: str, n_queries: int) -> tuple[Any, Any]:
-    """Write and read lists of 100 items, in each of which some are relevant."""
-    rows = spark.range(n_queries * N_ITEMS, numPartitions=4).selectExpr(
+def data(spark: Any, folder: str, n_queries: int, n_items: int) -> tuple[Any, Any]:
+    """Write and read lists, in each of which some items are relevant."""
+    rows = spark.range(n_queries * n_items, numPartitions=4).selectExpr(
         f"concat('q', id % {n_queries}) AS query",
         "concat('d', id) AS item",
         "rand(7) AS score",
@@ -101,7 +106,7 @@ def mllib(qrels: Any, run: Any) -> dict[str, float]:
 
 
 def recommenders(qrels: Any, run: Any) -> dict[str, float]:
-    """Compute three metrics with SparkRankingEvaluation.
+    """Compute four metrics with SparkRankingEvaluation, those that its guide shows.
 
     Its lists lose their order, and nDCG its meaning, in tasks with more users than
     this setting says, which is 128.
@@ -116,9 +121,10 @@ def recommenders(qrels: Any, run: Any) -> dict[str, float]:
         col_prediction="score",
     )  # fmt: skip
     return {
+        "AP(divisor='min_k_R')@10": metrics.map_at_k(),
+        NDCG: metrics.ndcg_at_k(),
         "P@10": metrics.precision_at_k(),
         "R@10": metrics.recall_at_k(),
-        NDCG: metrics.ndcg_at_k(),
     }
 
 
@@ -152,14 +158,16 @@ PEERS: dict[str, Callable[[Any, Any], dict[str, float]]] = {
 }
 
 
-def least(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the least time of three, and what came out."""
-    times, result = [], None
+def in_turn(*works: Callable[[], Any]) -> list[tuple[float, Any]]:
+    """Do some work in turn; return the least time of each, and what came out."""
+    results: list[Any] = [None] * len(works)
+    times = [math.inf] * len(works)
     for _ in range(N_RUNS):
-        begin = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - begin)
-    return min(times), result
+        for number, work in enumerate(works):
+            begin = time.perf_counter()
+            results[number] = work()
+            times[number] = min(times[number], time.perf_counter() - begin)
+    return list(zip(times, results, strict=True))
 
 
 def moved(spark: Any, work: Callable[[], Any]) -> tuple[int, int, int]:
@@ -181,23 +189,27 @@ def moved(spark: Any, work: Callable[[], Any]) -> tuple[int, int, int]:
     return shuffled, collected, sum(attempt.numTasks() for attempt in attempts)
 
 
-def main(n_queries: int, peers: list[str]) -> None:
+def main(n_queries: int, n_items: int, peers: list[str]) -> None:
     with TemporaryDirectory() as folder:
         spark = session(folder)
-        qrels, run = data(spark, folder, n_queries)
+        qrels, run = data(spark, folder, n_queries, n_items)
         n_rows = qrels.count() + run.count()
-        print(f"{n_queries:,} queries, {n_rows:,} rows, two cores, one session")
+        print(
+            f"{n_queries:,} x {n_items} items, {n_rows:,} rows, two cores, one session"
+        )
         for name in peers:
-            theirs, numbers = least(lambda: PEERS[name](qrels, run))  # noqa: B023
-            metrics = list(numbers)
-            ours, ev = least(lambda: rankine.spark.evaluate(qrels, run, metrics))  # noqa: B023
+            peer = partial(PEERS[name], qrels, run)
+            metrics = list(peer())
+            rankine_too = partial(rankine.spark.evaluate, qrels, run, metrics)
+            rankine_too()
+            (theirs, numbers), (ours, ev) = in_turn(peer, rankine_too)
             for label, number in numbers.items():
                 assert abs(number - ev[label]) < 1e-9, label
-            n = len(metrics)
             print(
-                f"{n} of the metrics of {name}: {theirs:.2f} s, rankine {ours:.2f} s,"
+                f"{len(metrics)} of the metrics of {name}: {theirs:.2f} s, "
+                f"rankine {ours:.2f} s, {theirs / ours:.1f} x",
+                flush=True,
             )
-            print(f"  {theirs / ours:.1f} x", flush=True)
         shuffled, collected, n_tasks = moved(
             spark, lambda: rankine.spark.evaluate(qrels, run, ["P@10", NDCG, "AP"])
         )
@@ -207,7 +219,7 @@ def main(n_queries: int, peers: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 30_000,
-        sys.argv[2:] or ["applyInPandas", "mllib"],
-    )
+    words = sys.argv[1:]
+    sizes = [int(word) for word in words if word.isdigit()]
+    named = [word for word in words if not word.isdigit()]
+    main(*(sizes + [30_000, 100][len(sizes) :]), named or ["applyInPandas", "mllib"])
