@@ -274,6 +274,60 @@ def test_what_was_saved_has_a_report(shell: Shell) -> None:
     assert [row[0][1:] for row in means[1:]] == list(loaded.systems)
 
 
+@pytest.mark.parametrize("name", ["out/results.json", "out"])
+@pytest.mark.parametrize("more", ["", ", second: b.run"])
+def test_the_results_of_an_experiment_have_a_report(
+    more: str, name: str, shell: Shell
+) -> None:
+    text = EXPERIMENT.format(more=more, conventions="rankine")
+    experiment = ("experiment", shell.write("experiment.yaml", text))
+    assert shell.run(*experiment, "--report", shell.path("first.html")).code == 0
+
+    done = shell.run("report", shell.path(name))
+
+    written = shell.path("out/results.html")
+    assert done.err == f"rankine: wrote {written}\n"
+    again, first = (
+        Parsed(text_of(shell, path)) for path in ("out/results.html", "first.html")
+    )
+    files = "File and SHA-256"
+    assert again.tables.pop(files)[1][0] == shell.path("out/results.json")
+    del first.tables[files]
+    assert again.tables == first.tables
+    assert again.data["values"] == first.data["values"]
+    # The folder is still one that the experiment goes on with.
+    assert "0 of them computed now" in shell.run(*experiment).out
+    assert Path(written).exists()
+
+
+def test_of_several_conventions_one_is_chosen(shell: Shell) -> None:
+    text = EXPERIMENT.format(more="", conventions="rankine, ranx")
+    assert shell.run("experiment", shell.write("experiment.yaml", text)).code == 0
+    results = shell.path("out/results.json")
+
+    done = shell.run("report", results)
+    assert is_one_sentence(done, 2)
+    assert "say which one with convention= or --convention (rankine, ranx)" in done.err
+    done = shell.run("report", results, "--convention", "ranx")
+
+    assert done.code == 0
+    choices = Parsed(text_of(shell, "out/results.html")).tables["Choice and value"]
+    assert ["convention", "ranx"] in choices
+
+
+def test_results_of_an_experiment_need_what_is_beside_them(shell: Shell) -> None:
+    text = EXPERIMENT.format(more="", conventions="rankine")
+    assert shell.run("experiment", shell.write("experiment.yaml", text)).code == 0
+    record = Path(shell.path("out/results.json")).read_text("utf-8")
+
+    done = shell.run("report", shell.write("mine.json", record))
+    assert is_one_sentence(done, 3)
+    assert "give its folder, or the results.json in it" in done.err
+    done = shell.run("report", shell.write("results.json", record))
+    assert is_one_sentence(done, 3)
+    assert "a file of first in cells/ is missing or damaged" in done.err
+
+
 def test_a_report_is_opened(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR").save(shell.path("saved.json"))
     opened: list[str] = []

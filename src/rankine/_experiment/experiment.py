@@ -12,6 +12,7 @@ from rankine._evaluate.segments import read_segments
 from rankine._experiment.inputs import Inputs
 from rankine._experiment.read import MAX_CELLS, Planned, read_experiment
 from rankine._experiment.results import (
+    FORMAT,
     IS_TABLE,
     RESULTS,
     VALUES,
@@ -195,9 +196,15 @@ def _check_folder(folder: Path, name: str) -> None:
         raise DataError(msg)
 
 
+_REPORT = Path(RESULTS).with_suffix(".html").name
+"""What `rankine report` makes of the results, if it is given no other name."""
+_BEGINNING = 1000
+"""Letters in which the results of an experiment say what they are."""
+
+
 def _is_ours(name: str) -> bool:
     """Whether an experiment writes files of this name."""
-    known = {CELLS, RESULTS, VALUES, LOCK}
+    known = {CELLS, RESULTS, _REPORT, VALUES, LOCK}
     return name in known or IS_TABLE.fullmatch(name) is not None
 
 
@@ -206,7 +213,8 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
 
     Args:
         source: the path of a file that holds what ``to_json`` returned or ``save``
-            wrote; or that text itself; or the folder of an experiment.
+            wrote; or that text itself; or the folder of an experiment, or the
+            ``results.json`` in it.
         convention: which convention, for an experiment with several.
 
     Returns:
@@ -222,8 +230,9 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
     >>> rk.load(ev.to_json()).mean
     {'RR': 0.5, 'P@1': 0.0}
     """
-    if _is_folder(source):
-        result = load_experiment(Path(source))
+    folder = _folder_of(source)
+    if folder is not None:
+        result = load_experiment(folder)
         if len(result.runs) > 1:
             return result.comparison(convention)
         return result.evaluation(result.runs[0], convention)
@@ -233,8 +242,20 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
     return load_file(source)
 
 
-def _is_folder(source: Any) -> bool:
+def _folder_of(source: Any) -> Path | None:
+    """Return the folder of an experiment, None if this is something else."""
     try:
-        return Path(source).is_dir()
+        path = Path(source)
+        if path.is_dir():
+            return path
+        if path.name == RESULTS and _is_of_experiment(path):
+            return path.parent
     except (TypeError, OSError, ValueError):  # such as the text of a saved file
-        return False
+        pass
+    return None
+
+
+def _is_of_experiment(path: Path) -> bool:
+    """Say whether a file begins as the results of an experiment do."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return f'"format": "{FORMAT}"' in file.read(_BEGINNING)

@@ -170,7 +170,7 @@ class ExperimentResult:
             return self.conventions[0]
         if convention not in self.evaluations:
             known = ", ".join(self.conventions)
-            what = "several conventions; say which one with convention="
+            what = "several conventions; say which one with convention= or --convention"
             if convention is not None:
                 what = f"no results under {convention!r}"
             msg = f"{self.folder}: has {what} ({known})"

@@ -73,6 +73,12 @@ def load(source: str | os.PathLike[str]) -> Any:
     except (ValueError, RecursionError) as error:
         msg = f"{name}: this is not JSON, or it is incomplete ({error})"
         raise FormatError(msg) from None
+    if isinstance(data, dict) and data.get("format") == f"{FORMAT} experiment":
+        msg = (
+            f"{name}: these are results of an experiment, whose values are in files "
+            "beside them; give its folder, or the results.json in it"
+        )
+        raise FormatError(msg)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         msg = (
             f"{name}: this is JSON, but not what rankine saves; expected what "

@@ -16,14 +16,22 @@ from rankine.cli.output import say, texts_of, texts_option, write_report
     help="The file to write; beside RESULTS, ending in .html, if not given.",
 )  # fmt: skip
 @texts_option
+@click.option(
+    "--convention", metavar="NAME",
+    help="Which convention, for an experiment with several.",
+)  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
 def command(
     results: Path,
     output: Path | None,
     texts: tuple[Path, ...],
+    convention: str | None,
     opens: bool,  # noqa: FBT001 - a flag
 ) -> None:
-    """Write a report on RESULTS, a comparison or an evaluation that was saved as JSON.
+    """Write a report on RESULTS that were saved.
+
+    They are a comparison or an evaluation as JSON, or the folder of an experiment or
+    the results.json in it.
 
     It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
     the queries that moved most.
@@ -31,14 +39,19 @@ def command(
     \b
     rankine report results.json --open
     rankine report results.json --output report.html --texts queries.tsv
+    rankine report folder-of-an-experiment --convention trec_eval
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._report.loaded import load  # noqa: PLC0415 - --help stays fast
+    from rankine._experiment.experiment import load  # noqa: PLC0415 - --help stays fast
+    from rankine._experiment.results import RESULTS  # noqa: PLC0415
 
+    if results.is_dir():
+        results /= RESULTS
     path = output or results.with_suffix(".html")
     if path == results:
         msg = f"{results} would be overwritten; name another file with --output"
         raise click.UsageError(msg)
-    write_report(load(results), path, [results, *texts], texts=texts_of(texts, path))
+    loaded = load(results, convention=convention)
+    write_report(loaded, path, [results, *texts], texts=texts_of(texts, path))
     if opens:
         # An address, as a browser may take a plain name for a host.
         failed = click.launch(path.resolve().as_uri())
