@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 import rankine as rk
+from rankine._base.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -361,7 +362,7 @@ def exposure() -> str:
         "The share of recommendations that go to the least shown items",
         f"On the diagonal all items are shown equally often, and Gini is "
         f"{ginis['even']:.2f}. In the other catalogue the less shown half has "
-        f"{curves['uneven'][5][1]:.0%} of the recommendations, and Gini is "
+        f"{percent(curves['uneven'][5][1])} of the recommendations, and Gini is "
         f"{ginis['uneven']:.2f}.",
         "share of items, the least shown first", "share of what is shown", _SHARES,
         _SHARES,

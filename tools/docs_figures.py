@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 from rankine import rbo_prefix_weight
+from rankine._base.text import percent
 from tools.docs_family_figures import (
     BOTTOM,
     FAMILIES,
@@ -83,7 +84,8 @@ def _curve(p: float, named_at: float) -> list[str]:
 
 def rbo_weight() -> str:
     """Draw the share of the weight of RBO that the first ranks have, for several p."""
-    shown = ", ".join(f"{rbo_prefix_weight(10, p):.0%} for {p:g}" for p in _PERSISTENCE)
+    shares = [(percent(rbo_prefix_weight(10, p)), p) for p in _PERSISTENCE]
+    shown = ", ".join(f"{share} for {p:g}" for share, p in shares)
     head = HEAD.format(
         name="rbo-weight",
         width=SIZE[0],

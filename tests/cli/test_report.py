@@ -188,8 +188,8 @@ def test_online_and_ab_write_reports(shell: Shell) -> None:
     assert days[0][4].startswith(f"{1 / 2:+.4f}")
     joined = tables["Users of each variant at the end of each day"][1:]
     assert [row[:4] for row in joined] == [
-        ["2026-03-01", "A", "2", "100.00%"], ["2026-03-01", "B", "0", "0.00%"],
-        ["2026-03-02", "A", "2", "50.00%"], ["2026-03-02", "B", "2", "50.00%"],
+        ["2026-03-01", "A", "2", "100.00 %"], ["2026-03-01", "B", "0", "0.00 %"],
+        ["2026-03-02", "A", "2", "50.00 %"], ["2026-03-02", "B", "2", "50.00 %"],
     ]  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def test_what_was_saved_has_a_report(shell: Shell) -> None:
     assert done.err == f"rankine: wrote {shell.path('results.html')}\n"
     loaded = rk.load(saved)
     means = Parsed(text_of(shell, "results.html")).tables["Means of all systems"]
-    assert [row[0][1:] for row in means[1:]] == list(loaded.systems)
+    assert [row[0][2:] for row in means[1:]] == list(loaded.systems)
 
 
 @pytest.mark.parametrize("name", ["out/results.json", "out"])

@@ -112,7 +112,7 @@ def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
         (
             CLEAN,
             {"q1": ["x", "y", "a"]},
-            "warning 67% of the items in the top 10 are not judged",
+            "warning 67 % of the items in the top 10 are not judged",
         ),
         (
             CLEAN,

@@ -43,7 +43,7 @@ def test_nothing_to_say_says_nothing() -> None:
         (
             {"q": {"a": 1, "x": 0}},
             {"q": ["a", "b", "c", "d"]},
-            "50.0% of the items in the top 2 are unjudged: counted as not relevant",
+            "50.0 % of the items in the top 2 are unjudged: counted as not relevant",
         ),
         (
             {"q": {"a": 1, "b": 0, "c": 0}},
@@ -72,7 +72,7 @@ def test_unjudged_without_a_cutoff_are_counted_in_the_whole_list() -> None:
     ev = rk.evaluate({"q": {"a": 1, "x": 0}}, {"q": ["a", "b", "c"]}, ["AP"])
 
     assert ev.notes == (
-        "66.7% of the retrieved items are unjudged: counted as not relevant",
+        "66.7 % of the retrieved items are unjudged: counted as not relevant",
     )
 
 

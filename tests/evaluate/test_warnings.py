@@ -377,7 +377,8 @@ def test_the_share_of_unjudged_items_needs_negatives(
     notes = rk.evaluate(qrels, MANY, metric, **options).notes
 
     # Of the four items in the first two ranks, only a is judged.
-    said = f"{(4 - 1) / 4:.1%} of the items in the top 2 are unjudged: counted as not "
+    share = f"{100 * (4 - 1) / 4:.1f} %"
+    said = f"{share} of the items in the top 2 are unjudged: counted as not "
     assert any(note.startswith(said) for note in notes) == told
 
 

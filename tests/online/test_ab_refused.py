@@ -86,5 +86,5 @@ def test_everything_can_be_shown() -> None:
     assert len(test.to_markdown().splitlines()) == 2 + 6
     assert r"a\|b" in test.to_markdown()
     assert "95 % intervals" in str(test)
-    assert "margin 2%" in str(test)
+    assert "margin 2 %" in str(test)
     assert "<table>" in test._repr_html_()

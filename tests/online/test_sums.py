@@ -256,7 +256,7 @@ def test_a_user_with_a_tenth_of_the_events_is_reported() -> None:
     robot = [f"bot A {n} impression" for n in range(3)]
     found = user_sums(log("\n".join(rows + robot)), ["ctr"])
 
-    assert "user 'bot' has 10% of the events: perhaps a robot" in found.notes
+    assert "user 'bot' has 10 % of the events: perhaps a robot" in found.notes
     found = user_sums(log("\n".join(rows + robot[:2])), ["ctr"])
     assert not any("robot" in note for note in found.notes)
 

@@ -55,8 +55,9 @@ def test_54_negative_grades_are_unjudged_and_told(tmp_path: Path) -> None:
 
     assert found.mean == {"DCG": 1 / log2(4), "P@1": 0}
     assert "1 negative grade: treated as unjudged, with gain 0" in found.notes
-    assert "100.0% of the items in the top 1 are unjudged: counted as not relevant" in (
-        found.notes
+    assert (
+        "100.0 % of the items in the top 1 are unjudged: counted as not relevant"
+        in (found.notes)
     )
 
 

@@ -82,6 +82,19 @@ class Browser:
         pointer.move_to_element_with_offset(area, left, top).perform()
         return pointer
 
+    def pixel(self, canvas: str, x: float, y: float) -> list[int]:
+        """Return the colour of a canvas at parts of its size: red to opacity."""
+        parts: list[int] = self.run(
+            "const [canvas, x, y] = [document.querySelector(arguments[0]), "
+            "arguments[1], arguments[2]];"
+            "const { width, height } = canvas;"
+            "const copy = new OffscreenCanvas(width, height).getContext('2d');"
+            "copy.drawImage(canvas, 0, 0);"
+            "return [...copy.getImageData(x * width, y * height, 1, 1).data]",
+            canvas, x, y,
+        )  # fmt: skip
+        return parts
+
     def heard(self) -> tuple[set[str], list[str]]:
         """Return what was asked for since the last time, and what went wrong."""
         messages = [

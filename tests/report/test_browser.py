@@ -11,7 +11,7 @@ import pytest
 
 import rankine as rk
 from rankine._report import explorer
-from tests.report.pages import HOSTILE, HOSTILE_SYSTEMS, judged_by
+from tests.report.pages import judged_by
 
 if TYPE_CHECKING:
     from tests.report.conftest import Browser
@@ -325,41 +325,6 @@ def test_results_without_intervals_are_drawn_quietly(
         browser.load(path)
 
         assert browser.heard() == ({path.as_uri()}, [])
-
-
-def test_hostile_names_stay_text(browser: Browser, tmp_path: Path) -> None:
-    names = [name for name in HOSTILE if name != "\ud800"]
-    comparison = judged_by(names[:6], names, names)
-    path = tmp_path / "hostile.html"
-    comparison.report(path, title=HOSTILE[0], texts=dict.fromkeys(names, HOSTILE[1]))
-
-    browser.load(path)
-    for number in range(len(names)):
-        buttons = browser.driver.find_elements("css selector", f"{LIST} button")
-        browser.run("arguments[0].click()", buttons[number])
-        assert browser.texts(".detail h3")
-
-    browser.point("#bars canvas", 0.025, 0.4)
-    assert len(browser.texts(".vg-tooltip.visible td.value")) == 4
-    assert browser.texts(".vg-tooltip img, .vg-tooltip script") == []
-    asked, wrong = browser.heard()
-    assert browser.run("return window.hurt === undefined")
-    assert browser.find("h1").text == HOSTILE[0]
-    assert asked == {path.as_uri()}
-    assert wrong == []
-
-
-@pytest.mark.parametrize("names", HOSTILE_SYSTEMS, ids=range(len(HOSTILE_SYSTEMS)))
-def test_charts_of_hostile_systems_are_drawn(
-    names: list[str], browser: Browser, tmp_path: Path
-) -> None:
-    path = tmp_path / "hostile.html"
-    judged_by(names, ["q1", "q2"], ["x", "y"], baseline=False).report(path)
-
-    browser.load(path)
-
-    assert browser.run("return window.hurt === undefined")
-    assert browser.heard() == ({path.as_uri()}, [])
 
 
 def test_a_list_that_is_not_in_the_file_is_not_taken_for_empty(

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from tests.report.conftest import Browser
 
 
+BAR = (0.037, 0.25)
+"""Where a bar of the demo is that gains, in parts of the canvas."""
+
+
 def test_a_mark_of_a_chart_names_its_query_and_opens_it(
     loaded: Browser, demo: rk.Comparison
 ) -> None:
@@ -58,16 +62,6 @@ def placed(browser: Browser, figure: str, axis: str, value: float) -> float:
     return float(start + (value - low) / (high - low) * (end - start))
 
 
-def color(browser: Browser, canvas: str, x: float, y: float) -> list[int]:
-    parts: list[int] = browser.run(
-        "const [canvas, x, y] = [document.querySelector(arguments[0]), arguments[1], "
-        "arguments[2]]; return [...canvas.getContext('2d').getImageData("
-        "x * canvas.width, y * canvas.height, 1, 1).data]",
-        canvas, x, y,
-    )  # fmt: skip
-    return parts
-
-
 @pytest.mark.parametrize("width", [1400, 800])
 def test_marks_are_where_the_axes_say(
     browser: Browser, tmp_path: Path, width: int
@@ -89,7 +83,7 @@ def test_marks_are_where_the_axes_say(
 
     for query, (a, b) in values.items():
         x, y = placed(browser, "#dots", "x", a), placed(browser, "#dots", "y", b)
-        red, _, blue, alpha = color(browser, "#dots canvas", x, y)
+        red, _, blue, alpha = browser.pixel("#dots canvas", x, y)
         assert alpha > 0
         assert (blue > red) == (b > a)
         browser.point("#dots canvas", x, y)
@@ -101,8 +95,8 @@ def test_marks_are_where_the_axes_say(
     for place, top in enumerate(tops):
         x = placed(browser, "#bars", "x", place + 0.5)
         towards = 0.02 if place < 2 else -0.02
-        assert color(browser, "#bars canvas", x, top + towards)[3] == 255
-        assert color(browser, "#bars canvas", x, top - towards)[3] == 0
+        assert browser.pixel("#bars canvas", x, top + towards)[3] == 255
+        assert browser.pixel("#bars canvas", x, top - towards)[3] == 0
 
 
 def test_the_last_of_quick_choices_is_drawn(
@@ -159,15 +153,17 @@ def test_paper_is_white_whatever_the_theme(loaded: Browser) -> None:
 
 def test_marks_are_lighter_on_a_dark_page_and_mean_the_same(loaded: Browser) -> None:
     loaded.wait("return document.querySelector('#bars canvas') !== null")
-    seen = (
-        "const canvas = document.querySelector('#bars canvas');"
-        "const bar = canvas.getContext('2d').getImageData(40, canvas.height / 4, 1, 1);"
-        "const line = document.querySelector('#forest-0 .live [stroke=\"#0072B2\"]');"
-        "return [`rgb(${[...bar.data].slice(0, 3).join(', ')})`, "
-        "getComputedStyle(line).stroke]"
+    line = (
+        "return getComputedStyle(document.querySelector("
+        "'#forest-0 .live [stroke=\"#0072B2\"]')).stroke"
     )
+
+    def seen() -> list[str]:
+        red, green, blue, _ = loaded.pixel("#bars canvas", *BAR)
+        return [f"rgb({red}, {green}, {blue})", loaded.run(line)]
+
     light, dark = "rgb(0, 114, 178)", "rgb(77, 163, 219)"
 
-    assert loaded.run(seen) == [light, light]
+    assert seen() == [light, light]
     loaded.run("document.querySelector('#theme').click()")
-    assert loaded.run(seen) == [dark, dark]
+    assert seen() == [dark, dark]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+import rankine as rk
 from tests.report.pages import judged_by
+from tests.report.test_browser_charts import BAR
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import rankine as rk
     from tests.report.conftest import Browser
 
 MANY = [f"system-{number}" for number in range(24)]
@@ -36,6 +40,86 @@ def dark(browser: Browser) -> None:
     browser.command("Emulation.setEmulatedMedia", media="", features=features)
 
 
+def printed(browser: Browser, path: Path) -> Path:
+    """Print the page, as it is on paper."""
+    made = browser.command("Page.printToPDF", preferCSSPageSize=True)
+    path.write_bytes(base64.b64decode(made["data"]))
+    return path
+
+
+def told(*command: object) -> bytes:
+    words = [str(word) for word in command]
+    return subprocess.run(words, check=True, capture_output=True).stdout
+
+
+BLUE, ORANGE = (0, 114, 178), (213, 94, 0)
+WORD = r'<word xMin="(.*?)" yMin="(.*?)" xMax="(.*?)" yMax="(.*?)">(.*?)</word>'
+
+
+def words_of(boxes: str) -> dict[str, list[tuple[float, float]]]:
+    """Return where the middle of each word is, on the left half of a page."""
+    places: dict[str, list[tuple[float, float]]] = {}
+    for *ends, word in re.findall(WORD, boxes):
+        left, top, right, bottom = map(float, ends)
+        if left < 400:
+            middle = (left + right) / 2, (top + bottom) / 2
+            places.setdefault(word.replace("\u2212", "-"), []).append(middle)
+    return places
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marks_are_on_paper_where_the_axes_say(
+    browser: Browser, tmp_path: Path, theme: str
+) -> None:
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("no pdftoppm: poppler-utils is not installed")
+    gains = [0.8, 0.6, 0.6, -0.8]
+    frame = pl.DataFrame({"query": range(4), "old": [0.0, 0.1, 0.1, 0.8]})
+    frame = frame.with_columns(new=pl.col("old") + pl.Series(gains))
+    rk.compare_values(frame).report(tmp_path / "report.html")
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.command("Emulation.setEmulatedMedia", media="", features=features)
+    browser.load(tmp_path / "report.html")
+    browser.wait("return document.querySelector('#bars canvas') !== null")
+
+    file = printed(browser, tmp_path / "report.pdf")
+
+    page = next(
+        number
+        for number in range(1, 9)
+        if b"largest gain" in told("pdftotext", "-f", number, "-l", number, file, "-")
+    )
+    only = ("-f", page, "-l", page)
+    places = words_of(told("pdftotext", "-bbox", *only, file, "-").decode())
+    # Of the same number in a table, it is not the one above the title of the axis.
+    under = places["largest"][0][1]
+    edge_of_loss = next(x for x, y in places["3"] if 0 < under - y < 30)
+    heights = {name: places[name][0][1] for name in ("0.8", "0.4", "0.0", "-0.8")}
+    drawn = told("pdftoppm", "-r", 72, *only, file)
+    width, height = map(int, drawn.split(b"\n", 2)[1].split())
+    pixels = np.frombuffer(drawn[-width * height * 3 :], np.uint8)
+    pixels = pixels.reshape(height, width, 3).astype(int)
+
+    def near(color: tuple[int, int, int]) -> Any:
+        return np.abs(pixels[:, : width // 2] - color).max(axis=2) < 12
+
+    def edges(mark: Any) -> list[int]:
+        """Return the first and the last column of a mark, and so of its rows."""
+        sizes = (np.flatnonzero(mark.any(axis=axis)) for axis in (0, 1))
+        return [int(places[end]) for places in sizes for end in (0, -1)]
+
+    _, right, top, bottom = edges(near(BLUE))
+    left, end, start, low = edges(near(ORANGE))
+    assert abs(right - edge_of_loss) < 2
+    assert abs(left - edge_of_loss) < 2
+    tops = {"0.8": [top], "0.0": [bottom, start], "-0.8": [low]}
+    for name, rows in tops.items():
+        assert all(abs(row - heights[name]) < 2 for row in rows)
+    # A line of the grid is seen above the bar that goes down.
+    line = round(heights["0.4"])
+    assert pixels[line - 2 : line + 3, left + 5 : end - 5].sum(axis=2).min() < 3 * 250
+
+
 def test_every_row_of_every_table_is_on_paper(
     browser: Browser, large: tuple[rk.Comparison, Path], tmp_path: Path
 ) -> None:
@@ -50,12 +134,9 @@ def test_every_row_of_every_table_is_on_paper(
         for caption in ("Means of all systems", "Differences of all pairs", "Queries")
     }
 
-    made = browser.command("Page.printToPDF", preferCSSPageSize=True)
+    file = printed(browser, tmp_path / "report.pdf")
 
-    file = tmp_path / "report.pdf"
-    file.write_bytes(base64.b64decode(made["data"]))
-    command = ["pdftotext", "-layout", str(file), "-"]
-    text = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+    text = told("pdftotext", "-layout", file, "-").decode()
     lines = {"".join(line.split()) for line in text.splitlines()}
     assert [*map(len, rows.values())] == [24, 400, 30]
     more = f"The first 400 of {comparison.pairwise.height} rows are shown"
@@ -93,22 +174,21 @@ def test_nothing_is_wider_than_the_paper(
 def test_what_is_painted_is_as_dark_on_paper_as_on_a_light_page(
     loaded: Browser,
 ) -> None:
-    color = (
-        "const canvas = document.querySelector('#bars canvas');"
-        "return [...canvas.getContext('2d').getImageData(40, canvas.height / 4, 1, 1)"
-        ".data].slice(0, 3)"
-    )
+    def color() -> list[int]:
+        return loaded.pixel("#bars canvas", *BAR)
+
     loaded.wait("return document.querySelector('#bars canvas') !== null")
-    light = loaded.run(color)
+    light = color()
     dark(loaded)
-    on_screen = loaded.run(color)
+    loaded.wait("return document.querySelector('#theme').textContent === 'Light'")
+    on_screen = color()
 
     loaded.run("dispatchEvent(new Event('beforeprint'))")
-    on_paper = loaded.run(color)
+    on_paper = color()
     loaded.run("dispatchEvent(new Event('afterprint'))")
 
     assert on_paper == light != on_screen
-    assert loaded.run(color) == on_screen
+    assert color() == on_screen
     assert loaded.run("return document.documentElement.dataset.theme") is None
 
 

@@ -51,3 +51,45 @@ def test_numbers_are_seen_beside_long_texts(
     browser.run("document.querySelector('.whole').open = true")
     assert browser.texts(".whole dt") == ["a", "b"]
     assert browser.texts(".whole dd") == [ARABIC, ADDRESS]
+
+
+NAMES = [f"a-model-with-a-very-long-name-indeed-that-ends-in-{end}" for end in "xy"]
+
+
+def test_long_names_can_be_told_apart_where_they_are_chosen(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.html"
+    judged_by(NAMES, ["q1", "q2", "q3"], ["a", "b", "c"]).report(path)
+
+    browser.load(path)
+
+    for place, name in ((2, NAMES[0]), (3, NAMES[1])):
+        option = f"#controls label:nth-child({place}) option:checked"
+        (text,) = browser.texts(option)
+        assert len(text) == 40
+        assert text.startswith(name[:20])
+        assert text.endswith(name[-19:])
+        assert browser.find(option).get_attribute("title") == name
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_titles_of_charts_have_both_names(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "report.html"
+    judged_by(NAMES, ["q1", "q2", "q3"], ["a", "b", "c"]).report(path)
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=900, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+
+    browser.load(path)
+    browser.wait("return document.querySelector('#bars canvas') !== null")
+
+    title = browser.run(
+        "return document.querySelector('#bars .live .role-title text').textContent"
+    )
+    # Neither is cut at the end, where names differ.
+    assert title.split(" minus ")[0].endswith("-y")
+    assert title.endswith("-x")

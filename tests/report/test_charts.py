@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._report import charts, specs
+from rankine._report import charts, maps, specs
 from rankine.errors import MissingExtraError, ParameterError
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}, "q4": {"d": 1}}
@@ -137,13 +137,13 @@ def test_with_a_baseline_a_heat_map_has_a_column_per_metric(
     ("p", "level"), [(0.001, 3), (0.0011, 2), (0.01, 2), (0.05, 1), (0.051, 0)]
 )
 def test_a_level_is_surer_the_smaller_p_is(p: float, level: int) -> None:
-    assert specs.level_of(p, 0.05, better=True) == level
-    assert specs.level_of(p, 0.05, better=False) == -level
-    assert specs.level_of(2 * p, 0.1, better=True) == level
+    assert maps.level_of(p, 0.05, better=True) == level
+    assert maps.level_of(p, 0.05, better=False) == -level
+    assert maps.level_of(2 * p, 0.1, better=True) == level
 
 
 def test_an_undefined_p_is_no_level() -> None:
-    assert specs.level_of(math.nan, 0.05, better=True) == 0
+    assert maps.level_of(math.nan, 0.05, better=True) == 0
 
 
 def test_a_curve_goes_up_to_the_cutoff_of_the_metric() -> None:

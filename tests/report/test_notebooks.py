@@ -127,7 +127,7 @@ def test_a_check_is_a_table_in_a_notebook() -> None:
     assert found.open == []
     assert "table" in found.seen
     assert "queries in both 2" in found.words
-    assert "unjudged in the top 10 25.0%" in found.words  # x, of four items
+    assert "unjudged in the top 10 25.0 %" in found.words  # x, of four items
 
 
 def test_a_check_escapes_all_that_users_bring() -> None:

@@ -74,7 +74,7 @@ def test_a_test_has_its_effects() -> None:
     cells = document.tables["The effect on each metric"][1]
     assert cells[:4] == ["ctr", "B", f"{1 / 2:.4f}", f"{1:.4f}"]
     assert cells[4] == f"{1 / 2:+.4f}|{row['low']:+.4f} to {row['high']:+.4f}"
-    assert cells[5].startswith(f"{1:+.1%}|")
+    assert cells[5].startswith("+100.0 %|")
     # So few users have no interval that holds at every look, and no column for it.
     head = document.tables["The effect on each metric"][0]
     assert "always" not in head
@@ -91,7 +91,7 @@ def test_a_guardrail_is_shown_with_its_margin(size: str | float) -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    says = f"not worse, margin {size}"
+    says = f"not worse, margin {str(size).replace('%', ' %')}"
     assert says in str(test)
     assert Parsed(text).tables["The effect on each metric"][1][-1] == says
     mark = f'<span class="verdict not-worse">{says}</span>'
@@ -178,6 +178,8 @@ def test_effects_are_drawn_with_both_intervals(tmp_path: Path) -> None:
     assert lift == {
         "label": "ctr", "verdict": "better", "value": row["lift"],
         "low": row["lift_low"], "high": row["lift_high"],
+        "lift": f"+{100 * row['lift']:.1f} % (+{100 * row['lift_low']:.1f} % to "
+        f"+{100 * row['lift_high']:.1f} %)",
     }  # fmt: skip
     (change,) = charts["difference-0"]["data"]["values"]
     assert change == {
@@ -251,7 +253,7 @@ def test_the_sample_ratio_of_each_day_is_shown(
     # A third of the users comes on each of three days, and every second one is of A.
     rows = document.tables["Users of each variant at the end of each day"][1:]
     assert [row[:5] for row in rows] == [
-        [f"2026-03-0{day}", variant, f"{500 * day:,}", "50.00%", "50.00%"]
+        [f"2026-03-0{day}", variant, f"{500 * day:,}", "50.00 %", "50.00 %"]
         for day in (1, 2, 3)
         for variant in "AB"
     ]

@@ -97,7 +97,7 @@ def test_tables_show_the_numbers_of_the_result(demo: rk.Comparison) -> None:
 
     means = {row[0]: row[1:] for row in tables["Means of all systems"][1:]}
     for row in demo.table.iter_rows(named=True):
-        system = demo.letters[demo.systems.index(row["run"])] + row["run"]
+        system = f"{demo.letters[demo.systems.index(row['run'])]} {row['run']}"
         cell = means[system][demo.metrics.index(row["metric"])]
         assert cell.split("|")[2] == f"{row['mean']:.4f}"
         assert cell.endswith(f"|{row['low']:.4f} to {row['high']:.4f}")
@@ -266,7 +266,7 @@ def test_numbers_of_whole_runs_have_a_report() -> None:
     document = parsed(rk.compare(None, lists, "Coverage", catalog=3))
 
     assert "values" not in document.data
-    assert document.tables["Means of all systems"][1][1].startswith("|b|0.6667")
+    assert document.tables["Means of all systems"][1][1].startswith("|b |0.6667")
 
 
 @pytest.mark.usefixtures("_plain")

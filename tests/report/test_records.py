@@ -14,6 +14,7 @@ import pytest
 import rankine as rk
 from rankine import stats
 from rankine._report.records import frame_html, record_html
+from rankine._report.tables import html_table
 from tests.report.pages import HOSTILE, Parsed
 
 if TYPE_CHECKING:
@@ -294,6 +295,18 @@ def test_times_have_seconds_and_numbers_are_not_wrapped() -> None:
     assert f"{style}2026-03-01 01:57:51 UTC</td>{style}1,200</td>" in text
 
 
+def test_entries_and_a_few_words_are_not_broken_in_a_narrow_notebook() -> None:
+    words = "a sentence that is too long for one line of a narrow notebook"
+    entries = ["1 recipe113 (not judged)", "2 recipe042 (3)"]
+
+    text = html_table(["verdict", "", ""], [("cannot tell", entries, words)], "lll")
+
+    whole = "style='text-align:left;white-space:nowrap'"
+    assert f"<th {whole}>cannot tell</th>" in text
+    assert f"<td {whole}>{'<br>'.join(entries)}</td>" in text
+    assert f"<td style='text-align:left'>{words}</td>" in text
+
+
 def test_only_the_first_rows_of_a_frame_are_there() -> None:
     text = frame_html(pl.DataFrame({"x": range(25)}))
 
@@ -328,4 +341,4 @@ def test_false_alarms_say_how_many_are_expected() -> None:
         USERS, {"spent": "spent"}, 50, unit="id", confidence=0.9
     )
 
-    assert "False alarms; 10.0% are expected" in found._repr_html_()
+    assert "False alarms; 10.0 % are expected" in found._repr_html_()

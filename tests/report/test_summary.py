@@ -10,7 +10,7 @@ import rankine as rk
 from rankine._report import of_comparison, page
 from rankine._report.of_comparison import page_of
 from rankine._report.of_evaluation import page_of as page_of_evaluation
-from tests.report.pages import judged_by
+from tests.report.pages import Parsed, judged_by
 
 LONG = "a-model-with-a-name-of-many-letters-that-differ-at-its-very-end-{}"
 QUERIES = [f"q{place}" for place in range(12)]
@@ -72,6 +72,48 @@ def test_an_evaluation_begins_with_its_first_metric() -> None:
     text = page_of_evaluation(evaluation).text()
 
     assert f"RR of bm25 is {3 / 4:.4f} ({low:.4f} to {high:.4f})." in text
+
+
+def test_segments_say_how_many_rows_they_leave_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    qrels = {query: {"a": 1} for query in QUERIES}
+    runs = {name: {query: [*"ba"] for query in QUERIES} for name in "vw"}
+    by = {query: f"segment {place}" for place, query in enumerate(QUERIES)}
+    comparison = rk.compare(qrels, runs, "RR", by=by, draws=50)
+    n = len(QUERIES) * 2  # systems
+    assert "rows are shown" not in page_of(comparison).text()
+    monkeypatch.setattr(of_comparison, "_SEGMENTS", 5)
+
+    text = page_of(comparison).text()
+
+    says = f"The first 5 of {n} rows are shown; all are in segments of the result."
+    assert f'<p class="hint">{says}</p>' in text
+    shown = Parsed(text).tables["Means by segment"][1:]
+    assert [row[1:3] for row in shown] == [
+        list(row) for row in comparison.segments.select("segment", "run").rows()[:5]
+    ]
+
+
+def test_names_from_right_to_left_stay_in_order_in_the_title() -> None:
+    names = ["\u05d0\u05d1", "\u05d2\u05d3", "new"]
+    comparison = judged_by(names, QUERIES, ITEMS, baseline=False)
+
+    (title,) = re.findall("<h1>(.*?)</h1>", page_of(comparison).text())
+
+    turned = [f"<bdi>{name}</bdi>" for name in names[:2]]
+    assert title == f"{turned[0]}, {turned[1]} and new compared"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_long"),
+    [("bm25 with feedback", False), (LONG.format(1), True), ("混合检索系统" * 2, True)],
+)
+def test_a_long_name_has_room_for_some_of_its_words(name: str, is_long: bool) -> None:  # noqa: FBT001
+    text = page_of(judged_by([name, "w"], QUERIES, ITEMS)).text()
+
+    kind = "at-l long" if is_long else "at-l"
+    assert f'<td class="{kind}">{name}</td>' in text
 
 
 def test_two_systems_need_no_map_of_their_one_p_value() -> None:

@@ -40,6 +40,17 @@ def plural(noun: str) -> str:
     return f"{noun}s"
 
 
+def percent(share: float, decimals: int = 0, sign: str = "") -> str:
+    """Return a share as a percentage; with a sign if that is ``+``.
+
+    >>> percent(0.184, 1), percent(0.05, sign="+"), percent(float("nan"))
+    ('18.4 %', '+5 %', 'undefined')
+    """
+    if math.isnan(share):
+        return "undefined"
+    return f"{share:{sign}.{decimals}%}".replace("%", " %")
+
+
 def p_text(p: float) -> str:
     """Return a p-value with four digits.
 
@@ -55,11 +66,11 @@ def p_equals(p: float) -> str:
     """Return a p-value as it stands in a sentence.
 
     >>> p_equals(0.00034), p_equals(0.0), p_equals(float("nan"))
-    ('p = 0.00034', 'p < 0.0001', 'p is undefined')
+    ('p = 0.0003', 'p < 0.0001', 'p is undefined')
     """
     if math.isnan(p):
         return "p is undefined"
-    return "p < 0.0001" if p < _LEAST_P else f"p = {p:.2g}"
+    return f"p {p_text(p)}" if p < _LEAST_P else f"p = {p_text(p)}"
 
 
 class Counted(str):

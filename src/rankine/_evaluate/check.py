@@ -12,7 +12,7 @@ from rankine import _io as io
 from rankine._base.checks import check_k
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._base.text import count
+from rankine._base.text import count, percent
 from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
 from rankine._evaluate.warnings import all_relevant, level_of
@@ -321,7 +321,7 @@ class _Pair:
         elif share is not None and share > _MANY_UNJUDGED:
             yield Finding(
                 "warning",
-                f"{share:.0%} of the items in the top {self.k} are not judged",
+                f"{percent(share)} of the items in the top {self.k} are not judged",
                 "they count as not relevant; consider Bpref, or judge more items",
             )
         for part in ("query", "item"):

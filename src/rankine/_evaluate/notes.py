@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.text import count
+from rankine._base.text import count, percent
 from rankine._evaluate.summary import has_no_weights
 from rankine._join.aligned import SHOWN, Aligned
 from rankine._metrics.lists.kind import ListMetric
@@ -319,7 +319,8 @@ def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
         yield f"{who} with a score at or below the floor: counted as not relevant"
     elif share > 0 and _has_negatives(seen, metrics):
         where = "retrieved items" if k is None else f"items in the top {k}"
-        yield f"{share:.1%} of the {where} are unjudged: counted as not relevant"
+        those = f"{percent(share, 1)} of the {where}"
+        yield f"{those} are unjudged: counted as not relevant"
     if seen.short:
         yield (
             f"{count(seen.short, 'list')} with fewer than {k} items: missing ranks "

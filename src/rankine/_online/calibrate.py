@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
-from rankine._base.text import count
+from rankine._base.text import count, percent
 from rankine._evaluate.summary import finite
 from rankine._online.asked import check_metrics, check_options
 from rankine._online.cohort import from_events, from_users
@@ -74,9 +74,10 @@ class Calibration:
                 "vary between users"
             )
         return (
-            f"{row['metric']}: {row['false_alarms']:.1%} false alarms in "
-            f"{row['n']:,} A/A tests ({row['low']:.1%} to {row['high']:.1%}), where "
-            f"{self.alpha:.1%} are right: {self._word(row)}"
+            f"{row['metric']}: {percent(row['false_alarms'], 1)} false alarms in "
+            f"{row['n']:,} A/A tests ({percent(row['low'], 1)} to "
+            f"{percent(row['high'], 1)}), where {percent(self.alpha, 1)} are right: "
+            f"{self._word(row)}"
         )
 
     def _word(self, row: Mapping[str, float]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count
+from rankine._base.text import count, percent
 from rankine._online.tallies import NEVER
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def oddities(
     if np.count_nonzero(each["events"]) >= _FEW_USERS and share >= _HEAVY:
         heaviest = ids.filter(pl.Series(each["events"] == most)).min()
         notes.append(
-            f"user {heaviest!r} has {share:.0%} of the events: perhaps a robot"
+            f"user {heaviest!r} has {percent(share)} of the events: perhaps a robot"
         )
     more = int(np.count_nonzero(each["clicks"] > each["impressions"]))
     if more and total["impressions"]:

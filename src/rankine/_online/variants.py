@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
-from rankine._base.text import p_equals
+from rankine._base.text import p_equals, percent
 from rankine._online.abresult import ABTest, SampleRatio, verdict_of
 from rankine._online.arms import by_arm
 from rankine._online.cohort import ODD_RATIO, check_names
@@ -371,8 +371,8 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
         most, total = (float(size or 0) for size in (apart.max(), apart.sum()))  # type: ignore[arg-type]
         if most > max(_HEAVY, _FEW / max(frame.height, 1)) * total:
             said.append(
-                f"{measure.name}: one user makes up {most / total:.1%} of the "
-                "variance, and the arms are of unequal size; intervals are too "
+                f"{measure.name}: one user makes up {percent(most / total, 1)} of "
+                "the variance, and the arms are of unequal size; intervals are too "
                 "narrow, and a cap that is fixed in advance helps"
             )
     return said

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from rankine._base.text import p_text
+from rankine._base.text import p_text, percent
 from rankine._online.people import counted
-from rankine._report.tables import html_table, shown
+from rankine._report.tables import html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rankine._online.abresult import ABTest
 
+signed: Callable[[float], str] = "{:+.4f}".format
+"""How differences are written."""
 _WIDTH = 100
 _CORRECTED = {
     "holm": "corrected by Holm's method",
@@ -100,44 +102,48 @@ def _cells(test: ABTest) -> tuple[list[str], list[list[str]], str]:
 
 
 def _numbers(row: Mapping[str, Any]) -> list[str]:
-    always = _bounded("", row["always_low"], row["always_high"], "{:+.4f}")
+    always = _bounded("", row["always_low"], row["always_high"], signed)
     if always:
         always = f"{always}, p {p_text(row['p_always'])}"
     return [
-        _number(row["control_value"], "{:.4f}"),
-        _number(row["value"], "{:.4f}"),
-        _bounded(
-            _number(row["difference"], "{:+.4f}"), row["low"], row["high"], "{:+.4f}"
-        ),
-        _bounded(
-            _number(row["lift"], "{:+.1%}"), row["lift_low"], row["lift_high"],
-            "{:+.1%}",
-        ),
+        number(row["control_value"]),
+        number(row["value"]),
+        _bounded(_difference(row["difference"]), row["low"], row["high"], signed),
+        _bounded(lifted(row["lift"]), row["lift_low"], row["lift_high"], lifted),
         p_text(row["p_corrected"]),
         always,
         verdict_text(row),
-    ]  # fmt: skip
+    ]
+
+
+def lifted(lift: float) -> str:
+    """Return a lift as it is written.
+
+    >>> lifted(0.184), lifted(float("nan"))
+    ('+18.4 %', 'undefined')
+    """
+    return percent(lift, 1, "+")
 
 
 def verdict_text(row: Mapping[str, Any]) -> str:
     """Return a verdict, with the margin that it goes by if there is one.
 
     >>> verdict_text({"verdict": "not worse", "margin": "2%"})
-    'not worse, margin 2%'
+    'not worse, margin 2 %'
     """
     if row["margin"] is None:
         return str(row["verdict"])
-    return f"{row['verdict']}, margin {row['margin']}"
+    return f"{row['verdict']}, margin {row['margin'].replace('%', ' %')}"
 
 
-def _number(value: float, form: str) -> str:
-    return "undefined" if math.isnan(value) else form.format(value)
+def _difference(value: float) -> str:
+    return "undefined" if math.isnan(value) else signed(value)
 
 
-def _bounded(text: str, low: float, high: float, form: str) -> str:
+def _bounded(text: str, low: float, high: float, form: Callable[[float], str]) -> str:
     if math.isnan(low) or math.isnan(high):
         return text
-    bounds = f"{form.format(low)} to {form.format(high)}"
+    bounds = f"{form(low)} to {form(high)}"
     return f"{text} ({bounds})" if text else bounds
 
 
@@ -153,7 +159,7 @@ def _ratio(test: ABTest) -> str:
 def _removed(share: float) -> str:
     if math.isnan(share):
         return "the share of the variance removed is undefined"
-    return f"{share:.1%} of the variance removed"
+    return f"{percent(share, 1)} of the variance removed"
 
 
 def _health(test: ABTest) -> list[str]:
@@ -162,6 +168,6 @@ def _health(test: ABTest) -> list[str]:
         f"CUPED, {row['metric']}, {row['variant']}"
         f"{'' if row['segment'] is None else ', ' + row['segment']}: "
         f"{_removed(row['variance_removed'])}; difference before the test "
-        f"{_number(row['difference_before'], '{:+.4f}')}, p {p_text(row['p_before'])}"
+        f"{_difference(row['difference_before'])}, p {p_text(row['p_before'])}"
         for row in rows
     ]

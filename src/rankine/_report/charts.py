@@ -12,7 +12,7 @@ from rankine._base.checks import check_choice
 from rankine._base.text import p_text
 from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
-from rankine._report import specs
+from rankine._report import maps, specs
 from rankine._report.markup import in_order
 from rankine._report.tables import brief, shown
 from rankine._stats.flips import NOTHING
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _PAIRS = 45
 """Pairs of each metric that are drawn; of more, those with the best system are."""
-_SHORT = 24
-"""Letters of a name in the title of a chart."""
+_SHORT, _SHORTER = 24, 16
+"""Letters of a name in the title of a chart, and of one that has little room."""
 _WIDER = 4
 """How much wider than most an interval may be for an axis to show it whole."""
 _KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -105,7 +105,7 @@ def forest(comparison: Comparison, metric: str) -> Spec:
         }
         for row in shown_pairs(comparison, metric)
     ]
-    than = "" if against is None else f" from {brief(shown(against), _SHORT)}"
+    than = "" if against is None else f" from {brief(shown(against), _SHORTER)}"
     return specs.forest(rows, f"difference in {metric}{than}")
 
 
@@ -273,9 +273,9 @@ def heatmap(comparison: Comparison, metric: str) -> Spec:
             rows.append(_cell(comparison, row, b, a, turned=False))
             rows.append(_cell(comparison, row, a, b, turned=True))
     if against is None:
-        return specs.heatmap(rows, names, names)
+        return maps.heatmap(rows, names, names)
     others = [name for name in names if name != shown(against)]
-    return specs.heatmap(rows, others, comparison.metrics)
+    return maps.heatmap(rows, others, comparison.metrics)
 
 
 def _cell(
@@ -286,7 +286,7 @@ def _cell(
     if comparison._compared.directions[place] is False:  # noqa: SLF001
         higher = False
     gain = ((row["difference"] > 0) == higher) != turned
-    level = specs.level_of(p, comparison.settings.alpha, better=gain)
+    level = maps.level_of(p, comparison.settings.alpha, better=gain)
     return {
         "row": name, "column": column, "p": drawn_number(p), "level": level,
         "text": p_text(p),

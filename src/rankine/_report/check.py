@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.text import percent
 from rankine._report.tables import html_list, html_table, shown
 
 if TYPE_CHECKING:
@@ -126,4 +127,4 @@ def _spread(values: Mapping[str, float] | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "none" if share is None else f"{share:.1%}"
+    return "none" if share is None else percent(share, 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
+from rankine._base.text import p_equals, p_text
 from rankine._evaluate.summary import finite
 from rankine._report.export import (
     latex_table,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _PAIRS = 45
 """Pairs that are shown; more are in `pairwise`."""
-_LEAST_P = 0.0001
 
 
 def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
@@ -83,8 +83,10 @@ def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
             f"{shown(row['a'])} to {shown(row['b'])}",
             row["verdict"],
             _difference(row),
-            _p(row["p"]),
-            _p(row["p_corrected"]),
+            *(
+                p_text(math.nan if p is None else p)
+                for p in (row["p"], row["p_corrected"])
+            ),
             "" if row["wins"] is None else "{wins} {ties} {losses}".format(**row),
         ]
         for row in comparison.pairwise.iter_rows(named=True)
@@ -119,12 +121,6 @@ def _more(rows: list[list[str]]) -> list[str]:
     return [f"{more} more pairs are in pairwise"] if more > 0 else []
 
 
-def _p(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "undefined"
-    return f"< {_LEAST_P}" if value < _LEAST_P else f"{value:.4f}"
-
-
 def tested(comparison: Comparison) -> str:
     """Say by which test and correction it was compared."""
     how = comparison.settings
@@ -157,7 +153,7 @@ def sentences(comparison: Comparison) -> list[str]:
             than = "from" if word == "different" else "than"
             said.append(
                 f"{b} is {word} {than} {a} in {metric} by {size} "
-                f"({_range(row)}; {_is(row)}){moves}."
+                f"({_range(row)}; {p_equals(row['p_corrected'])}){moves}."
             )
         elif verdict == "equivalent":
             margin = comparison.margins[metric]
@@ -171,7 +167,7 @@ def sentences(comparison: Comparison) -> list[str]:
             said.append(
                 f"Whether {b} is better than {a} in {metric} cannot be told: the "
                 f"difference is {row['difference']:+.4f} "
-                f"({_range(row, signed=True)}; {_is(row)}){moves}."
+                f"({_range(row, signed=True)}; {p_equals(row['p_corrected'])}){moves}."
             )
     return said
 
@@ -185,13 +181,6 @@ def _range(row: dict[str, Any], *, signed: bool = False) -> str:
         low, high = sorted((abs(low), abs(high)))
         return f"{low:.4f} to {high:.4f}"
     return f"{low:+.4f} to {high:+.4f}"
-
-
-def _is(row: dict[str, Any]) -> str:
-    p = row["p_corrected"]
-    if math.isnan(p):
-        return "p is undefined"
-    return f"p {_p(p)}" if p < _LEAST_P else f"p = {_p(p)}"
 
 
 def to_html(comparison: Comparison) -> str:

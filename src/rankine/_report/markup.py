@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankine._report.tables import between, number, shown
+from rankine._report.tables import number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _VOID = {"meta", "input", "br"}
 _FROM_RIGHT = re.compile(
@@ -22,6 +22,10 @@ _FROM_RIGHT = re.compile(
 _KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)")
 """The spaces of "95 %" and "p = 0.1", where no line may end."""
 _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+_LONG = 24
+"""Bytes of a name that is written in several lines."""
 
 
 class Markup(str):
@@ -77,19 +81,19 @@ class Cell:
     mark: str | None = None
 
 
-def measured(value: float, low: float, high: float, form: str = "") -> Cell:
+def measured(
+    value: float, low: float, high: float, form: Callable[[float], str] = number
+) -> Cell:
     """Return a number with its interval below; a form says how both are written.
 
-    >>> measured(0.5, 0.4, 0.6).below, measured(0.5, 0.4, 0.6, "{:+.0%}").below
-    ('0.4000 to 0.6000', '+40% to +60%')
+    >>> measured(0.5, 0.4, 0.6).below, measured(0.5, 0.4, 0.6, "{:+.1f}".format).below
+    ('0.4000 to 0.6000', '+0.4 to +0.6')
     """
     if math.isnan(value):
         return Cell(number(value))
-    if not form:
-        return Cell(number(value), value, between(low, high))
     undefined = math.isnan(low) or math.isnan(high)
-    bounds = "" if undefined else f"{form.format(low)} to {form.format(high)}"
-    return Cell(form.format(value), value, bounds)
+    bounds = "" if undefined else f"{form(low)} to {form(high)}"
+    return Cell(form(value), value, bounds)
 
 
 def table(
@@ -110,7 +114,7 @@ def table(
         sort: whether readers can sort it.
     """
     heads = [
-        tag("th", title, scope="col", class_=f"at-{side}")
+        tag("th", title, scope="col", class_=_class(title, side))
         for title, side in zip(head, sides, strict=True)
     ]
     body = [
@@ -131,11 +135,18 @@ def table(
 
 def _cell(cell: object, side: str) -> Markup:
     if not isinstance(cell, Cell):
-        return tag("td", cell, class_=f"at-{side}")
+        return tag("td", cell, class_=_class(cell, side))
     text = tag("span", cell.text, class_=cell.mark) if cell.mark else cell.text
     below = tag("small", cell.below) if cell.below else ""
     order = None if cell.value is None else repr(cell.value)
     return tag("td", text, below, class_=f"at-{side}", data_value=order)
+
+
+def _class(text: object, side: str) -> str:
+    """Return how a cell looks: one with a long name has room for some of its words."""
+    plain = not isinstance(text, Markup)
+    is_long = plain and len(shown(text).encode("utf-8", "replace")) > _LONG
+    return f"at-{side} long" if is_long else f"at-{side}"
 
 
 def rest_of(most: int, n: int, where: str, which: str = "first") -> Markup:

@@ -44,7 +44,9 @@ _MARKS = {
 }  # fmt: skip
 """How verdicts are drawn in the charts."""
 _NAMES = 4
-_LONG = 40
+LONG = 40
+"""Letters of a name in a title."""
+"""Letters of a name in a title."""
 
 
 def report(
@@ -68,7 +70,8 @@ def page_of(
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
     check_texts(texts)
-    page = Page(title or _title(comparison), _about(comparison))
+    names = [brief(shown(name), LONG) for name in comparison.systems]
+    page = Page(title or _title(comparison), _about(comparison), names)
     page.data = explored(comparison, texts)
     page.add("summary", "Summary", _summary(comparison))
     page.add("systems", "Systems", _systems(comparison))
@@ -96,14 +99,14 @@ def _title(comparison: Comparison) -> str:
     names = [shown(name) for name in comparison.systems]
     if comparison.baseline is not None:
         others = [name for name in names if name != shown(comparison.baseline)]
-        against = brief(shown(comparison.baseline), _LONG)
+        against = brief(shown(comparison.baseline), LONG)
         return f"{listed(others)} against {against}"
     return f"{listed(names)} compared"
 
 
 def listed(names: list[str]) -> str:
     """Return names as a person would list them, not too long."""
-    names = [brief(name, _LONG) for name in names]
+    names = [brief(name, LONG) for name in names]
     if len(names) > _NAMES:
         return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -191,15 +194,16 @@ def _systems(comparison: Comparison) -> Markup:
     rows = []
     for system, name in enumerate(comparison.systems):
         letter = tag("span", comparison.letters[system], class_="letter")
-        cells: list[object] = [join([letter, name])]
+        cells: list[object] = [join([letter, " ", name])]
         for metric in range(len(comparison.metrics)):
             mean = float(compared.means[metric, system])
             bounds = between(
                 float(compared.lows[metric, system]),
                 float(compared.highs[metric, system]),
             )
+            beaten = comparison.beaten[metric][system]
             text = [
-                tag("sup", comparison.beaten[metric][system]),
+                tag("sup", f"{beaten} " if beaten else ""),
                 tag("b" if system in comparison.best[metric] else "span", number(mean)),
             ]
             order = None if math.isnan(mean) else mean

@@ -50,11 +50,12 @@ def page_of(
     parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
     if evaluation.preset is not None:
         parts.insert(1, f"convention {evaluation.preset}")
-    page = Page(title or f"How good is {_named(evaluation)}?", " · ".join(parts))
+    name = _named(evaluation)
+    page = Page(title or f"How good is {name}?", " · ".join(parts), [name])
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, _named(evaluation), label, texts)
+        page.data = explored_run(evaluation, name, label, texts)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(

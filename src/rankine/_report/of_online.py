@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import count, p_equals, p_text
+from rankine._base.text import count, p_equals, p_text, percent
 from rankine._online.abresult import ABTest
 from rankine._online.people import counted
 from rankine._report import specs
-from rankine._report.abtest import how, verdict_text
+from rankine._report.abtest import how, lifted, signed, verdict_text
 from rankine._report.charts import days_span, drawn_number
 from rankine._report.markup import (
     Cell,
@@ -24,12 +24,12 @@ from rankine._report.markup import (
     unbroken,
 )
 from rankine._report.of_clicks import add_clicks
-from rankine._report.of_comparison import listed, verdict_mark
+from rankine._report.of_comparison import LONG, listed, verdict_mark
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rankine._online.positions import ClickMetrics
     from rankine._online.summary import Summary
@@ -162,8 +162,9 @@ def _page_of_test(
     users = sum(test.srm.counts.values())
     sure = f"{100 * test.settings.confidence:g} % intervals"
     page = Page(
-        title or f"{listed(others)} against {control}",
+        title or f"{listed(others)} against {brief(control, LONG)}",
         f"{users:,} users · {sure}",
+        [brief(name, LONG) for name in (*others, control)],
     )
     page.add("summary", "Summary", *_summary(test, rows, control))
     page.add("effects", "Effects", *_effects(page, test, rows))
@@ -187,8 +188,7 @@ def _summary(
     entries = []
     for row in rows:
         of = "" if row.get("segment") is None else f" in {shown(row['segment'])}"
-        effect = _said(row, "lift", "lift_low", "lift_high", "{:+.1%}")
-        effect = effect or _said(row, "difference", "low", "high", "{:+.4f}")
+        effect = _said(row, _LIFT, lifted) or _said(row, _DIFFERENCE, signed)
         sentence = (
             f"{row['metric']} of {shown(row['variant'])} against {control}{of}: "
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
@@ -207,8 +207,12 @@ def _summary(
     return [*doubts, *parts]
 
 
-def _said(row: dict[str, Any], name: str, low: str, high: str, form: str) -> str:
-    cell = measured(row[name], row[low], row[high], form)
+def _said(
+    row: dict[str, Any], fields: dict[str, str], form: Callable[[float], str]
+) -> str:
+    """Return an effect and its interval in words, nothing if it is undefined."""
+    value, low, high = (row[fields[end]] for end in ("value", "low", "high"))
+    cell = measured(value, low, high, form)
     if cell.value is None:
         return ""
     return f"{cell.text} ({cell.below})" if cell.below else str(cell.text)
@@ -222,12 +226,13 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
     for row in rows:
         names = [] if row.get("segment") is None else [row["segment"]]
         names = [*([row["variant"]] if several else []), *names]
-        lifts.append(_interval(row, [row["metric"], *names], _LIFT))
+        said = {"lift": _said(row, _LIFT, lifted) or lifted(row["lift"])}
+        lifts.append(_interval(row, [row["metric"], *names], _LIFT) | said)
         change = _interval(row, names or [row["variant"]], _DIFFERENCE)
         sizes.setdefault(row["metric"], []).append(change)
     control = shown(test.settings.control)
     over = f"lift over {brief(control, 24)}"
-    spec = specs.forest(lifts, over, form="+.0%")
+    spec = specs.forest(lifts, over, specs.LIFTS)
     changes = [
         page.figure(
             f"difference-{place}",
@@ -246,8 +251,8 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             *([row["segment"] or "all"] if segmented else []),
             _value(row["control_value"]),
             _value(row["value"]),
-            measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
-            measured(row["lift"], row["lift_low"], row["lift_high"], "{:+.1%}"),
+            measured(row["difference"], row["low"], row["high"], signed),
+            measured(row["lift"], row["lift_low"], row["lift_high"], lifted),
             Cell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
             *([_always(row)] if watched else []),
             verdict_mark(verdict_text(row)),
@@ -327,7 +332,7 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
             row["metric"],
             row["variant"],
             Cell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
-            measured(row["difference"], row["low"], row["high"], "{:+.4f}"),
+            measured(row["difference"], row["low"], row["high"], signed),
             *([_always(row)] if watched else []),
         )
         for row in rows[-_ROWS:]
@@ -381,7 +386,7 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     if len(srm.shares) <= specs.MOST_CURVES:
         names = [shown(name) for name in srm.shares]
         title = "share of users so far"
-        spec = specs.over_days(points, title, "expected", names, ".0%")
+        spec = specs.over_days(points, title, "expected", names, specs.SHARES)
         words = (
             "The share of users in each variant at the end of each day; the dashed "
             "line is what was expected."
@@ -392,8 +397,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
             str(row["day"]),
             row["variant"],
             Cell(f"{row['users']:,}", row["users"]),
-            Cell(f"{row['share']:.2%}", row["share"]),
-            Cell(f"{row['expected']:.2%}", row["expected"]),
+            Cell(percent(row["share"], 2), row["share"]),
+            Cell(percent(row["expected"], 2), row["expected"]),
             Cell(p_text(row["p_anytime"]), row["p_anytime"]),
         )
         for row in by_day[-_ROWS:]

@@ -31,7 +31,7 @@ from rankine._report.markup import (
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from os import PathLike
 
     from rankine._report.specs import Spec
@@ -51,6 +51,7 @@ class Page:
     Attributes:
         title: what stands at the top.
         about: what it is about, in a line below.
+        names: which may be in the title, in letters from right to left.
         sections: id, heading and content of each.
         charts: the specifications of the charts, for the script.
         data: what else the script reads.
@@ -58,6 +59,7 @@ class Page:
 
     title: str
     about: str
+    names: Sequence[str] = ()
     sections: list[tuple[str, str, Markup]] = field(default_factory=list)
     charts: dict[str, Spec] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -133,7 +135,7 @@ class Page:
                 tag("nav", *links, theme, aria_label="Sections"),
                 tag(
                     "main",
-                    tag("h1", self.title),
+                    tag("h1", isolated(self.title, self.names)),
                     tag("p", unbroken(self.about), class_="about"),
                     missing,
                     *sections,

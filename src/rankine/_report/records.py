@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count, p_text
+from rankine._base.text import count, p_text, percent
 from rankine._evaluate.explanation import Explanation
 from rankine._evaluate.gate import Gate, GateVerdict
 from rankine._evaluate.losses import CalibrationError, Loss
@@ -217,14 +217,14 @@ def _calibration(calibration: Calibration) -> str:
         )
         for row in calibration.table.iter_rows(named=True)
     ]
-    caption = f"False alarms; {calibration.alpha:.1%} are expected"
+    caption = f"False alarms; {percent(calibration.alpha, 1)} are expected"
     head = ("metric", "false alarms", "low", "high", "A/A tests")
     below = [line.removeprefix("- ") for line in str(calibration).splitlines()]
     return html_table(head, rows, "lrrrr", caption=caption, below=below)
 
 
 def _share(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:.1%}"
+    return "undefined" if value is None else percent(value, 1)
 
 
 @record_html.register

@@ -36,12 +36,10 @@ MOST_CURVES = len(SYSTEMS)
 _BETTER, _WORSE, EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
 )
-_LEVELS = (1 / 50, 1 / 5, 1)
-"""Parts of the level of a test: 0.001, 0.01 and 0.05 where that is 0.05."""
-_SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
-_PALE = "#FFFFFF"
 _LONG = 32
 """Letters of a label; a longer one keeps its beginning and its end."""
+_HALF = 14
+"""Letters of each of two names in a label."""
 TO = " → "
 """What stands between the two names of a pair, each of which is shortened by itself."""
 
@@ -54,34 +52,45 @@ def _shortened(text: str, most: int) -> str:
 
 
 _NAMES = f"split(datum.label, '{TO}')"
-_LABEL = (
+LABEL = (
     f"length({_NAMES}) == 2 && length(datum.label) > {_LONG} ? "
-    f"{_shortened(f'{_NAMES}[0]', _LONG // 2)} + '{TO}' + "
-    f"{_shortened(f'{_NAMES}[1]', _LONG // 2)} : {_shortened('datum.label', _LONG)}"
+    f"{_shortened(f'{_NAMES}[0]', _HALF)} + '{TO}' + "
+    f"{_shortened(f'{_NAMES}[1]', _HALF)} : {_shortened('datum.label', _LONG)}"
 )
+"""What a label shows, as an expression of Vega."""
 _NEAR = 14
 """Pixels from the end of an axis where a number is moved inwards, not to be cut."""
 _WIDE, _HIGH = 560, 260
+_ROW, _LOW, _FEW = 26, 19, 15
+"""Pixels of a row, and of one of more than a few, which fit on paper only if low."""
+
+
+SHARES = "format(100 * datum.value, '~g') + ' %'"
+LIFTS = "(datum.value ? format(100 * datum.value, '+~g') : '0') + ' %'"
+"""How numbers of an axis are written as percentages, as expressions of Vega."""
 
 
 def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     """Return a point with its interval per row: label, value, low, high, verdict.
 
-    Numbers of the axis may have a form, such as ``+.0%``. Rows may have a second, wider
-    interval: always_low, always_high.
+    Rows may have a second, wider interval: always_low, always_high. If numbers of the
+    axis have a form, such as `LIFTS`, rows also have ``lift``: what is told of them.
     """
     verdicts = list(VERDICTS)
     ticks: Spec = {
         "tickCount": 5, "labelOverlap": True, "labelSeparation": 6,
         "labelFlush": _NEAR,
     }  # fmt: skip
-    axis = {"title": None, "axis": ticks | ({} if form is None else {"format": form})}
+    axis = {
+        "title": None,
+        "axis": ticks | ({} if form is None else {"labelExpr": form}),
+    }
     labels = dict.fromkeys(row["label"] for row in rows)  # some layers lack some
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
         "scale": {"domain": list(labels)},
         "axis": {
-            "labelLimit": 240, "labelExpr": _LABEL, "ticks": False, "domain": False,
+            "labelLimit": 240, "labelExpr": LABEL, "ticks": False, "domain": False,
             "labelPadding": 8,
         },
     }  # fmt: skip
@@ -93,7 +102,8 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         "field": "verdict", "type": "nominal", "legend": None,
         "scale": {"domain": verdicts, "range": [VERDICTS[v][1] for v in verdicts]},
     }  # fmt: skip
-    tips = tooltips("label", "value", "low", "high", "verdict")
+    numbers = ("value", "low", "high") if form is None else ("lift",)
+    tips = tooltips("label", *numbers, "verdict")
     bounds: Spec = {
         "y": y,
         "x": {**quantity("low", title), "scale": {"zero": False}, **axis},
@@ -127,7 +137,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
     return drawing(
         rows,
         layer=[*([zero] if tested else []), *layers],
-        height=26 * max(len(rows), 1),
+        height=(_ROW if len(rows) <= _FEW else _LOW) * max(len(rows), 1),
         title=_title(title),
     )
 
@@ -148,7 +158,7 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
                 "axis": {
                     "grid": False,
                     "tickMinStep": 1,
-                    "format": "d",
+                    "format": ",d",
                     "tickCount": 6,
                 },
                 "scale": {"nice": False},
@@ -215,10 +225,12 @@ def over_days(
         metric: what it is.
         level: the field that has what lines are compared with, dashed.
         names: all groups that there are, so that each has its colour in every chart.
-        form: of the numbers of the axis, such as ``.0%``.
+        form: of the numbers of the axis, such as `SHARES`.
         span: what the axis shows, where some days reach beyond it.
     """
-    axis = {"tickCount": 6, "labelOverlap": True, "format": "%b %-d"}
+    axis = {
+        "tickCount": 6, "labelOverlap": True, "labelSeparation": 8, "format": "%b %-d",
+    }  # fmt: skip
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
     timed = [row | {"time": row["day"]} for row in rows]
     spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day", names)
@@ -233,7 +245,7 @@ def over_days(
             },
         )
     for layer in spec["layer"]:
-        layer["encoding"]["y"] |= {} if form is None else {"axis": {"format": form}}
+        layer["encoding"]["y"] |= {} if form is None else {"axis": {"labelExpr": form}}
         if span is not None:
             layer["encoding"]["y"]["scale"] = {"domain": [*span], "nice": True}
             layer["mark"]["clip"] = True
@@ -271,7 +283,7 @@ def _lines(
     legend = {
         "title": None, "orient": "bottom",
         "columns": max(1, min(3, 44 // max(map(len, drawn), default=1))),
-        "labelLimit": 260, "labelExpr": _LABEL, "symbolOpacity": 1,
+        "labelLimit": 260, "labelExpr": LABEL, "symbolOpacity": 1, "rowPadding": 6,
         "symbolType": "stroke", "symbolStrokeWidth": 3,
     }  # fmt: skip
     color = {
@@ -301,71 +313,6 @@ def _lines(
         }  # fmt: skip
         layers.insert(0, wider)
     return drawing(rows, layer=layers, encoding={"x": x, "color": color})
-
-
-def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
-    """Return a cell per row and column: its p-value, and who is better.
-
-    Rows have row, column, p, text, and level: below 0 where the one of the row is
-    worse, above 0 where it is better, and the further the surer.
-    """
-    levels = [*range(len(_LEVELS), -len(_LEVELS) - 1, -1)]
-    color = {
-        "field": "level", "type": "ordinal", "legend": None,
-        "scale": {"domain": levels, "range": list(_SHADES)},
-    }  # fmt: skip
-    axis = {
-        "ticks": False, "domain": False, "labelLimit": 220, "labelExpr": _LABEL,
-        "labelPadding": 6,
-    }  # fmt: skip
-    small = len(columns) <= _LABELLED
-    fits = max(map(len, columns), default=0) <= _SHORT
-    angle = (0 if fits else -40) if small else -90
-    top = {**axis, "labelAngle": angle, "orient": "top"}
-    encoding: Spec = {
-        "x": {**_name("column", columns), "axis": top},
-        "y": {**_name("row", names), "axis": axis},
-        "tooltip": tooltips("row", "column", "p", "text"),
-    }
-    squares = {"mark": {"type": "rect"}, "encoding": {"color": color}}
-    strong = {"test": "abs(datum.level) > 2", "value": _PALE}
-    labels = {
-        "mark": {"type": "text", "fontSize": 11},
-        "encoding": {
-            "text": {"field": "text", "type": "nominal"},
-            "color": {"condition": strong, "value": "#1A1A1A"},
-        },
-    }
-    return drawing(
-        rows,
-        layer=[squares, labels] if small else [squares],
-        encoding=encoding,
-        width={"step": 72 if small else 16},
-        height={"step": 30 if small else 16},
-    )
-
-
-_LABELLED = 12
-"""Columns up to which cells have room for a number."""
-_SHORT = 9
-"""Letters up to which a name has room above its column."""
-
-
-def level_of(p: float, alpha: float, *, better: bool) -> int:
-    """Return how sure a difference is: 3 for the surest, 0 if it cannot be told.
-
-    Args:
-        p: of the test.
-        alpha: the largest p at which a difference can be told.
-        better: whether it is a gain.
-
-    >>> level_of(0.0004, 0.05, better=True), level_of(0.02, 0.05, better=False)
-    (3, -1)
-    >>> level_of(0.06, 0.05, better=True), level_of(0.06, 0.1, better=True)
-    (0, 1)
-    """
-    size = sum(p <= round(alpha * part, 12) for part in _LEVELS)
-    return size if better else -size
 
 
 def histogram(values: Iterable[float], metric: str) -> Spec:
@@ -418,14 +365,6 @@ def quantity(field: str, title: str) -> Spec:
     return {"field": field, "type": "quantitative", "title": title}
 
 
-def _name(field: str, names: Sequence[str]) -> Spec:
-    """Return names in their order: of a sort, Vega would make an expression."""
-    return {
-        "field": field, "type": "nominal", "sort": None, "title": None,
-        "scale": {"domain": list(names)},
-    }  # fmt: skip
-
-
 def _colored(field: str) -> Spec:
     """Return the colours of what gains, loses and stays."""
     return {
@@ -439,7 +378,9 @@ def _colored(field: str) -> Spec:
 def tooltips(*fields: str) -> list[Spec]:
     """Return what is shown when the pointer is over a mark; numbers as in tables."""
     whole = {"k", "n", "rank", "impressions", "clicks"}
-    words = {"query", "label", "day", "verdict", "system", "row", "column", "text"}
+    words = {
+        "query", "label", "day", "verdict", "system", "row", "column", "text", "lift",
+    }  # fmt: skip
     tips = []
     for field in fields:
         kind = "nominal" if field in words else "quantitative"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rankine._evaluate.logs.estimate import Estimate
     from rankine._evaluate.similarity import SimilarityMatrix
 
+_SHORT, _ENTRY = 24, 40
+"""Letters of a text that is not broken in notebooks, and of an entry of a list."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -101,11 +103,21 @@ def _row(cells: Sequence[object], sides: str, *, heads: int) -> str:
     drawn = []
     for place, (cell, side) in enumerate(zip(cells, sides, strict=True)):
         tag = "th" if place < heads else "td"
-        # Words may be wrapped; numbers and intervals may not.
         align = "left" if side == "l" else "right"
-        style = f"text-align:{align}{';white-space:nowrap' * (side + tag == 'rtd')}"
+        whole = side + tag == "rtd" or _fits(cell)
+        style = f"text-align:{align}{';white-space:nowrap' * whole}"
         drawn.append(f"<{tag} style='{style}'>{_escaped(cell)}</{tag}>")
     return f"<tr>{''.join(drawn)}</tr>"
+
+
+def _fits(cell: object) -> bool:
+    """Say whether a text stays on one line, however narrow a notebook is.
+
+    Numbers do, a few words do, and so does each entry of a list.
+    """
+    lines = cell if isinstance(cell, list) else [cell]
+    most = _SHORT if len(lines) == 1 else _ENTRY
+    return all(len(shown(line)) <= most for line in lines)
 
 
 def _escaped(cell: object) -> str:

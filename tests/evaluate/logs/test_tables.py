@@ -53,7 +53,7 @@ def test_warnings_in_words() -> None:
     even = LOGGED.with_columns(pl.lit(0.5).alias("propensity"))
     assert "biased" not in " ".join(rk.ctr(even, SHOWN, "matching").warnings)
     new = SHOWN.with_columns(pl.Series("item_id", ["a", "b", "z", "c"]))
-    assert "25% of what is recommended was never shown" in " ".join(
+    assert "25 % of what is recommended was never shown" in " ".join(
         rk.ctr(LOGGED, new, "ips").warnings
     )
     n = 400

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.text import percent
 from rankine._conventions.presets import LOGS
 from rankine._evaluate.summary import finite
 from rankine._metrics.estimators import ESTIMATORS
@@ -290,10 +291,10 @@ def _warnings(
             )
         share = most / total if total > 0 else 0.0
         if share > _LARGE:
-            warnings.append(f"a single round has {share:.0%} of all the weight")
+            warnings.append(f"a single round has {percent(share)} of all the weight")
     if rounds.unseen > _UNSEEN:
         warnings.append(
-            f"{rounds.unseen:.0%} of what is recommended was never shown, so the log "
-            "says nothing about it"
+            f"{percent(rounds.unseen)} of what is recommended was never shown, so the "
+            "log says nothing about it"
         )
     return tuple(warnings)

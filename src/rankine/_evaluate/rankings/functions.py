@@ -9,6 +9,7 @@ import numpy as np
 
 from rankine._base.checks import check_choice, check_number
 from rankine._base.notebook import as_table
+from rankine._base.text import percent
 from rankine._evaluate.rankings.rankings import common, match, match_at, paired
 from rankine._metrics.similarity import _correlation as correlation
 from rankine._metrics.similarity._correlation import TIED, VARIANTS, Tied, Variant
@@ -67,7 +68,7 @@ class RBO:
         return (
             f"RBO {self.ext:.4f} (p = {self.p:g}), between {self.min:.4f} and "
             f"{self.max:.4f} whatever follows; {ranks} seen of both lists, with "
-            f"{self.weight:.1%} of the weight"
+            f"{percent(self.weight, 1)} of the weight"
         )
 
     def _repr_html_(self) -> str:
@@ -117,7 +118,7 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
         (0.168, 0.752, 0.291)
         >>> print(rk.rbo([1, 2, 3, 4], [2, 1, 3, 5], p=0.85))
         RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 whatever follows; 4 ranks \
-seen of both lists, with 72.6% of the weight
+seen of both lists, with 72.6 % of the weight
     """
     check_number("p", p, above=0, below=1)
     check_choice("ties", ties, TIES)

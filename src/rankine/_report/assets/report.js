@@ -5,6 +5,7 @@
   const byId = (id) => document.getElementById(id);
   const PAGE = 50;
   const PRINTED = 20;
+  const CHOSEN = 40;
 
   // All text goes through textContent: nothing of the data becomes markup.
   const make = (name, options = {}, ...children) => {
@@ -141,10 +142,11 @@
     return drawn.view;
   };
   const copied = (value) => JSON.parse(JSON.stringify(value));
-  // A name that is too long keeps its beginning and its end.
-  const brief = (text) => {
+  // A name that is too long keeps its beginning and its end; there is less room on a narrow page.
+  const brief = (text, most = root.clientWidth <= 520 ? 12 : 24) => {
     const letters = [...text];
-    return letters.length <= 24 ? text : `${letters.slice(0, 12).join("")}…${letters.slice(-11).join("")}`;
+    const end = Math.floor((most - 1) / 2);
+    return letters.length <= most ? text : `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(-end).join("")}`;
   };
   const fill = (spec, words) => JSON.parse(JSON.stringify(spec), (key, value) =>
     (key === "title" || key === "text") && typeof value === "string"
@@ -205,19 +207,21 @@
     const [width, height] = [view.width() + 2 * MARGIN, view.height() + 2 * MARGIN];
     // Twice as fine as a plain screen, and in parts of the drawing, which is smaller on paper.
     const fine = Math.max(devicePixelRatio, 2);
-    canvas.width = width * fine;
-    canvas.height = height * fine;
+    const sheet = new OffscreenCanvas(width * fine, height * fine);
     const part = (size, whole) => `${(100 * size) / whole}%`;
     Object.assign(canvas.style, {
       left: part(plot.left - outer.left - MARGIN, outer.width), width: part(width, outer.width),
       top: part(plot.top - outer.top - MARGIN, outer.height), height: part(height, outer.height),
     });
-    const context = canvas.getContext("2d");
+    const context = sheet.getContext("2d");
     context.scale(fine, fine);
     context.translate(MARGIN, MARGIN);
     const style = getComputedStyle(root);
     const colors = Object.fromEntries(["gains", "loses", "stays"].map((name) => [name, style.getPropertyValue(`--${name}`)]));
     kind.paint(context, rows, view.scale("x"), view.scale("y"), colors);
+    // As a picture: Chromium draws anew what is painted for paper, beside its place and over the axes.
+    [canvas.width, canvas.height] = [sheet.width, sheet.height];
+    canvas.getContext("bitmaprenderer").transferFromImageBitmap(sheet.transferToImageBitmap());
   };
   const tip = make("div", { class: "vg-tooltip", id: "of-query" });
   document.body.append(tip);
@@ -298,7 +302,7 @@
 
   const select = (label, names, value, chosen) => {
     const box = make("select", { onchange: (event) => chosen(Number(event.target.value)) });
-    names.forEach((name, place) => box.append(make("option", { value: place, text: name })));
+    names.forEach((name, place) => box.append(make("option", { value: place, text: brief(name, CHOSEN), title: name })));
     box.value = value;
     return make("label", {}, make("span", { text: label }), box);
   };
