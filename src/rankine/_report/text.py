@@ -316,11 +316,7 @@ def _missed(entry: MissedItem, looked: int | None) -> str:
 def worst_html(worst: Worst) -> str:
     """Return a table for notebooks."""
     rows = (
-        (
-            entry.query,
-            number(entry.value),
-            *(", ".join(items) for _, items in _lines(entry)),
-        )
+        (entry.query, number(entry.value), *(items for _, items in _lines(entry)))
         for entry in worst
     )
     head = ("query", worst.metric, "first", "missed")

@@ -5,7 +5,6 @@
   const byId = (id) => document.getElementById(id);
   const PAGE = 50;
   const PRINTED = 20;
-  const CHOSEN = 40;
 
   // All text goes through textContent: nothing of the data becomes markup.
   const make = (name, options = {}, ...children) => {
@@ -118,7 +117,11 @@
       const label = Math.min(220, 7 * Math.max(...names.map((text) => text.length))) + 16;
       spec.width.step = Math.max(NARROW, Math.min(spec.width.step, Math.floor((live.clientWidth - label) / columns.length)));
     }
-    if (spec.title) spec.title.limit = live.clientWidth - 12;
+    if (spec.title) {
+      spec.title.limit = live.clientWidth - 12;
+      // Letters are about so wide: of two names that do not fit, each has a line.
+      if (spec.title.text.length * 7.5 > spec.title.limit) spec.title.text = spec.title.text.split(/ (?=minus )/);
+    }
     const place = make("div");
     live.replaceChildren(place);
     const drawn = await window.vegaEmbed(place, spec, {
@@ -142,8 +145,9 @@
     return drawn.view;
   };
   const copied = (value) => JSON.parse(JSON.stringify(value));
-  // A name that is too long keeps its beginning and its end; there is less room on a narrow page.
-  const brief = (text, most = root.clientWidth <= 520 ? 12 : 24) => {
+  // A name that is too long keeps its beginning and its end.
+  const isNarrow = () => root.clientWidth <= 520;
+  const brief = (text, most = 24) => {
     const letters = [...text];
     const end = Math.floor((most - 1) / 2);
     return letters.length <= most ? text : `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(-end).join("")}`;
@@ -302,7 +306,7 @@
 
   const select = (label, names, value, chosen) => {
     const box = make("select", { onchange: (event) => chosen(Number(event.target.value)) });
-    names.forEach((name, place) => box.append(make("option", { value: place, text: brief(name, CHOSEN), title: name })));
+    names.forEach((name, place) => box.append(make("option", { value: place, text: brief(name, isNarrow() ? 32 : 40), title: name })));
     box.value = value;
     return make("label", {}, make("span", { text: label }), box);
   };
@@ -458,7 +462,7 @@
       // Beside a list that is not here, nothing is known to be new.
       const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
-        make("h4", { class: "system", text: brief(data.systems[system]), title: data.systems[system] }),
+        make("h4", { class: "system", text: brief(data.systems[system], isNarrow() ? 15 : 24), title: data.systems[system] }),
         known[side] === undefined
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>
