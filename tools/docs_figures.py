@@ -20,6 +20,7 @@ from tools.docs_family_figures import (
     SIZE,
     TOP,
 )
+from tools.docs_online_figures import ONLINE
 
 ASSETS = Path(__file__).parent.parent / "docs" / "assets"
 
@@ -100,7 +101,7 @@ def rbo_weight() -> str:
     return head + "\n".join(body) + "\n</svg>\n"
 
 
-FIGURES = {"rbo-weight.svg": rbo_weight, **FAMILIES}
+FIGURES = {"rbo-weight.svg": rbo_weight, **FAMILIES, **ONLINE}
 
 
 if __name__ == "__main__":
