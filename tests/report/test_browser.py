@@ -16,7 +16,6 @@ from tests.report.pages import judged_by
 if TYPE_CHECKING:
     from tests.report.conftest import Browser
 
-AXE = Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js"
 LIST = "#explorer table:first-of-type tbody tr"
 TITLE = "//table[caption='{}']//th[normalize-space(.)='{}']//button"
 
@@ -288,26 +287,6 @@ def test_without_scripts_there_are_drawings_and_tables(
     assert drawings
     assert all(drawing.is_displayed() for drawing in drawings)
     assert [table.is_displayed() for table in tables] == [True]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_to_complain_of(loaded: Browser, theme: str) -> None:
-    if not AXE.exists():
-        pytest.skip("no axe-core: make axe installs it")
-    features = [{"name": "prefers-color-scheme", "value": theme}]
-    loaded.command("Emulation.setEmulatedMedia", media="", features=features)
-    loaded.run("document.querySelector('#summary details').open = true")
-    click(loaded, f"{LIST} button")
-    loaded.run(AXE.read_text("utf-8"))
-
-    result = loaded.driver.execute_async_script(
-        "axe.run().then(arguments[0], error => arguments[0]({error: String(error)}))"
-    )
-
-    assert [
-        (rule["id"], [node["html"][:200] for node in rule["nodes"]])
-        for rule in result["violations"]
-    ] == []
 
 
 def test_results_without_intervals_are_drawn_quietly(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankine._report.specs import Rows, Spec
 
 _PAIRS = 45
-"""Pairs of each metric that are drawn; of more, those with the best system are."""
+"""How many pairs of a metric are drawn; of more, only those with the best system."""
 _SHORT, _SHORTER = 24, 16
 """Letters of a name in the title of a chart, and of one that has little room."""
 _WIDER = 4
@@ -64,7 +64,7 @@ def metric_of(comparison: Comparison, metric: str | None) -> str:
 
 
 def _pair(comparison: Comparison, a: str | None, b: str | None) -> tuple[str, str]:
-    """Return two systems; those of the first pair where they are not named."""
+    """Return two systems; if they are not named, those of the first pair."""
     first = comparison.pairwise.row(0, named=True)
     names = (first["a"] if a is None else a, first["b"] if b is None else b)
     for name in names:
@@ -73,9 +73,9 @@ def _pair(comparison: Comparison, a: str | None, b: str | None) -> tuple[str, st
 
 
 def shown_pairs(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
-    """Return the rows of `pairwise` that are drawn of a metric.
+    """Return the rows of `pairwise` that are drawn for a metric.
 
-    They are all, or those with the best system where there are too many.
+    These are all of them, or only those with the best system if there are too many.
     """
     pairs = comparison.pairwise
     rows = [row for row in pairs.iter_rows(named=True) if row["metric"] == metric]
@@ -86,7 +86,7 @@ def shown_pairs(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
 
 
 def _best(comparison: Comparison, metric: str) -> int:
-    """Return the number of the best system, or of the first where none is best."""
+    """Return the index of the best system, or of the first if none is best."""
     return min(comparison.best[comparison.metrics.index(metric)], default=0)
 
 
@@ -147,7 +147,7 @@ def _change(d: float, *, higher: bool) -> str:
 
 
 def thinned_bars(rows: Rows, most: int) -> Rows:
-    """Return at most so many bars: each the mean of queries that stand together."""
+    """Return at most this many bars, each the mean of neighbouring queries."""
     if len(rows) <= most:
         return rows
     bars = []
@@ -164,7 +164,7 @@ def thinned_bars(rows: Rows, most: int) -> Rows:
 
 
 def thinned_points(rows: Rows, most: int) -> Rows:
-    """Return at most a point per cell of a grid, if there are more than so many."""
+    """Return one point per cell of a grid, if there are more points than this."""
     if len(rows) <= most:
         return rows
     values = np.array([[row["a"], row["b"]] for row in rows])
@@ -208,9 +208,9 @@ def curve(
     names: Sequence[str] = (),
     confidence: float = 0.95,
 ) -> Spec:
-    """Return a metric at many cutoffs, of every system, with bands.
+    """Return a metric at many cutoffs for every system, with bands.
 
-    Cutoffs are those up to the metric's own, where it has one and none are given.
+    If no cutoffs are given, they go up to the metric's own, where it has one.
     """
     if not evaluations:
         msg = "a curve needs runs, and only values were compared"
@@ -218,7 +218,7 @@ def curve(
     first = evaluations[0]
     asked = first.metrics[list(first.summaries).index(metric)]
     depth = asked.get("k") if asked.fact.at == "k" else None
-    # All but the cutoff stays as it was asked for.
+    # All parameters but the cutoff stay as they were asked for.
     family = asked if depth is None else asked(k=None)
     cutoffs = [k for k in _KS if depth is None or k < depth]
     cutoffs = list(ks) if ks is not None else [*cutoffs, *([depth] if depth else [])]
@@ -260,7 +260,7 @@ def curves(
 
 
 def heatmap(comparison: Comparison, metric: str) -> Spec:
-    """Return the p-values of every two systems; with a baseline, of every metric."""
+    """Return the p-values of all pairs of systems; with a baseline, of all metrics."""
     pairs = list(comparison.pairwise.iter_rows(named=True))
     names = [shown(name) for name in comparison.systems]
     against = comparison.baseline
@@ -294,10 +294,10 @@ def _cell(
 
 
 def days_span(rows: Rows, level: float | None = None) -> tuple[float, float] | None:
-    """Return what an axis shows of days, None if it can show them whole.
+    """Return the range of values that a chart of days shows, None for all of them.
 
-    A day with a few users has an interval so wide, or a value so far off without one,
-    that the others would be flat beside it.
+    A day with few users may have so wide an interval, or without one so odd a value,
+    that all other days would look flat beside it.
     """
     known = [row for row in rows if row["value"] is not None]
     sure = [row for row in known if row.get("low") is not None]
@@ -325,7 +325,7 @@ def _ends(
 
 
 def drawn_number(value: float) -> float | None:
-    """Return a number as JSON can have it: None where it is undefined."""
+    """Return a number as JSON can hold it: None if it is undefined."""
     return None if math.isnan(value) else value
 
 

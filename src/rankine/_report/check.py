@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BAR = 24
 _GRADES = 12
-"""As many grades as are shown."""
+"""How many grades are shown."""
 
 
 def to_text(check: Check) -> str:

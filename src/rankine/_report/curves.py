@@ -60,7 +60,7 @@ def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
 
     Raises:
         MissingExtraError: Altair is not installed.
-        ParameterError: a share is no number from 0.
+        ParameterError: a share is not a number of at least 0.
 
     >>> import rankine as rk
     >>> chart = rk.plot.examination([1, 0.6, 0.4])

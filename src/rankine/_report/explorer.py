@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from rankine._evaluate.worst import WorstQuery
 
 MOST_VALUES = 400_000
-"""Values that are in a file, so that it can be mailed."""
+"""How many values a file holds at most, so that it can be mailed."""
 _MOST = 200
-"""Queries of each pair whose lists are in a file."""
+"""How many queries of each pair have their lists in a file."""
 _LISTS = 4000
-"""Lists in a file, however many pairs there are."""
+"""How many lists a file holds, however many pairs there are."""
 _FEWEST = 5
 _MISSED = 20
 _LETTERS = 200
-"""Letters of a text that are shown."""
+"""How many letters of a text are shown."""
 
 
 def check_texts(texts: Any) -> None:
@@ -49,7 +49,7 @@ def check_texts(texts: Any) -> None:
 
 
 def known_texts(texts: Any, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the texts of some ids, as far as there are any.
+    """Return the texts of these ids, as far as they are known.
 
     >>> texts = {1: "one", "b": None, "c": float("nan"), "d": 4, "e": "five"}
     >>> known_texts(texts, ["1", "b", "c", "d"])
@@ -68,7 +68,7 @@ def known_texts(texts: Any, wanted: Iterable[str]) -> dict[str, str]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Say whether there is no value: None, or what does not equal itself, as nan."""
+    """Say whether a value is missing: None, or unequal to itself, as nan is."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
     except TypeError:  # NA of pandas, which neither equals itself nor differs
@@ -80,7 +80,7 @@ def _is_missing(value: Any) -> bool:
 def explored(comparison: Comparison, texts: Any) -> dict[str, Any]:
     """Return the values of queries, and both lists of those that moved most.
 
-    They moved by the first metric that has values per query.
+    The first metric that has values per query decides which ones did.
     """
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     metrics = [
@@ -180,7 +180,7 @@ class _Book:
         label: str,
         places: Sequence[tuple[int, Any]],
     ) -> dict[str, Any]:
-        """Return by query its first items, and the relevant ones that it missed."""
+        """Return for each query its first items, and the relevant ones it missed."""
         if evaluation is None:
             return {}
         records = records_of(evaluation, label, [query for _, query in places])
@@ -230,8 +230,8 @@ def _beginning(text: str) -> str:
 def packed(values: Floats) -> list[str]:
     """Return numbers as text, to the last bit.
 
-    It is the numbers themselves; or the different ones and their places in one or two
-    bytes each, where that is shorter.
+    These are the numbers themselves or, where that is shorter, the distinct ones and
+    their places in one or two bytes each.
     """
     distinct, places = np.unique(values, return_inverse=True)
     size = 1 if len(distinct) <= 1 << 8 else 2

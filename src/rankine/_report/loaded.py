@@ -121,7 +121,7 @@ def _read(source: Any) -> tuple[str, str]:
 def restored(document: dict[str, Any], name: str) -> Evaluation:
     """Return an evaluation of what `document_of` returned; values may be arrays.
 
-    What was kept of items is looked at when it is asked for.
+    What was kept of items is read only when it is asked for.
     """
     return _evaluation(Node(document, "", name), Evaluation, late=True)
 
@@ -380,7 +380,7 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
 
 
 class _Late(Stored):
-    """A table whose items are looked at when they are asked for."""
+    """A table whose items are read only when they are asked for."""
 
     _items: Node
 

@@ -16,16 +16,16 @@ _LEVELS = (1 / 50, 1 / 5, 1)
 _SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
 _PALE = "#FFFFFF"
 _LABELLED = 12
-"""Columns up to which cells have room for a number."""
+"""Up to this many columns, cells have room for a number."""
 _SHORT = 9
-"""Letters up to which a name has room above its column."""
+"""Up to this many letters, a name fits above its column."""
 
 
 def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
     """Return a cell per row and column: its p-value, and who is better.
 
-    Rows have row, column, p, text, and level: below 0 where the one of the row is
-    worse, above 0 where it is better, and the further the surer.
+    Rows have row, column, p, text, and level: below 0 if the system in the row is
+    worse, above 0 if it is better, and further from 0 the more certain that is.
     """
     levels = [*range(len(_LEVELS), -len(_LEVELS) - 1, -1)]
     color = {
@@ -64,10 +64,10 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
 
 
 def level_of(p: float, alpha: float, *, better: bool) -> int:
-    """Return how sure a difference is: 3 for the surest, 0 if it cannot be told.
+    """Return how certain a difference is: from 0, if it cannot be told, to 3.
 
     Args:
-        p: of the test.
+        p: the p-value of the test.
         alpha: the largest p at which a difference can be told.
         better: whether it is a gain.
 
@@ -81,7 +81,7 @@ def level_of(p: float, alpha: float, *, better: bool) -> int:
 
 
 def _name(field: str, names: Sequence[str]) -> Spec:
-    """Return names in their order: of a sort, Vega would make an expression."""
+    """Return names in their order; Vega would turn a sort into an expression."""
     return {
         "field": field, "type": "nominal", "sort": None, "title": None,
         "scale": {"domain": list(names)},

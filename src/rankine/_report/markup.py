@@ -25,7 +25,7 @@ _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
 _LONG = 24
-"""Bytes of a name that is written in several lines."""
+"""Names of more bytes than this may take several lines."""
 
 
 class Markup(str):
@@ -143,7 +143,7 @@ def _cell(cell: object, side: str) -> Markup:
 
 
 def _class(text: object, side: str) -> str:
-    """Return how a cell looks: one with a long name has room for some of its words."""
+    """Return the class of a cell; one with a long name has room for a few words."""
     plain = not isinstance(text, Markup)
     is_long = plain and len(shown(text).encode("utf-8", "replace")) > _LONG
     return f"at-{side} long" if is_long else f"at-{side}"

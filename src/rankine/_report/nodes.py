@@ -42,7 +42,7 @@ class Node:
         return child
 
     def parts(self, n: int | None = None) -> list[Node]:
-        """Return the parts of a list, of which there must be so many."""
+        """Return the parts of a list, which must have n of them if n is given."""
         values = self._is(list, "a list")
         if n is not None and len(values) != n:
             self.refuse(f"has {len(values)} entries, not {n}")

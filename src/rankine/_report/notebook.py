@@ -55,7 +55,7 @@ def moved_html(moved: Moved) -> str:
 
 
 def top_lines(top: Sequence[TopItem]) -> list[str]:
-    """Return a line per item, one that is empty if no items are known."""
+    """Return a line per item, or an empty one if no items are known."""
     return [_item(item) for item in top] or [""]
 
 

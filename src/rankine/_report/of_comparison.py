@@ -402,7 +402,7 @@ def _segments(comparison: Comparison) -> Markup:
 
 
 def _risk(comparison: Comparison, baseline: str) -> Markup:
-    """Return how much each system risks to hurt queries of the baseline."""
+    """Return how much each system risks making queries worse than the baseline."""
     rows = []
     for metric in comparison.metrics:
         try:

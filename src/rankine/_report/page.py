@@ -77,14 +77,14 @@ class Page:
         live: Spec | None = None,
         caption: bool = True,
     ) -> Markup:
-        """Return a chart as a drawing, which the script makes one that answers.
+        """Return a chart as a drawing, which the script replaces by an interactive one.
 
         Args:
             name: of the chart, as an id.
             spec: its specification.
-            says: what is to be seen in it.
+            says: what it shows, in words.
             live: another specification for the script, which fills in its rows.
-            caption: whether that is written below it, too.
+            caption: whether these words also stand below it.
         """
         converter = _converter()
         if converter is None:
@@ -178,12 +178,12 @@ def _converter() -> Any:
 
 @cache
 def _bundle() -> str:
-    """Return the libraries that charts need in a browser, with names of their own."""
+    """Return the libraries that charts need in a browser, in a scope of their own."""
     return f"(()=>{{{_converter().javascript_bundle()}}})();"
 
 
 def _themed(spec: Spec) -> Spec:
-    """Return a chart in the colours and letters of the page around it."""
+    """Return a chart in the colours and the font of the page around it."""
     ink = {
         "labelColor": _INK, "titleColor": _INK, "labelFont": _FONT,
         "titleFont": _FONT, "titleFontWeight": 500, "labelFontSize": 12,
@@ -242,14 +242,14 @@ def _hash(path: Path) -> str:
 
 
 def scripted(text: str) -> Markup:
-    """Return a sentence that holds only if scripts run, which show it."""
+    """Return a sentence that is shown only if scripts run."""
     return tag("span", text, class_="scripted", hidden=True)
 
 
 def remarks(
     warnings: Iterable[str], notes: Iterable[str], names: Collection[str] = ()
 ) -> Markup:
-    """Return what makes numbers doubtful, and what was left out of what has names."""
+    """Return warnings and notes as lists, in which names keep their direction."""
     said = [
         points((isolated(text, names) for text in texts), class_=kind)
         for texts, kind in ((warnings, "warnings"), (notes, "notes"))

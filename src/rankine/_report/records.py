@@ -112,7 +112,7 @@ def _line(name: str, value: Any) -> str:
 
 
 def _lines(entries: Iterable[str]) -> list[str]:
-    """Return the first entries, and how many there are more."""
+    """Return the first entries, and how many more there are."""
     lines = list(entries)
     more = len(lines) - _ROWS
     return [*lines[:_ROWS], *([f"{more:,} more"] if more > 0 else [])]

@@ -43,7 +43,7 @@ KINDS: dict[str, type[Evaluation]] = {
     "similarity": Similarity,
 }
 COMPARISON = "comparison"
-"""The kind of what is not one evaluation, but several."""
+"""The kind of a document that holds several evaluations."""
 _PLAIN = (str, int, float, bool)
 
 
@@ -131,7 +131,7 @@ def document_of(
 
 
 def _text(shown: dict[str, Any], rest: dict[str, Any], indent: int | None) -> str:
-    """Return JSON: what is for readers in lines, what only `load` needs in one."""
+    """Return JSON: what people read in many lines, what `load` needs in one."""
     text = _written(shown, rest, indent, ascii_=False)
     try:
         text.encode()
@@ -206,9 +206,9 @@ def _metric(metric: Metric) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """Return a parameter: what JSON has no form for is an object that says what it is.
+    """Return a parameter; what JSON cannot express becomes an object that says so.
 
-    Of a function there is only its name.
+    Of a function, only the name is kept.
     """
     value = plain(value)
     if isinstance(value, float):

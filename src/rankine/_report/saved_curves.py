@@ -41,7 +41,7 @@ def curves_of(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def read_curves(node: Node) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """Return the curves that were saved; none of what an older version saved."""
+    """Return the curves that were saved; files of older versions have none."""
     curves = {}
     for part in node["curves"].parts() if "curves" in node.value else ():
         ks = part["ks"].counts().tolist()

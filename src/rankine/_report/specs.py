@@ -1,8 +1,8 @@
 """Charts as Vega-Lite specifications: plain values, which need no library to make.
 
-Colours mean the same in every chart. Blue is better, vermilion is worse, grey cannot be
-told, purple is equivalent; they are told apart with any colour vision, on white and on
-black. Systems have other colours than these.
+Colours mean the same in every chart: blue is better, vermilion is worse, grey is
+"cannot tell", and purple is equivalent. They can be told apart with any colour vision,
+on white and on black. Systems have other colours than these.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ VERDICTS = {
     "better": ("#0072B2", "triangle-up"),
     "worse": ("#D55E00", "triangle-down"),
     "cannot tell": ("#8A8A8A", "circle"),
-    "equivalent": ("#9467BD", "square"),
-    "different": ("#882255", "diamond"),
-    "not worse": ("#9467BD", "square"),
-    "larger": ("#882255", "diamond"),
-    "smaller": ("#882255", "diamond"),
+    "equivalent": ("#8E24D6", "square"),
+    "different": ("#7A1530", "diamond"),
+    "not worse": ("#8E24D6", "square"),
+    "larger": ("#7A1530", "diamond"),
+    "smaller": ("#7A1530", "diamond"),
     "mean": ("#009E73", "circle"),
 }
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
@@ -59,10 +59,10 @@ LABEL = (
 )
 """What a label shows, as an expression of Vega."""
 _NEAR = 14
-"""Pixels from the end of an axis where a number is moved inwards, not to be cut."""
+"""A number this close to the end of an axis is moved inwards, so as not to be cut."""
 _WIDE, _HIGH = 560, 260
 _ROW, _LOW, _FEW = 26, 19, 15
-"""Pixels of a row, and of one of more than a few, which fit on paper only if low."""
+"""Pixels of a row, and of a lower one if there are more than a few, to fit on paper."""
 
 
 SHARES = "format(100 * datum.value, '~g') + ' %'"
@@ -85,7 +85,9 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         "title": None,
         "axis": ticks | ({} if form is None else {"labelExpr": form}),
     }
-    labels = dict.fromkeys(row["label"] for row in rows)  # some layers lack some
+    labels = dict.fromkeys(
+        row["label"] for row in rows
+    )  # a layer may lack some of them
     y = {
         "field": "label", "type": "nominal", "sort": None, "title": None,
         "scale": {"domain": list(labels)},
@@ -222,7 +224,7 @@ def over_days(
 
     Args:
         rows: what is drawn.
-        metric: what it is.
+        metric: the title of the axis.
         level: the field that has what lines are compared with, dashed.
         names: all groups that there are, so that each has its colour in every chart.
         form: of the numbers of the axis, such as `SHARES`.
@@ -277,7 +279,7 @@ def _lines(
     names: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> Spec:
-    """Return a line with its band per group; more is what else is told of a point."""
+    """Return a line with its band per group; tooltips also have the fields in more."""
     drawn = list(dict.fromkeys(row["system"] for row in rows))
     systems = list(names) or drawn
     legend = {

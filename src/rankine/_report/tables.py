@@ -54,7 +54,7 @@ def csv_name(name: str) -> str:
 
 
 def number(value: float, decimals: int = 4) -> str:
-    """Return a number with some decimals, in words if there is none."""
+    """Return a number with some decimals, or a word if it is undefined."""
     return "undefined" if math.isnan(value) else f"{value:.{decimals}f}"
 
 

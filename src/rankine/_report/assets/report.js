@@ -33,7 +33,7 @@
 
   for (const words of document.querySelectorAll(".scripted")) words.hidden = false;
 
-  // Each word of a command by itself: otherwise lines end after the hyphens of options.
+  // Wrap each word of a command, or lines would break after the hyphens of options.
   for (const code of document.querySelectorAll("pre code")) {
     const words = code.textContent.split(" ").map((text) => make("span", { text }));
     code.replaceChildren(...words.flatMap((word, place) => (place ? [" ", word] : [word])));
@@ -54,7 +54,7 @@
   preferred.addEventListener("change", () => { nameTheme(); repaint(); });
 
   // Tables that sort by their titles.
-  // Numbers in words by their size: q9 before q10.
+  // Numbers in names sort by their size: q9 before q10.
   const natural = (text) => text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(16, "0"));
   const sortBy = (rows, key, falling) => {
     const sign = falling ? -1 : 1;
@@ -66,7 +66,7 @@
           if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || i - j;
           return sign * (a - b) || i - j;
         }
-        // What is undefined has words for a value, and is last.
+        // Undefined values are words, and come last.
         if (typeof a !== typeof b) return typeof a === "string" ? 1 : -1;
         return sign * ((a > b) - (a < b)) || i - j;
       })
@@ -100,7 +100,7 @@
     });
   }
 
-  // Charts. Those of Vega have the colours of the page around them, so that a theme changes them too.
+  // Charts, in the colours of the page around them, so that they change with the theme.
   const views = new Map();
   const NARROW = 54;
   const embed = async (name, spec) => {
@@ -128,13 +128,13 @@
       mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: "svg",
       tooltip: { disableDefaultStyle: true },
     });
-    // Another was chosen while this one was made.
+    // Another chart was chosen while this one was being made.
     if (place.parentNode !== live) { drawn.finalize(); return null; }
     figure.querySelector(".drawn").hidden = true;
     live.removeAttribute("aria-hidden");
     live.setAttribute("role", "img");
     live.setAttribute("aria-label", figure.querySelector(".drawn").getAttribute("aria-label"));
-    // A map of many systems is wider than a narrow page: it scrolls, by keys too, and fades where there is more.
+    // A map of many systems may be wider than the page: it scrolls, with keys too, and fades where there is more.
     const fade = () => live.classList.toggle("more", live.scrollLeft + live.clientWidth < live.scrollWidth - 1);
     if (live.scrollWidth > live.clientWidth + 1) live.tabIndex = 0;
     live.onscroll = fade;
@@ -157,7 +157,7 @@
       ? value.replace(/\{(metric|a|b)\}/g, (_, name) => (name === "metric" ? words.metric : brief(words[name])))
       : value);
 
-  // Marks of queries are painted here, over the frame that Vega draws: thousands of them follow a choice at once.
+  // Marks of queries are painted here, over the frame that Vega draws, because thousands of them must follow a choice at once.
   const painters = new Map();
   const repaint = () => painters.forEach((again) => again());
   const MARGIN = 4;
@@ -209,7 +209,7 @@
     const outer = drawing.getBoundingClientRect();
     const plot = drawing.querySelector(".role-frame .background").getBoundingClientRect();
     const [width, height] = [view.width() + 2 * MARGIN, view.height() + 2 * MARGIN];
-    // Twice as fine as a plain screen, and in parts of the drawing, which is smaller on paper.
+    // Twice as fine as a plain screen, and sized in parts of the drawing, which is smaller on paper.
     const fine = Math.max(devicePixelRatio, 2);
     const sheet = new OffscreenCanvas(width * fine, height * fine);
     const part = (size, whole) => `${(100 * size) / whole}%`;
@@ -223,7 +223,7 @@
     const style = getComputedStyle(root);
     const colors = Object.fromEntries(["gains", "loses", "stays"].map((name) => [name, style.getPropertyValue(`--${name}`)]));
     kind.paint(context, rows, view.scale("x"), view.scale("y"), colors);
-    // As a picture: Chromium draws anew what is painted for paper, beside its place and over the axes.
+    // Shown as a picture: Chromium would paint a canvas anew for paper, out of place and over the axes.
     [canvas.width, canvas.height] = [sheet.width, sheet.height];
     canvas.getContext("bitmaprenderer").transferFromImageBitmap(sheet.transferToImageBitmap());
   };
@@ -415,7 +415,7 @@
     });
     return svg;
   };
-  // Whole texts, for those without a pointer to hold over a line.
+  // Whole texts, for readers who cannot hover over a line.
   const wholeTexts = (known) => {
     const items = [...new Set(known.flatMap((each) => (each || []).flat()).map((row) => row[1]))];
     const told = items.filter((item) => textOf(data.itemTexts, item));
@@ -459,7 +459,7 @@
     } else {
       const tops = known.map((each) => (each || [[], []])[0]);
       const ranks = tops.map((top) => new Map(top.map(([rank, item]) => [item, rank])));
-      // Beside a list that is not here, nothing is known to be new.
+      // If the other list is not in the file, nothing is known to be new.
       const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
         make("h4", { class: "system", text: brief(data.systems[system], isNarrow() ? 15 : 24), title: data.systems[system] }),
@@ -467,7 +467,7 @@
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>
             itemRow(row, isMarked(side) ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
-      // Rows have one height, as in the style sheet, so that a line needs no measuring.
+      // All rows have the height that the style sheet gives them, so lines need no measuring.
       const whole = wholeTexts(known);
       const kind = `${compares ? "pair" : "single"}${whole.length ? " texts" : ""}`;
       if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops, whole.length ? 46 : 30)));
@@ -487,13 +487,13 @@
   if (explorer && values.length) build();
   for (const name of Object.keys(window.vegaEmbed ? data.charts : {})) if (!kinds[name]) embed(name, copied(data.charts[name]));
   drawPair();
-  // Paper is light, and what is painted does not follow the style sheet by itself.
+  // Paper is light, and what was painted does not follow the style sheet.
   let before = null;
   addEventListener("beforeprint", () => {
     before = root.dataset.theme;
     root.dataset.theme = "light";
     repaint();
-    // Of many sentences, paper has the numbers in the tables only.
+    // Long lists of sentences stay closed on paper; their numbers are in the tables.
     for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li").length <= PRINTED;
   });
   addEventListener("afterprint", () => {
