@@ -54,6 +54,7 @@ def found_within(
         elif k is not None:
             query = query[hits.rank <= k]
         counted = table.memo[key] = table.per_query(query)
+        counted.setflags(write=False)  # other metrics are given the same array
     return counted
 
 
