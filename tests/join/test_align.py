@@ -154,3 +154,10 @@ def test_ties_across_the_last_rank_that_counts(form: str, tmp_path: Path) -> Non
         shallow = rk.evaluate(qrels, run, ["P@3", "RR@3", "nDCG@2"], convention=name)
         whole = rk.evaluate(qrels, every, ["P@3", "RR@3", "nDCG@2"], convention=name)
         assert shallow.per_query.equals(whole.per_query), name
+
+
+def test_ids_may_be_of_two_types_where_nothing_is_judged() -> None:
+    run = {"q": [9, 6, 3, 6]}
+    ev = rk.evaluate({"q": {}}, run, ["R@3", "P@2"], convention="torchmetrics")
+
+    assert ev.per_query.select("R@3", "P@2").row(0) == (0.0, 0.0)

@@ -377,6 +377,8 @@ class Matches:
                 hit, pair = truth.table.find(with_query(keys[rows], number, shown))
                 row = rows[hit]
         group = np.searchsorted(starts, row, side="right") - 1
+        if not len(row):  # without a judged item, ids may be of two types
+            return row, pair, group
         # A key may agree by chance; what it proposes is taken only if both ids agree.
         same = lists.items(row).eq_missing(truth.items[pair]).to_numpy()
         same = same & (number[group] == truth.pool.query[pair])

@@ -312,7 +312,7 @@ class First:
 
     def take(self, rows: Ints, queries: Sequence[Any] | pl.Series) -> First:
         """Return lists by their numbers, -1 for none, and what to call them."""
-        lengths = np.where(rows < 0, 0, np.diff(self.starts)[rows])
+        lengths = np.append(np.diff(self.starts), 0)[rows]
         places, _ = expand(self.starts[rows], lengths)
         items = self.items
         return First(
