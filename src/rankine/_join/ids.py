@@ -339,7 +339,8 @@ def compact(ids: pl.Series) -> pl.Series:
 def _gathered(ids: pl.Series, places: NDArray[np.int32]) -> pl.Series:
     """Return the ids of some places, none of which is below 0."""
     # Unsigned, as in polars, which would otherwise count negative ones from the end.
-    return ids.gather(pl.Series(places.view(np.uint32)))
+    # Not by `gather`, which plans a query first, and makes two threads wait for that.
+    return ids[pl.Series(places.view(np.uint32))]
 
 
 def _differ(ids: pl.Series, others: pl.Series) -> pl.Series:
