@@ -363,3 +363,34 @@ def test_runs_without_rows() -> None:
     for nothing in nothings:
         with pytest.raises(rk.errors.DataError, match="run: contains no rows"):
             rk.similarity(nothing, {"q": ["a"]}, "RBO")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("whole", [True, False], ids=["same items", "some"])
+def test_runs_are_compared_in_parts_by_two_threads(
+    seed: int, monkeypatch: pytest.MonkeyPatch, *, whole: bool
+) -> None:
+    """The share of common items of each query, against sets."""
+    rng = random.Random(seed)  # noqa: S311
+    items = [f"d{number}" for number in range(8)]
+    first, second = (
+        {
+            f"q{number}": {
+                item: rng.random()
+                for item in rng.sample(items, 8 if whole else rng.randint(1, 8))
+            }
+            for number in range(20)
+        }
+        for _ in range(2)
+    )
+    monkeypatch.setattr("rankine._base.blocks._MANY", 2)
+
+    with limited(paired_items=10, looked_up=7, few_texts=0, few_ids=0):
+        ev = rk.similarity(first, second, ["Jaccard", "Overlap@3"])
+
+    for number, (query, scores) in enumerate(first.items()):
+        other = second[query]
+        common = len(scores.keys() & other.keys())
+        assert ev.per_query["Jaccard"][number] == common / len({**scores, **other})
+        tops = [sorted(run, key=run.__getitem__)[-3:] for run in (scores, other)]
+        assert ev.per_query["Overlap@3"][number] == len({*tops[0]} & {*tops[1]}) / 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._io.joined import column_of
+from rankine._io.joined import column_of, parts_of
 
 TEXTS = st.text(st.sampled_from("ab \0\n,é漢😀"), max_size=14)
 
@@ -29,6 +29,19 @@ def test_texts_stay_as_they_are(groups: list[list[str]], size: int, few: int) ->
     assert column.to_list() == list(chain.from_iterable(groups))
     assert column.name == "item"
     assert column.dtype == pl.String
+
+
+@pytest.mark.parametrize("few", [0, 10], ids=["joined", "listed"])
+def test_a_part_is_told_how_many_texts_come_before_it(few: int) -> None:
+    groups = [["a", "b"], ["c"], [], ["d", "e", "f"]]
+
+    with limited(looked_up=2, few_texts=few):
+        parts = parts_of(groups, lambda part, before: (before, part.to_list()))
+
+    assert len(parts) == (1 if few else 2)
+    texts = [*"abcdef"]
+    for before, part in parts:
+        assert part == texts[before : before + len(part)]
 
 
 @pytest.mark.parametrize("few", [0, 10], ids=["joined", "listed"])
