@@ -221,5 +221,6 @@ def main(n_queries: int, n_items: int, peers: list[str]) -> None:
 if __name__ == "__main__":
     words = sys.argv[1:]
     sizes = [int(word) for word in words if word.isdigit()]
+    n_queries, n_items = (*sizes, *(30_000, 100)[len(sizes) :])
     named = [word for word in words if not word.isdigit()]
-    main(*(sizes + [30_000, 100][len(sizes) :]), named or ["applyInPandas", "mllib"])
+    main(n_queries, n_items, named or ["applyInPandas", "mllib"])

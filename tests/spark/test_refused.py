@@ -159,7 +159,8 @@ def of_ints_and_texts(
         )
         for name, frame in frames.items()
     }
-    for evaluate, data in ((rk.evaluate, frames), (rankine.spark.evaluate, on_spark)):
+    calls: list[Any] = [(rk.evaluate, frames), (rankine.spark.evaluate, on_spark)]
+    for evaluate, data in calls:
         try:
             ev = evaluate(*data.values(), metrics, catalog=9)
             said.append((ev.mean, [note for note in ev.notes if "text" in note]))
