@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 N_ROWS, N_SMALL = 6_000_000, 60_000
-LIMIT = 512 << 20
+LIMIT, SMALL = 512 << 20, 320 << 20
 SCRIPT = f"""
 import re, resource, sys
 from pathlib import Path
@@ -72,3 +72,48 @@ def test_memory_is_enough_for_parts_alone(folder: Path) -> None:
     done = ended(folder, "stream")
     # d999 is the first of q0, and d7998 the second of q7.
     assert done.stdout == f"{(1 + 1 / 2) / 2} True\n", done.stderr
+
+
+FULL = f"""
+import re, sys
+from pathlib import Path
+import rankine as rk
+
+folder, metric = Path(sys.argv[1]), sys.argv[2]
+try:
+    ev = rk.evaluate(
+        {{"q0": {{"d999": 1}}}}, folder / "large.trec", metric, catalog={2 * N_ROWS},
+        engine="stream", memory_limit={SMALL},
+    )
+    print(ev[metric])
+except rk.errors.RankineError as error:
+    print(error)
+status = Path("/proc/self/status").read_text()
+print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) << 10 < {SMALL})
+"""
+TOO_MUCH = (
+    " would take more than the 320 MB that memory_limit= or --memory allows; allow more"
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its memory")
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        # Of 6,000 lists, all with items of their own, the first ten are held.
+        ("Coverage@10", str(60_000 / (2 * N_ROWS))),
+        ("Coverage", f"the items of all lists{TOO_MUCH}"),
+        ("AUC(universe='catalogue')", f"the different items of the run{TOO_MUCH}"),
+    ],
+)
+def test_items_of_a_catalogue_that_cannot_be_held_are_refused_in_time(
+    folder: Path, metric: str, said: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(folder), metric],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    told, within = done.stdout.splitlines()
+    assert told.startswith(said)
+    assert within == "True"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine._base.memory import in_use
 from rankine._base.text import added_up
 from rankine._io.repeats import marked
 from rankine._io.sources import Stream
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
     from rankine._io.sources import Rows, Source
+
+
+_NUMBERED, _AGAIN = 96, 48
+"""Bytes that an item takes beside itself, where all items of lists are numbered, and
+where more items are added to the different ones."""
 
 
 def lists_in(source: Source, rule: Convention, depth: int | None) -> Lists:
@@ -58,7 +64,8 @@ def _n_items_in_parts(source: Stream, parts: Iterator[Rows]) -> int:
         items = items if known is None else pl.concat((known, items)).unique()
         known = compact(items)
         del items
-        refuse_more("the different items of the run", source.memory, "")
+        used = in_use() + _AGAIN * len(known)
+        refuse_more("the different items of the run", source.memory, "", used)
     return 0 if known is None else len(known)
 
 
@@ -105,12 +112,14 @@ def _lists_in_parts(
     """Bring the lists of each part into order, and keep their first items."""
     kept: list[Lists] = []
     places: list[Ints] = []
+    later = 0
     for part in parts:
         ranked = lists_of(replace(part, ranked=source.ranked), rule)
         kept.append(_shortened(ranked, rule.duplicates, depth))
         if part.number is not None:
             places.append(part.number[list_starts(part.frame["query"])[:-1]])
-        refuse_more("the items of all lists", source.memory)
+        later += _NUMBERED * len(kept[-1].ids.series)
+        refuse_more("the items of all lists", source.memory, used=in_use() + later)
     lists = _below_each_other(kept, source)
     return _taken(lists, np.argsort(np.concatenate(places))) if places else lists
 
