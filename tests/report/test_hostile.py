@@ -73,9 +73,15 @@ def experiment(word: str, folder: Path) -> list[Any]:
 
 def summary(word: str, _: Path) -> list[Any]:
     """Return summaries of groups of that name, with and without days and clicks."""
-    events = log((f"{word}1", f"{word}2")).with_columns(
+    events = log((f"{word}1", f"{word}2"), users=120).with_columns(
         country=word + pl.col("country")
     )
+    # A user of that name has so many events that a note says so.
+    robot = events.head(1).with_columns(user_id=pl.lit(word))
+    seconds = pl.Series(range(60))
+    robot = robot.select(pl.all().repeat_by(len(seconds)).explode())
+    robot = robot.with_columns(pl.col("timestamp") + pl.duration(seconds=seconds))
+    events = pl.concat([events, robot])
     shown = pl.DataFrame(
         {
             "impression_id": [1, 1, 2, 2],
@@ -86,13 +92,12 @@ def summary(word: str, _: Path) -> list[Any]:
         }
     )
     clicks = rk.online.click_metrics(shown)
-    return [
-        page_of_online(
-            rk.online.summarize(events, "ctr", by=by, daily=by == "country"),
-            word, word, (), clicks,
-        )
+    summaries = [
+        rk.online.summarize(events, "ctr", by=by, daily=by == "country")
         for by in ("variant", "country")
-    ]  # fmt: skip
+    ]
+    assert all("robot, perhaps" in " ".join(found.notes) for found in summaries)
+    return [page_of_online(found, word, word, (), clicks) for found in summaries]
 
 
 def ab_test(word: str, _: Path) -> list[Any]:
