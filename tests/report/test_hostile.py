@@ -78,10 +78,9 @@ def summary(word: str, _: Path) -> list[Any]:
     )
     # A user of that name has so many events that a note says so.
     robot = events.head(1).with_columns(user_id=pl.lit(word))
-    seconds = pl.Series(range(60))
-    robot = robot.select(pl.all().repeat_by(len(seconds)).explode())
-    robot = robot.with_columns(pl.col("timestamp") + pl.duration(seconds=seconds))
-    events = pl.concat([events, robot])
+    robot = robot.select(pl.all().repeat_by(60).explode())
+    later = pl.duration(seconds=pl.int_range(pl.len()))
+    events = pl.concat([events, robot.with_columns(pl.col("timestamp") + later)])
     shown = pl.DataFrame(
         {
             "impression_id": [1, 1, 2, 2],
