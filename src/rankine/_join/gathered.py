@@ -102,7 +102,11 @@ _CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"
 
 
 def refuse_more(
-    what: str, memory: int | None, hint: str = _CUTOFFS, used: int | None = None
+    what: str,
+    memory: int | None,
+    hint: str = _CUTOFFS,
+    used: int | None = None,
+    later: int = 0,
 ) -> None:
     """Refuse to hold more, where the memory that may be taken is in use.
 
@@ -111,8 +115,9 @@ def refuse_more(
         memory: how many bytes may be taken; None for any number.
         hint: what else can be done than to allow more.
         used: how many bytes are needed; those that the process uses if not given.
+        later: how many more will be needed.
     """
-    if memory is not None and (in_use() if used is None else used) > memory:
+    if memory is not None and (in_use() if used is None else used) + later > memory:
         msg = (
             f"{what} would take more than the {in_words(memory)} that memory_limit= or "
             f"--memory allows; allow more{hint}"

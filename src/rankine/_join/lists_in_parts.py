@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankine._base.memory import in_use
 from rankine._base.text import added_up
 from rankine._io.repeats import marked
 from rankine._io.sources import Stream
@@ -64,8 +63,8 @@ def _n_items_in_parts(source: Stream, parts: Iterator[Rows]) -> int:
         items = items if known is None else pl.concat((known, items)).unique()
         known = compact(items)
         del items
-        used = in_use() + _AGAIN * len(known)
-        refuse_more("the different items of the run", source.memory, "", used)
+        later = _AGAIN * len(known)
+        refuse_more("the different items of the run", source.memory, "", later=later)
     return 0 if known is None else len(known)
 
 
@@ -119,7 +118,7 @@ def _lists_in_parts(
         if part.number is not None:
             places.append(part.number[list_starts(part.frame["query"])[:-1]])
         later += _NUMBERED * len(kept[-1].ids.series)
-        refuse_more("the items of all lists", source.memory, used=in_use() + later)
+        refuse_more("the items of all lists", source.memory, later=later)
     lists = _below_each_other(kept, source)
     return _taken(lists, np.argsort(np.concatenate(places))) if places else lists
 
