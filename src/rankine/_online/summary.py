@@ -231,8 +231,8 @@ def summarize(
         daily: whether each day (in UTC) has its own row.
         confidence: of the intervals.
         **rules: ``columns=`` {part: column}; ``kinds=`` {the log's word: kind of
-        event};
-            ``session_gap=`` minutes of silence that end a session, 30 if not given;
+            event}; ``session_gap=`` minutes of silence that end a session, 30 if not
+            given;
             ``engaged=`` the events that make a session engaged, or seconds;
             ``unit=`` what converts: users, sessions or clicks; ``cap=`` the most
             seconds of a page view; ``last_page="heartbeat"``; ``exposure=`` the event
