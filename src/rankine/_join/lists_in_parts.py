@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Rows, Source
 
 
-_NUMBERED, _AGAIN = 96, 48
+_NUMBERED, _AGAIN = 96, 128
 """Bytes that an item takes beside itself, where all items of lists are numbered, and
 where more items are added to the different ones."""
 
