@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
 import pytest
 
 import rankine as rk
 from rankine.data import QRELS, RUNS
-from tests.report.test_online_page import log
+from tests.report.test_online_page import clicked, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,16 +25,7 @@ document.querySelector('#explorer tbody button')?.click();
 
 
 def clicks() -> rk.online.ClickMetrics:
-    rng = np.random.default_rng(0)
-    shown = pl.DataFrame(
-        {
-            "impression_id": np.arange(300),
-            "position": rng.integers(1, 4, 300),
-            "click": rng.integers(0, 2, 300),
-            "variant": rng.choice(["A", "B"], 300),
-        }
-    )
-    return rk.online.click_metrics(shown)
+    return rk.online.click_metrics(clicked(300))
 
 
 def comparison(path: Path) -> None:

@@ -40,6 +40,20 @@ def log(variants: tuple[str, str] = ("A", "B"), users: int = 40) -> pl.DataFrame
     return pl.DataFrame(rows, names, orient="row")
 
 
+def clicked(n: int) -> pl.DataFrame:
+    """Draw clicks on three positions in two variants; users have four or so each."""
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "impression_id": np.arange(n),
+            "user_id": rng.integers(0, 4 * n // 15, n),
+            "position": rng.integers(1, 4, n),
+            "click": rng.integers(0, 2, n),
+            "variant": rng.choice(["A", "B"], n),
+        }
+    )
+
+
 @pytest.fixture
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out charts, as without the extra."""
@@ -313,16 +327,7 @@ def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
 
 def test_clicks_by_position_are_told_of_each_variant() -> None:
     pytest.importorskip("vl_convert")
-    rng = np.random.default_rng(0)
-    shown = pl.DataFrame(
-        {
-            "impression_id": np.arange(300),
-            "user_id": rng.integers(0, 80, 300),
-            "position": rng.integers(1, 4, 300),
-            "click": rng.integers(0, 2, 300),
-            "variant": rng.choice(["A", "B"], 300),
-        }
-    )
+    shown = clicked(300)
     clicks = rk.online.click_metrics(shown, confidence=0.9)
     test = rk.online.ab_test(log(), control="A", metrics=["ctr"], confidence=0.99)
 
