@@ -3,9 +3,12 @@
 # ruff: noqa: E501 - messages stand on one line, as the user sees them
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from rankine._engines.jobs import in_one_sentence
+from rankine._engines.jobs import in_one_sentence, run_job, run_table
 from rankine.errors import DataError, DuplicateItemError, FormatError, MissingExtraError
 
 ABORTED = "An error occurred while calling o88.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to stage failure: {}\n\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3039)\n"
@@ -99,3 +102,56 @@ def test_faults_are_told_in_one_sentence(
 
     assert type(error) is kind
     assert str(error) == message
+
+
+ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+UNLIMITED = str(2**31 - 1)
+"""What Spark takes for no limit."""
+
+
+class Settings(dict[str, str]):
+    """The settings of a session."""
+
+    set = dict.__setitem__
+    unset = dict.__delitem__
+
+
+def session_with(settings: Settings, error: Exception | None = None) -> Any:
+    """Return a frame of a session, whose rows say how many bytes a batch may have."""
+
+    def collect() -> str | None:
+        if error is not None:
+            raise error
+        return settings.get(BYTES)
+
+    return SimpleNamespace(
+        sparkSession=SimpleNamespace(conf=settings), collect=collect, toArrow=collect
+    )
+
+
+@pytest.mark.parametrize("run", [run_job, run_table])
+@pytest.mark.parametrize("before", [{}, {BYTES: "1000b"}, {ROWS: "20000"}])
+def test_bytes_of_a_batch_are_not_limited_while_a_job_runs(
+    run: Any, before: dict[str, str]
+) -> None:
+    settings = Settings(before)
+
+    assert run(session_with(settings)) == UNLIMITED
+    assert settings == before
+
+
+@pytest.mark.parametrize("n_rows", ["0", "-1"])
+def test_bytes_of_a_batch_stay_limited_if_its_rows_are_not(n_rows: str) -> None:
+    settings = Settings({ROWS: n_rows, BYTES: "1000b"})
+
+    assert run_job(session_with(settings)) == "1000b"  # type: ignore[comparison-overlap]
+
+
+def test_a_job_that_fails_leaves_the_settings_as_they_were() -> None:
+    settings = Settings()
+
+    with pytest.raises(ZeroDivisionError):
+        run_job(session_with(settings, ZeroDivisionError()))
+
+    assert settings == {}

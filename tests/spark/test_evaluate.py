@@ -86,6 +86,44 @@ def test_notes_are_those_of_memory(spark: Any) -> None:
     assert len(ev.notes) == 6
 
 
+@pytest.mark.parametrize("usual", [None, "1000"])
+def test_settings_of_the_session_stay(spark: Any, usual: str | None) -> None:
+    setting = "spark.sql.execution.arrow.maxBytesPerBatch"
+    if usual is not None:
+        spark.conf.set(setting, usual)
+
+    ev = rankine.spark.evaluate(
+        of_spark(spark, QRELS, "grade"), of_spark(spark, RUN, "score"), "RR"
+    )
+    after = spark.conf.get(setting, None)
+    spark.conf.unset(setting)
+
+    assert ev["RR"] == (1 + 1 / 2 + 0) / 3
+    assert after == usual
+
+
+def test_grades_in_words_and_names_that_need_quotes(spark: Any) -> None:
+    qrels = spark.createDataFrame(
+        [("q1", "a", "it's `so`"), ("q1", "b", "no"), ("q2", "a", "no")],
+        "`the query` string, `i.d` string, `gr``ade` string",
+    )
+    run = of_spark(spark, [("q1", "b", 3.0), ("q1", "a", 2.0)], "score")
+    columns = {"query": "the query", "item": "i.d", "grade": "gr`ade"}
+
+    judged = qrels.toDF("query", "item", "grade")
+    options: Any = {"grades": {"it's `so`": 2, "no": 0}}
+    ev = rankine.spark.evaluate(judged, run, ["RR", "CG@2"], **options)
+
+    assert ev.mean == {"RR": (1 / 2 + 0) / 2, "CG@2": (2 + 0) / 2}
+    renamed = run.toDF("the query", "i.d", "score")
+    again = rankine.spark.evaluate(
+        qrels, renamed, ["RR", "CG@2"], columns={**columns, "score": "score"}, **options
+    )
+    assert again.mean == ev.mean
+    with pytest.raises(RankineError, match="not in grades="):
+        rankine.spark.evaluate(judged, run, "RR", grades={"no": 0})
+
+
 ids = st.sampled_from(["10", "9", "a", "B", "ä", "z1"])
 ints = st.sampled_from([1, 2, 9, 10, 33])
 

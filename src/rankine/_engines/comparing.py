@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.text import count
-from rankine._engines.jobs import run_action
+from rankine._engines.jobs import run_table
 from rankine._engines.spark import SparkEvaluation, evaluate
 from rankine._engines.work import MOST
 from rankine._evaluate.compare import (
@@ -134,7 +134,7 @@ def _collected(
             f"runs at a time, or a sample of at most {MOST:,} values"
         )
         raise ParameterError(msg)
-    tables = [run_action(run.per_query.toArrow) for run in evaluations.values()]
+    tables = [run_table(run.per_query) for run in evaluations.values()]
     ids = [table.column("query").to_pylist() for table in tables]
     texts = {str(query): query for queries in ids for query in queries}
     order = {text: place for place, text in enumerate(sorted(texts))}

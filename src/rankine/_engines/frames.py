@@ -35,6 +35,8 @@ _PLACES = (*_FLOATS, "decimal", "date", "timestamp")
 """What can say in which order rows were given, besides ints."""
 _SINGLE = 32
 """Bits of a number that Spark calls float."""
+_WORTH = "rankine worth"
+"""A column with what grades in words are worth."""
 _EXAMPLES = {"text": pl.Series(["7"]), "ints": pl.Series([7])}
 
 
@@ -149,45 +151,52 @@ class Table:
         """Whether a column gives the order."""
         return "value" in self.empty.frame.columns
 
-    def _value(self) -> Any:
-        """Return the grade, the score, or minus the rank of each row."""
-        sql = functions()
+    def _value(self) -> str:
+        """Return the grade, the score, or minus the rank of each row, in SQL."""
         if not self.scored:
-            return sql.lit(0.0)
+            return "0D"
         if not self.empty.column:
-            return sql.lit(1.0)
-        column = sql.col(quoted(self.empty.column))
-        if self.role == ROLES[JUDGED] and self.how.grades is not None:
-            worth = sql.lit(None).cast("double")
-            for grade, number in self.how.grades.items():
-                is_grade = column == sql.lit(grade)
-                worth = sql.when(is_grade, sql.lit(float(number))).otherwise(worth)
-            return worth
-        value = column.cast("double")
+            return "1D"
+        value = f"CAST({quoted(self.empty.column)} AS DOUBLE)"
         turned = self.how.lower_is_better and self.role == ROLES[LISTED]
-        return -value if self.empty.ranked or turned else value
+        return f"-{value}" if self.empty.ranked or turned else value
+
+    def _worth(self, grades: Mapping[Any, float]) -> Any:
+        """Return what each grade in words is worth, null for any other."""
+        sql = functions()
+        column = sql.col(quoted(self.empty.column))
+        worth = sql.lit(None).cast("double")
+        for grade, number in grades.items():
+            is_grade = column == sql.lit(grade)
+            worth = sql.when(is_grade, sql.lit(float(number))).otherwise(worth)
+        return worth
 
     def rows(self, kinds: Mapping[str, str], sequence: tuple[str, str] | None) -> Any:
-        """Return query, item, value, what the rows are, and their place if asked."""
-        sql = functions()
+        """Return query, item, value, what the rows are, and their place if asked.
+
+        They are asked for in SQL: of columns, each function is a call of Java.
+        """
         side = ROLES.index(self.role)
+        frame, value = self.frame, self._value()
+        if side == JUDGED and self.how.grades is not None and self.empty.column:
+            frame = frame.withColumn(_WORTH, self._worth(self.how.grades))
+            value = quoted(_WORTH)
         columns = []
         for key, kind in kinds.items():
-            ids = sql.col(quoted(self.part[key]))
-            ids = ids.cast("string" if kind == "text" else "bigint")
+            name = quoted(self.part[key])
+            ids = f"CAST({name} AS BIGINT)"
             if kind == "text":
-                ids = sql.when(ids != "", ids)  # an empty text is no id
-            columns.append(ids.alias(key))
-        columns.append(self._value().alias("value"))
-        columns.append(sql.lit(side).cast("tinyint").alias("kind"))
+                ids = f"CAST({name} AS STRING)"
+                ids = f"CASE WHEN {ids} != '' THEN {ids} END"  # an empty text is no id
+            columns.append(f"{ids} AS {key}")
+        columns += [f"{value} AS value", f"{side}Y AS kind"]
         if sequence is not None:
             name, kind = sequence
-            known = name in self.types
-            place = sql.col(quoted(name)) if known else sql.lit(None)
-            if kind in _FLOATS:
-                place = sql.when(~sql.isnan(place), place)  # nan is no place
-            columns.append(place.cast(kind).alias("place"))
-        return self.frame.select(*columns)
+            place = quoted(name) if name in self.types else "NULL"
+            if kind in _FLOATS and name in self.types:  # where nan is no place
+                place = f"CASE WHEN NOT isnan({place}) THEN {place} END"
+            columns.append(f"CAST({place} AS {kind}) AS place")
+        return frame.selectExpr(*columns)
 
 
 @dataclass(frozen=True)
@@ -308,17 +317,14 @@ class Pair:
 
         Rows without a query, of which there may be many, are spread by their items.
         """
-        sql = functions()
         places = None
         if self.sequence is not None:  # as they are: doubles would tie large numbers
             places = self.sequence, self.run.types[self.sequence]
         truth = self.qrels.rows(self.kinds, places)
         lists = self.run.rows(self.kinds, places)
         rows = truth.unionByName(lists if top is None else top.of(lists))
-        nobody = sql.when(
-            sql.col("query").isNull(), sql.xxhash64("item", "value", "kind")
-        )
-        by: list[Any] = [sql.col("query"), nobody]
+        nobody = "CASE WHEN query IS NULL THEN xxhash64(item, value, kind) END"
+        by: list[Any] = ["query", functions().expr(nobody)]
         if n_partitions is not None:
             by.insert(0, n_partitions)
         order = ["query"] if self.sequence is None else ["query", "kind", "place"]

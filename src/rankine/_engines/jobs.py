@@ -33,6 +33,10 @@ _NO_HOST = re.compile(r"UnknownHostException: (\S+)")
 _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_ANY = str((1 << 31) - 1)
+"""So many bytes that Spark does not count them."""
 _JAVA_ENDED = (
     "Java, in which Spark runs, ended before the work was done, perhaps because it ran "
     "out of memory; raise spark.driver.memory"
@@ -84,8 +88,35 @@ def refuse_stopped(session: Any, whose: str) -> None:
 
 def run_job(frame: Any) -> list[Any]:
     """Collect a small frame; if an executor fails, say why in one sentence."""
-    rows: list[Any] = run_action(frame.collect)
+    rows: list[Any] = run_action(lambda: _unweighed(frame, frame.collect))
     return rows
+
+
+def run_table(frame: Any) -> Any:
+    """Collect a frame as a table of pyarrow, in the same way."""
+    return run_action(lambda: _unweighed(frame, frame.toArrow))
+
+
+def _unweighed(frame: Any, action: Callable[[], Any]) -> Any:
+    """Run something while Spark ends batches by their rows, and not by bytes too.
+
+    It would add up the bytes of all columns after each row that it hands to Python,
+    which takes longer than all else that it does with the row. If the user does not
+    limit the rows of a batch, its bytes stay limited.
+    """
+    settings = frame.sparkSession.conf
+    usual, n_rows = settings.get(_BATCH_BYTES, None), settings.get(_BATCH_ROWS, None)
+    if usual == _ANY or int(n_rows or 1) <= 0:
+        return action()
+    settings.set(_BATCH_BYTES, _ANY)
+    try:
+        return action()
+    finally:
+        with suppress(Exception):  # where Java has ended, there are no settings
+            if usual is None:
+                settings.unset(_BATCH_BYTES)
+            else:
+                settings.set(_BATCH_BYTES, usual)
 
 
 def run_action(action: Callable[[], Any], path: str | None = None) -> Any:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
-from rankine._engines.jobs import run_action, run_job, with_polars
+from rankine._engines.jobs import run_job, run_table, with_polars
 from rankine._engines.work import FITS, MOST, PLAIN_INT, odd_text, refuse_beyond
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
@@ -97,7 +97,7 @@ def ctr(
     else:
         rows = _marked(frames[0], columns[0], 0)
         names = map(quoted, columns[1])
-        offered = pl.from_arrow(run_action(frames[1].select(*names).toArrow))
+        offered = pl.from_arrow(run_table(frames[1].select(*names)))
     ties = _ties_of(asked, blank)
     pickled = pickle.dumps((asked, columns, offered, ties, texts))
     function = with_polars("rounds are matched", __name__, "matched", pickled)

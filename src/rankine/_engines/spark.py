@@ -25,7 +25,7 @@ from rankine._engines.asked import (
 )
 from rankine._engines.findings import doubts_on, refuse, said_of
 from rankine._engines.frames import Pair, Top, quoted
-from rankine._engines.jobs import refuse_stopped, run_action, run_job
+from rankine._engines.jobs import refuse_stopped, run_job, run_table
 from rankine._engines.state import Pooled, State, Sums
 from rankine._engines.work import MOST, Work
 from rankine._engines.worker import states, values
@@ -272,7 +272,7 @@ class SparkEvaluation(Evaluation):
                 f"{n:,} values are too many to collect; per_query leaves them on Spark"
             )
             raise ParameterError(msg)
-        table: Any = pl.from_arrow(run_action(self.per_query.toArrow))
+        table: Any = pl.from_arrow(run_table(self.per_query))
         said = f"{count(n, 'value')} ({8 * n:,} bytes) collected from Spark"
         self._collected["per_query"] = said
         frame: pl.DataFrame = table.sort("query")
@@ -344,7 +344,7 @@ class SparkEvaluation(Evaluation):
             )
             raise ParameterError(msg)
         frame = self.per_query.select(quoted(label))
-        column = run_action(frame.toArrow).column(0)
+        column = run_table(frame).column(0)
         said = f"{count(n, 'value')} of {label} ({8 * n:,} bytes) collected from Spark"
         self._collected[label] = said
         numbers: Floats = column.to_numpy()
