@@ -13,7 +13,7 @@ import tempfile
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -176,7 +176,7 @@ class _Gathered:
         self._share = share_of(run.memory)
         self._numbering = Numbering()
         self._held: list[pl.DataFrame] = []
-        self._n_rows = self._n_bytes = 0
+        self._n_rows = self._n_packed = self._n_bytes = 0
         self._lined = True
         n_buckets = limits().buckets or _BUCKETS
         if limits().buckets is None and run.n_rows is not None:
@@ -191,13 +191,17 @@ class _Gathered:
             self._file.close()
 
     def read(self, run: Stream) -> None:
-        """Read the run, only once; what is held is written while more is read."""
+        """Read the run, only once; what is held is written while more is read.
+
+        One thread packs rows, and another one writes what is packed.
+        """
         if self._n_rows:
             return
         written: Future[None] | None = None
         size = 0
         with (
-            ThreadPoolExecutor(1, "rankine-spill") as writer,
+            ThreadPoolExecutor(1, "rankine-disk") as disk,
+            ThreadPoolExecutor(1, "rankine-spill") as packer,
             closing(run.open()) as opened,
             # An iterator of the user's stays in the thread that it belongs to.
             nullcontext(opened) if run.once else closing(ahead(opened)) as parts,
@@ -211,12 +215,12 @@ class _Gathered:
                 if size > self._share:
                     if written is not None:
                         written.result()
-                    written = writer.submit(self._write, self._held)
+                    written = packer.submit(self._write, self._held, disk)
                     self._held, size = [], 0
             if written is not None:
                 written.result()
                 if self._held:
-                    self._write(self._held)
+                    self._write(self._held, disk)
 
     def _numbered(self, part: Rows) -> pl.DataFrame:
         """Return the rows of a part with numbers for queries, and their places.
@@ -235,10 +239,11 @@ class _Gathered:
             pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64),
         )
 
-    def _write(self, parts: list[pl.DataFrame]) -> None:
+    def _write(self, parts: list[pl.DataFrame], disk: ThreadPoolExecutor) -> None:
         """Write rows, by buckets."""
         rows = _below_each_other(parts)
         parts.clear()
+        written: Future[None] | None = None
         bucket = rows[_NUMBER].to_numpy() % np.uint32(len(self._buckets))
         order = stable_order(bucket)
         starts = starts_of(np.bincount(bucket, minlength=len(self._buckets)))
@@ -254,9 +259,14 @@ class _Gathered:
                 piece, offset = moved.slice(begin, end - begin), packed.tell()
                 # Packing it would take longer than all else that is done with it.
                 piece.write_ipc_stream(packed, compression="uncompressed")
-                place, length = self._n_bytes + offset, packed.tell() - offset
+                place, length = self._n_packed + offset, packed.tell() - offset
                 self._buckets[number].append(_Piece(place, length, _size(piece)))
-            self._append(packed.getbuffer())
+            self._n_packed += packed.tell()
+            if written is not None:
+                written.result()
+            written = disk.submit(self._append, packed.getbuffer())
+        if written is not None:
+            written.result()
 
     def _append(self, packed: memoryview) -> None:
         """Write bytes to the end of the file."""
@@ -362,7 +372,10 @@ class _Piece(NamedTuple):
 
 def _below_each_other(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Put rows together; their places may be ints of two sizes."""
-    return pl.concat(frames, how="vertical_relaxed", rechunk=True)
+    alike = all(frame.schema == frames[0].schema for frame in frames)
+    how: Literal["vertical", "vertical_relaxed"]
+    how = "vertical" if alike else "vertical_relaxed"  # which takes longer
+    return pl.concat(frames, how=how, rechunk=True)
 
 
 def _size(rows: pl.DataFrame) -> int:
