@@ -10,7 +10,7 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join.ids import Index, Numbering, one_type
+from rankine._join.ids import Index, one_type
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -228,16 +228,3 @@ def test_an_index_of_nothing() -> None:
 
     assert Index(none).find(pl.Series(["a"])).tolist() == [-1]
     assert Index(pl.Series(["a"])).find(none).tolist() == []
-
-
-def test_ids_that_come_in_many_parts_are_numbered_and_kept_in_one_piece() -> None:
-    """From texts of several pieces, polars gathers ten times as slowly."""
-    numbering = Numbering()
-
-    for begin in range(0, 1000, 100):
-        part = pl.Series([f"q{number}" for number in range(begin, begin + 150)])
-        assert numbering.of(part).tolist() == list(range(begin, begin + 150))
-
-    assert numbering.ids.to_list() == [f"q{number}" for number in range(1050)]
-    assert numbering.ids.n_chunks() == 1
-    assert all(index.known.n_chunks() == 1 for index in numbering._indexes)  # noqa: SLF001

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import tempfile
 import weakref
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
@@ -23,7 +24,8 @@ from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
 from rankine._io.mappings import concat
 from rankine._io.sources import Rows, Stream
-from rankine._join.ids import Numbering, item_keys
+from rankine._join.ids import item_keys
+from rankine._join.numbering import Numbering
 from rankine._join.pieces import cut_out, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError
@@ -47,6 +49,8 @@ _ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
 many rows will come, and how many at most."""
 _MOVED = 1 << 16
 """Rows that are moved and written at once."""
+_WAITING = 4
+"""How often so many rows may wait to be written."""
 _COPIES = 3
 """How many copies of rows there are in memory while they are brought into order."""
 _SMALL = 1 << 32
@@ -234,23 +238,22 @@ class _Gathered:
         places = lines if self._lined and lines is not None else first + np.arange(n)
         small = int(places[-1]) < _SMALL
         number = self._numbering.of(part.frame["query"]).astype(np.uint32)
-        return part.frame.drop("query").with_columns(
-            pl.Series(_NUMBER, number),
-            pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64),
-        )
+        place = pl.Series(_PLACE, places, dtype=pl.UInt32 if small else pl.UInt64)
+        kept = (column for column in part.frame if column.name != "query")
+        return pl.DataFrame([*kept, pl.Series(_NUMBER, number), place])
 
     def _write(self, parts: list[pl.DataFrame], disk: ThreadPoolExecutor) -> None:
         """Write rows, by buckets."""
         rows = _below_each_other(parts)
         parts.clear()
-        written: Future[None] | None = None
+        written: deque[Future[None]] = deque()
         bucket = rows[_NUMBER].to_numpy() % np.uint32(len(self._buckets))
-        order = stable_order(bucket)
+        order = _places(stable_order(bucket))
         starts = starts_of(np.bincount(bucket, minlength=len(self._buckets)))
         edges = starts.tolist()
         for buckets in groups_of(starts, _MOVED):
             first = edges[buckets.start]
-            moved = rows[order[first : edges[buckets.stop]]]
+            moved = _in_order(rows, order.slice(first, edges[buckets.stop] - first))
             packed = io.BytesIO()
             for number in range(buckets.start, buckets.stop):
                 begin, end = edges[number] - first, edges[number + 1] - first
@@ -262,11 +265,11 @@ class _Gathered:
                 place, length = self._n_packed + offset, packed.tell() - offset
                 self._buckets[number].append(_Piece(place, length, _size(piece)))
             self._n_packed += packed.tell()
-            if written is not None:
-                written.result()
-            written = disk.submit(self._append, packed.getbuffer())
-        if written is not None:
-            written.result()
+            if len(written) == _WAITING:
+                written.popleft().result()
+            written.append(disk.submit(self._append, packed.getbuffer()))
+        for done in written:
+            done.result()
 
     def _append(self, packed: memoryview) -> None:
         """Write bytes to the end of the file."""
@@ -348,8 +351,8 @@ class _Gathered:
 
     def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> Rows:
         """Return rows with the ids of their queries, in order."""
-        frame = rows[order]
-        query = queries.gather(frame[_NUMBER]).alias("query")
+        frame = _in_order(rows, _places(order))
+        query = queries[frame[_NUMBER]].alias("query")
         place: Ints = frame[_PLACE].to_numpy().astype(np.int64)
         frame = frame.drop(_NUMBER, _PLACE).insert_column(0, query)
         lines = place if self._lined else None
@@ -376,6 +379,20 @@ def _below_each_other(frames: list[pl.DataFrame]) -> pl.DataFrame:
     how: Literal["vertical", "vertical_relaxed"]
     how = "vertical" if alike else "vertical_relaxed"  # which takes longer
     return pl.concat(frames, how=how, rechunk=True)
+
+
+def _places(rows: Ints) -> pl.Series:
+    """Return the numbers of rows as polars has them."""
+    return pl.Series(rows.astype(np.uint32))
+
+
+def _in_order(rows: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
+    """Return some rows in another order.
+
+    Column by column: a query of polars would wait for its threads, which read the next
+    part meanwhile.
+    """
+    return pl.DataFrame([column[places] for column in rows])
 
 
 def _size(rows: pl.DataFrame) -> int:

@@ -13,8 +13,9 @@ from rankine._base.text import added_up
 from rankine._io.repeats import marked
 from rankine._io.sources import Stream
 from rankine._join.gathered import by_query, refuse_more
-from rankine._join.ids import compact, item_keys
+from rankine._join.ids import item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
+from rankine._join.numbering import compact
 from rankine._join.pieces import list_starts
 from rankine._tables.keys import may_repeat
 from rankine._tables.segments import Steps, cut_lists, expand, starts_of
