@@ -1,6 +1,6 @@
 """rankine on Spark, beside what else computes the same metrics there.
 
-    python benchmarks/spark.py [QUERIES [ITEMS]] [PEER ...]
+    python benchmarks/spark.py [QUERIES [ITEMS]] [PEER ... | growth]
 
 QUERIES lists have ITEMS items each; 30,000 and 100 if not given. The peers are
 applyInPandas (a function per query) and mllib (its RankingMetrics), which come with
@@ -10,6 +10,9 @@ run in one session on two cores, on the same cached tables. A peer and rankine t
 turns, so that both find Java as warm as the other left it: once without a clock, and
 three times with it, of which the least counts. What rankine shuffles and collects is
 printed too.
+
+growth shows rankine alone on a quarter, a half and all of the lists, with one executor
+and with two, each a process of its own with one core.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import os
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -35,18 +39,24 @@ N_RUNS, K = 3, 10
 NDCG = "nDCG(gain='binary')@10"
 
 
-def session(folder: str) -> Any:
+def session(folder: str, master: str = "local[2]") -> Any:
+    import pyspark
     from pyspark.sql import SparkSession
 
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    os.environ |= {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "4g",
+        "spark.executor.memory": "3g",
         "spark.local.dir": folder,
         "spark.sql.shuffle.partitions": "4",
     }
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
@@ -189,6 +199,30 @@ def moved(spark: Any, work: Callable[[], Any]) -> tuple[int, int, int]:
     return shuffled, collected, sum(attempt.numTasks() for attempt in attempts)
 
 
+def growth(n_queries: int, n_items: int) -> None:
+    """Show how time grows with rows, and falls with executors."""
+    for n_executors in (1, 2):
+        master = f"local-cluster[{n_executors},1,3072]"
+        with TemporaryDirectory() as folder:
+            spark = session(folder, master)
+            for share in (4, 2, 1):
+                qrels, run = data(
+                    spark, f"{folder}/{share}", n_queries // share, n_items
+                )
+                n_rows = qrels.count() + run.count()
+                evaluate = partial(rankine.spark.evaluate, qrels, run, ["AP", NDCG])
+                evaluate()
+                ((seconds, _),) = in_turn(evaluate)
+                print(
+                    f"executors: {n_executors}, rows: {n_rows:,}, {seconds:.2f} s, "
+                    f"{n_rows / seconds / 1e6:.2f} million rows a second",
+                    flush=True,
+                )
+                qrels.unpersist()
+                run.unpersist()
+            spark.stop()
+
+
 def main(n_queries: int, n_items: int, peers: list[str]) -> None:
     with TemporaryDirectory() as folder:
         spark = session(folder)
@@ -223,4 +257,7 @@ if __name__ == "__main__":
     sizes = [int(word) for word in words if word.isdigit()]
     n_queries, n_items = (*sizes, *(30_000, 100)[len(sizes) :])
     named = [word for word in words if not word.isdigit()]
+    if named == ["growth"]:
+        growth(n_queries, n_items)
+        sys.exit()
     main(n_queries, n_items, named or ["applyInPandas", "mllib"])
