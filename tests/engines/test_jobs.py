@@ -117,12 +117,10 @@ class Settings(dict[str, str]):
     unset = dict.__delitem__
 
 
-def session_with(settings: Settings, error: Exception | None = None) -> Any:
+def session_with(settings: Settings) -> Any:
     """Return a frame of a session, whose rows say how many bytes a batch may have."""
 
     def collect() -> str | None:
-        if error is not None:
-            raise error
         return settings.get(BYTES)
 
     return SimpleNamespace(
@@ -148,10 +146,33 @@ def test_bytes_of_a_batch_stay_limited_if_its_rows_are_not(n_rows: str) -> None:
     assert run_job(session_with(settings)) == "1000b"  # type: ignore[comparison-overlap]
 
 
+class Fixed(Settings):
+    """Settings that a service does not let its users change."""
+
+    def set(self, key: str, value: str) -> None:
+        msg = f"{key} cannot be {value}"
+        raise ValueError(msg)
+
+
+def test_settings_that_cannot_be_changed_stay() -> None:
+    settings = Fixed({BYTES: "1000b"})
+
+    assert run_job(session_with(settings)) == "1000b"  # type: ignore[comparison-overlap]
+    assert settings == {BYTES: "1000b"}
+
+
 def test_a_job_that_fails_leaves_the_settings_as_they_were() -> None:
     settings = Settings()
+    calls: list[None] = []
 
+    def fail() -> None:
+        calls.append(None)
+        raise ZeroDivisionError
+
+    frame = session_with(settings)
+    frame.collect = fail
     with pytest.raises(ZeroDivisionError):
-        run_job(session_with(settings, ZeroDivisionError()))
+        run_job(frame)
 
     assert settings == {}
+    assert len(calls) == 1

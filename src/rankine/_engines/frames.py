@@ -174,7 +174,7 @@ class Table:
     def rows(self, kinds: Mapping[str, str], sequence: tuple[str, str] | None) -> Any:
         """Return query, item, value, what the rows are, and their place if asked.
 
-        They are asked for in SQL: of columns, each function is a call of Java.
+        They are asked for in SQL, as each function of a column is a call to Java.
         """
         side = ROLES.index(self.role)
         frame, value = self.frame, self._value()
@@ -187,13 +187,13 @@ class Table:
             ids = f"CAST({name} AS BIGINT)"
             if kind == "text":
                 ids = f"CAST({name} AS STRING)"
-                ids = f"CASE WHEN {ids} != '' THEN {ids} END"  # an empty text is no id
+                ids = f"CASE WHEN {ids} != '' THEN {ids} END"  # empty is not an id
             columns.append(f"{ids} AS {key}")
         columns += [f"{value} AS value", f"{side}Y AS kind"]
         if sequence is not None:
             name, kind = sequence
             place = quoted(name) if name in self.types else "NULL"
-            if kind in _FLOATS and name in self.types:  # where nan is no place
+            if kind in _FLOATS and name in self.types:  # nan is not a place
                 place = f"CASE WHEN NOT isnan({place}) THEN {place} END"
             columns.append(f"CAST({place} AS {kind}) AS place")
         return frame.selectExpr(*columns)

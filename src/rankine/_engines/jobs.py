@@ -102,20 +102,22 @@ def _unweighed(frame: Any, action: Callable[[], Any]) -> Any:
 
     It would add up the bytes of all columns after each row that it hands to Python,
     which takes longer than all else that it does with the row. If the user does not
-    limit the rows of a batch, its bytes stay limited.
+    limit the rows of a batch, its bytes stay limited; and if a session does not let its
+    settings be changed, they stay as they are.
     """
-    settings = frame.sparkSession.conf
-    usual, n_rows = settings.get(_BATCH_BYTES, None), settings.get(_BATCH_ROWS, None)
-    if usual == _ANY or int(n_rows or 1) <= 0:
-        return action()
-    settings.set(_BATCH_BYTES, _ANY)
+    settings, usual, changed = frame.sparkSession.conf, None, False
+    with suppress(Exception):  # if nothing can be changed, or Java has ended
+        usual = settings.get(_BATCH_BYTES, None)
+        if usual != _ANY and int(settings.get(_BATCH_ROWS, None) or 1) > 0:
+            settings.set(_BATCH_BYTES, _ANY)
+            changed = True
     try:
         return action()
     finally:
-        with suppress(Exception):  # where Java has ended, there are no settings
-            if usual is None:
+        with suppress(Exception):
+            if changed and usual is None:
                 settings.unset(_BATCH_BYTES)
-            else:
+            elif changed:
                 settings.set(_BATCH_BYTES, usual)
 
 

@@ -50,7 +50,7 @@ many rows will come, and how many at most."""
 _MOVED = 1 << 16
 """Rows that are moved and written at once."""
 _WAITING = 4
-"""How often so many rows may wait to be written."""
+"""How many groups of so many rows may wait to be written."""
 _COPIES = 3
 """How many copies of rows there are in memory while they are brought into order."""
 _SMALL = 1 << 32
@@ -180,7 +180,7 @@ class _Gathered:
         self._share = share_of(run.memory)
         self._numbering = Numbering()
         self._held: list[pl.DataFrame] = []
-        self._n_rows = self._n_packed = self._n_bytes = 0
+        self._n_rows = self._n_bytes = 0
         self._lined = True
         n_buckets = limits().buckets or _BUCKETS
         if limits().buckets is None and run.n_rows is not None:
@@ -262,9 +262,9 @@ class _Gathered:
                 piece, offset = moved.slice(begin, end - begin), packed.tell()
                 # Packing it would take longer than all else that is done with it.
                 piece.write_ipc_stream(packed, compression="uncompressed")
-                place, length = self._n_packed + offset, packed.tell() - offset
+                place, length = self._n_bytes + offset, packed.tell() - offset
                 self._buckets[number].append(_Piece(place, length, _size(piece)))
-            self._n_packed += packed.tell()
+            self._n_bytes += packed.tell()
             if len(written) == _WAITING:
                 written.popleft().result()
             written.append(disk.submit(self._append, packed.getbuffer()))
@@ -277,9 +277,8 @@ class _Gathered:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
                 weakref.finalize(self, self._file.close)
-            end = self._n_bytes + len(packed)
-            while self._n_bytes < end:  # as a disk may take a part of them
-                self._n_bytes += self._file.write(packed[self._n_bytes - end :])
+            while packed:  # as a disk may take a part of them
+                packed = packed[self._file.write(packed) :]
         except OSError as error:
             msg = (
                 f"{self.name}: its rows do not fit into the temporary folder "
