@@ -105,6 +105,9 @@ def test_a_run_that_would_not_fit(
 
     (note,) = set(ev.notes) - set(whole.notes)
     assert note.startswith(f"{run}: read in parts (engine='stream'), as it would take")
+    assert note.endswith(
+        f" of memory, but only {of_process.in_words(1000)} may be used"
+    )
     assert ev.mean == whole.mean
 
 
@@ -115,9 +118,13 @@ def test_a_run_above_the_limit(run: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ev = rk.evaluate(QRELS, run, "RR", memory_limit=limit)
     assert not any("read in parts" in note for note in ev.notes)
 
+    # What the process uses already is not left for the run.
     monkeypatch.setattr(memory, "_HELD", 1 << 50)
-    ev = rk.evaluate(QRELS, run, "RR", memory_limit=limit)
-    assert any("read in parts" in note for note in ev.notes)
+    monkeypatch.setattr(memory, "in_use", lambda: 1 << 40)
+    ev = rk.evaluate(QRELS, run, "RR", memory_limit=3 << 40)
+    (note,) = (note for note in ev.notes if "read in parts" in note)
+    left, allowed = map(of_process.in_words, (2 << 40, 3 << 40))
+    assert note.endswith(f" but only {left} of the {allowed} allowed are left")
 
 
 @pytest.mark.parametrize("form", [dict, pl.DataFrame], ids=["dict", "frame"])

@@ -63,11 +63,15 @@ def limit_of(
     if size <= _SMALL and limit is None:
         return None, ()
     most = limit if limit is not None else _half()
-    if most is None or size <= most - (in_use() if limit is not None else 0):
+    if most is None:
         return None, ()
+    left = most if limit is None else max(most - in_use(), 0)
+    if size <= left:
+        return None, ()
+    of = "may be used" if limit is None else f"of the {in_words(most)} allowed are left"
     said = (
         f"{_name(run)}: read in parts (engine='stream'), as it would take about "
-        f"{in_words(size)} of memory, but only {in_words(most)} may be used"
+        f"{in_words(size)} of memory, but only {in_words(left)} {of}"
     )
     return _within(limit), (said,)
 
