@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tempfile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
+from rankine._join import gathered
 from rankine.errors import DataError, RankineError
 from tests.evaluate.streams import (
     FORMS,
@@ -327,6 +330,47 @@ def test_a_reader_of_record_batches() -> None:
         ev = rk.evaluate(QRELS, reader, ["RR", "nDCG"], engine="stream")
 
     assert ev.mean == rk.evaluate(QRELS, frame, ["RR", "nDCG"]).mean
+
+
+MIXED = framed(
+    [(query, item, float(len(item) + place)) for place, item in enumerate(ITEMS)
+     for query in QUERIES]
+)  # fmt: skip
+
+
+def test_rows_beyond_those_that_32_bits_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places of later rows take more bytes than those of earlier ones."""
+    monkeypatch.setattr(gathered, "_SMALL", MIXED.height // 2)
+    batches = (MIXED.slice(begin, 4) for begin in range(0, MIXED.height, 4))
+    with small(buckets=2, held=1 << 20):
+        ev = rk.evaluate(QRELS, batches, JUDGED, engine="stream")
+
+    assert str(ev.mean) == str(rk.evaluate(QRELS, MIXED, JUDGED).mean)
+
+
+class Slow(io.FileIO):
+    """A disk that takes a few bytes at a time."""
+
+    def write(self, data: Any) -> int:
+        return super().write(data[:100])
+
+
+def test_a_disk_that_takes_a_part_of_what_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[Slow] = []
+
+    def opened(**_: Any) -> Slow:
+        files.append(Slow(folder / "slow", "w+"))
+        return files[-1]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", opened)
+    batches = (MIXED.slice(begin, 4) for begin in range(0, MIXED.height, 4))
+    with small():
+        ev = rk.evaluate(QRELS, batches, JUDGED, engine="stream")
+
+    assert len(files) == 1
+    assert str(ev.mean) == str(rk.evaluate(QRELS, MIXED, JUDGED).mean)
 
 
 def test_compare(folder: Path) -> None:
