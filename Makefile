@@ -173,7 +173,7 @@ bench: $(PEERS)-search/installed $(PEERS)-recommend/installed $(ORACLE)-online/i
 	$(ORACLE)-online/bin/python benchmarks/ab.py
 	$(PEERS)-search/bin/python benchmarks/streaming.py
 	$(SPARK)/bin/python benchmarks/spark.py
-	$(SPARK)/bin/python benchmarks/spark.py 100000 100 growth
+	$(SPARK)/bin/python benchmarks/spark.py 60000 100 growth
 	$(PEERS)-spark/bin/python benchmarks/spark.py 10000 100 recommenders replay
 	$(PEERS)-spark/bin/python benchmarks/spark.py 100000 10 recommenders replay
 
