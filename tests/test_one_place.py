@@ -65,15 +65,3 @@ def test_nobody_else_decides(
     places: dict[str, str], calls: set[str], argument: str
 ) -> None:
     assert callers(calls, argument) == set(places)
-
-
-@pytest.mark.parametrize("folder", ["src", "tests"])
-def test_no_file_is_long(folder: str) -> None:
-    root = Path(__file__).parent.parent
-    lengths = {
-        str(path.relative_to(root)): len(path.read_text().splitlines())
-        for path in (root / folder).rglob("*.py")
-    }
-
-    assert lengths
-    assert {path: n for path, n in lengths.items() if n > 450} == {}
