@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Rows, Source
 
 
-_NUMBERED, _AGAIN = 96, 128
+_NUMBERED, _AGAIN = 96, 192
 """Bytes that an item takes beside itself, where all items of lists are numbered, and
 where more items are added to the different ones."""
 
@@ -64,7 +64,8 @@ def _n_items_in_parts(source: Stream, parts: Iterator[Rows]) -> int:
         items = items if known is None else pl.concat((known, items)).unique()
         known = compact(items)
         del items
-        later = _AGAIN * len(known)
+        # The next part may bring as many new items as this one has rows.
+        later = _AGAIN * (len(known) + len(part.frame))
         refuse_more("the different items of the run", source.memory, "", later=later)
     return 0 if known is None else len(known)
 
