@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rankine._evaluate import gate
 from rankine._stats import paired, power
 from simulations import of_gates, of_intervals, of_tests
 from simulations.rows import Row, chunks, share
@@ -75,7 +76,15 @@ def test_intervals_that_are_too_narrow_are_seen(
     assert found[:2] == [
         f"t: 95 % interval covers, normal differences, n = {n}" for n in (5, 50)
     ]
-    assert any(what.startswith("gate: worse") for what in broken(of_gates, 0.05))
+    assert any(what.startswith("gate: not worse") for what in broken(of_gates, 0.05))
+
+
+def test_a_gate_that_fails_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = gate.flipped_p
+    monkeypatch.setattr(gate, "flipped_p", lambda *rows, **how: p(*rows, **how) / 2)
+
+    found = broken(of_gates, 0.05)
+    assert any(what.startswith("gate: worse") for what in found)
 
 
 def test_too_few_queries_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

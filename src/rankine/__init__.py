@@ -31,7 +31,7 @@ _HOMES = {
     "_evaluate.custom": "metric",
     "_evaluate.debias": "Debiased debias",
     "_evaluate.evaluate": "evaluate",
-    "_evaluate.gate": "Gate GateVerdict gate",
+    "_evaluate.gate": "FallenQuery Gate GateVerdict gate",
     "_evaluate.logs.ctr": "ctr",
     "_evaluate.logs.estimate": "Estimate Estimates",
     "_evaluate.losses": "CalibrationError Loss",

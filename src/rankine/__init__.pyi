@@ -18,7 +18,7 @@ from rankine._evaluate.custom import metric
 from rankine._evaluate.debias import Debiased, debias
 from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.explanation import Explanation
-from rankine._evaluate.gate import Gate, GateVerdict, gate
+from rankine._evaluate.gate import FallenQuery, Gate, GateVerdict, gate
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
 from rankine._evaluate.losses import CalibrationError, Loss
@@ -222,6 +222,7 @@ __all__ = [
     "Explanation",
     "F",
     "FallOut",
+    "FallenQuery",
     "G",
     "Gate",
     "GateVerdict",

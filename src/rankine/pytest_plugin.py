@@ -71,7 +71,7 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
             pytest.fail(reason, pytrace=False)
         path = request.path.parent / f"{name}.gate.json"
         if update:
-            options |= {"metrics": list(margins), "update": True}
+            options["update"] = True
         elif not path.exists():
             reason = f"there is no baseline {path.name}; {_UPDATE} creates it"
             pytest.fail(shown(f"{name}: {reason}"), pytrace=False)
@@ -83,7 +83,7 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
         said = [shown(f"{name}: {sentence}") for sentence in result.sentences]
         request.node.user_properties.extend((_PROPERTY, text) for text in said)
         if not result.passed:
-            pytest.fail("\n".join(said), pytrace=False)
+            pytest.fail("\n".join([*said, *map(shown, result.fallen)]), pytrace=False)
         return result
 
     return compare

@@ -40,7 +40,9 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "better.run": run_of([1] * 20 + [2] * 20),
         "worse.run": run_of([3] * 20 + [2] * 20),
         "unsure.run": run_of([1] * 8 + [3] * 25 + [2] * 7),
-        "few.run": run_of([3] * 9 + [2] * 31),
+        "nine.run": run_of([3] * 9 + [2] * 31),
+        "few.run": run_of([3] * 5 + [2] * 35),
+        "lost.run": "".join(run_of([2] * N).splitlines(keepends=True)[9:]),
         "new_ids.run": run_of([2] * N, "chunk-"),
         "other_qrels.txt": "".join(f"q{n:02} 0 a 2\n" for n in range(N)),
     }
@@ -74,11 +76,24 @@ GATE = ("--baseline", "gate.json")
         ("worse.run", ["--margin", "RR=0.5"], 0, "RR: not worse (fell, within the"),
         ("unsure.run", [], 0, "RR: cannot tell: 40 queries resolve +-0.0841; the mean"),
         ("unsure.run", ["--strict"], 1, "RR: cannot tell: 40 queries resolve"),
-        ("few.run", [], 0, "RR: cannot tell: only 9 of 40 queries moved"),
-        ("few.run", ["--strict"], 1, "RR: cannot tell: only 9 of 40 queries moved"),
+        ("nine.run", [], 1, "RR: worse: 0.5000 to 0.4625"),
+        ("few.run", [], 0, "RR: cannot tell: only 5 of 40 queries moved"),
+        ("few.run", [], 0, "set a floor: rankine evaluate --fail-under RR=VALUE\n"),
+        ("few.run", ["--strict"], 1, "RR: cannot tell: only 5 of 40 queries moved"),
+        (
+            "lost.run", [], 1,
+            "gate.json: worse\nRR: cannot tell: only 3 of 40 queries moved",
+        ),
+        (
+            "lost.run", [], 1,
+            "have none now (q00, q01, q02); --allow-missing 3 accepts that\n",
+        ),
+        ("lost.run", ["--allow-missing", "2"], 1, "--allow-missing 3 accepts that"),
+        ("lost.run", ["--allow-missing", "3"], 0, "gate.json: cannot tell"),
+        ("lost.run", ["--allow-missing", "7"], 0, "--allow-missing 7 accepts that"),
         ("better.run", ["--strict"], 0, "gate.json: not worse"),
     ],
-)
+)  # fmt: skip
 def test_what_it_says_and_how_it_ends(
     run: str, more: list[str], code: int, words: str, gate: Command
 ) -> None:
@@ -96,7 +111,19 @@ def test_what_it_says_and_how_it_ends(
         (["qrels.txt", "old.run", "--margin", "RR=x"], 2, "'x' is not a number"),
         (["qrels.txt", "old.run", "--margin", "RR"], 2, "expected NAME=VALUE"),
         (["qrels.txt", "old.run", *MARGIN, "-m", "AP"], 2, "only with update=True"),
-        (["qrels.txt", "old.run", "--update", "-m", "NumRel"], 2, "not a mean over"),
+        (
+            ["qrels.txt", "old.run", "--update", "-m", "NumRel"], 2,
+            "for it instead: rankine evaluate --fail-under NumRel=VALUE",
+        ),
+        (
+            ["qrels.txt", "old.run", "--update", "-m", "Coverage", "--catalog", "9"], 2,
+            "for it instead: rankine evaluate --fail-under Coverage=VALUE",
+        ),
+        (["qrels.txt", "old.run", *MARGIN, "--allow-missing", "-1"], 2, "-1 is not"),
+        (
+            ["qrels.txt", "old.run", *MARGIN, "--json", "--markdown"], 2,
+            "--json and --markdown cannot be combined",
+        ),
         (["qrels.txt", *MARGIN], 2, "missing argument 'RUN'"),
         (["-", "-", *MARGIN], 2, "standard input (-) is named more than once"),
         (["other_qrels.txt", "old.run", *MARGIN], 3, "judgements of 40 queries"),
@@ -153,15 +180,49 @@ def test_several_metrics(rankine: Command) -> None:
     assert "AP: not worse" in done.out
 
 
-def test_it_prints_what_gate_returns(gate: Command) -> None:
-    expected = rk.gate("qrels.txt", "unsure.run", "gate.json", {"RR": 0.01})
+@pytest.mark.parametrize("run", ["unsure.run", "worse.run"])
+def test_it_prints_what_gate_returns(run: str, gate: Command) -> None:
+    expected = rk.gate("qrels.txt", run, "gate.json", {"RR": 0.01})
 
-    done = gate("qrels.txt", "unsure.run", *MARGIN)
+    done = gate("qrels.txt", run, *MARGIN)
     assert done.out == f"{expected}\n"
-    done = gate("qrels.txt", "unsure.run", *MARGIN, "--json")
+    done = gate("qrels.txt", run, *MARGIN, "--json")
     record = json.loads(done.out)
     assert record.pop("rankine") == rk.__version__
     assert record == expected.to_dict()
+    done = gate("qrels.txt", run, *MARGIN, "--markdown")
+    assert done.out == f"{expected.to_markdown()}\n"
+    assert done.code == expected.exit_code
+
+
+def test_a_failed_gate_names_queries(gate: Command) -> None:
+    done = gate("qrels.txt", "worse.run", *MARGIN)
+    assert "queries that fell most on RR:\n  q00: 0.5000 to 0.3333\n  q01: " in done.out
+    assert "  q09: 0.5000 to 0.3333\n" in done.out
+    assert "q10" not in done.out
+
+    record = json.loads(gate("qrels.txt", "worse.run", *MARGIN, "--json").out)
+    assert [own["query"] for own in record["metrics"][0]["fell"]] == [
+        f"q{n:02}" for n in range(10)
+    ]
+    assert record["metrics"][0]["fell"][3] == {
+        "query": "q03", "before": 1 / 2, "after": 1 / 3,
+    }  # fmt: skip
+    assert record["metrics"][0]["p"] < 0.0001
+    record = json.loads(gate("qrels.txt", "lost.run", *MARGIN, "--json").out)
+    assert (record["lost"], record["allow_missing"]) == (["q00", "q01", "q02"], 0)
+    assert (record["verdict"], record["exit_code"]) == ("worse", 1)
+    passed = gate("qrels.txt", "unsure.run", *MARGIN)
+    assert "most on" not in passed.out
+
+
+def test_metrics_come_from_the_margins(rankine: Command) -> None:
+    words = ("gate", "qrels.txt", "old.run", *GATE, *MARGIN, "--margin", "AP=0.1")
+    made = rankine(*words, "--update")
+
+    assert (made.code, made.err) == (0, "")
+    assert "AP: the baseline is 0.5000 over 40 queries" in made.out
+    assert rankine(*words).code == 0
 
 
 def test_it_says_how_files_were_read(gate: Command) -> None:

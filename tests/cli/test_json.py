@@ -113,6 +113,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "compare": ("compare", ["compare", "qrels.txt", *RUNS, "--margin", "AP=0.1"]),
     "compare two": ("compare", ["compare", "qrels.txt", *RUNS[:2], "--test", "t"]),
     "gate": ("gate", ["gate", "qrels.txt", "hybrid.run", *GATE, "--margin", "AP=0.1"]),
+    "gate lost": (
+        "gate",
+        ["gate", "qrels.txt", "one.run", *GATE, "--margin", "AP=2", "--allow-missing",
+         "99"],
+    ),
     "gate --update": ("gate", ["gate", "qrels.txt", "one.run", *GATE, "--update"]),
     "experiment": ("experiment", ["experiment", "experiment.yaml"]),
     "experiment of lists": ("experiment", ["experiment", "lists.yaml"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,25 +75,38 @@ def verdict(
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "moved", "expected"),
+    ("low", "p", "moved", "expected"),
     [
-        (0.0, 0.0, 0, "unchanged"),
-        (-1.0, -0.5, 0, "unchanged"),
-        (-1.0, -0.5, 9, "cannot tell"),
+        (0.0, 1.0, 0, "unchanged"),
+        (-1.0, 0.001, 0, "unchanged"),
+        (-1.0, 0.025, 6, "worse"),
+        (-0.1, 0.025, 9, "worse"),
+        (-0.1, 0.0251, 9, "cannot tell"),
+        (-0.0999, 0.001, 9, "cannot tell"),
         (0.5, 1.0, 9, "cannot tell"),
-        (-0.0999, 0.2, 10, "not worse"),
-        (-0.0999, -0.01, 10, "not worse"),
-        (-0.1, 0.2, 10, "cannot tell"),
-        (-0.1, 0.0, 10, "cannot tell"),
-        (-0.1, -0.0001, 10, "worse"),
-        (-0.3, -0.2, 10, "worse"),
-        (math.nan, math.nan, 10, "cannot tell"),
+        (-0.0999, 0.4, 10, "not worse"),
+        (-0.0999, 0.001, 10, "not worse"),
+        (-0.1, 0.4, 10, "cannot tell"),
+        (-0.1, 0.0251, 10, "cannot tell"),
+        (-0.1, 0.025, 10, "worse"),
+        (math.nan, 0.5, 10, "cannot tell"),
     ],
 )
 def test_the_verdict_at_the_borders(
-    low: float, high: float, moved: int, expected: str
+    low: float, p: float, moved: int, expected: str
 ) -> None:
-    assert verdict_of(low, high, 0.1, moved) == expected
+    assert verdict_of(low, p, 0.1, moved, 0.025) == expected
+
+
+def exact_p(d: Sequence[float]) -> float:
+    """Go through all flips of the differences that are not 0, one by one."""
+    moved = [own for own in d if own]
+    slack = 1e-12 * sum(map(abs, moved))
+    sums = [
+        sum(own if kept else -own for own, kept in zip(moved, flip, strict=True))
+        for flip in product((True, False), repeat=len(moved))
+    ]
+    return sum(own <= sum(moved) + slack for own in sums) / len(sums)
 
 
 def test_the_interval_is_students(path: Path) -> None:
@@ -122,14 +136,18 @@ def test_the_interval_is_students(path: Path) -> None:
         ([3] * 20 + [2] * 20, 0.01, "worse", "worse: 0.5000 to 0.4167, -0.0833 ("),
         (
             [3] * 9 + [2] * 31, 0.2, "cannot tell",
-            "only 9 of 40 queries moved, and 10 are needed; the mean fell by 0.0375",
+            "9 of 40 queries moved, and 10 are needed for 'not worse'; the mean fell",
+        ),
+        (
+            [3] * 6 + [2] * 34, 0.01, "worse",
+            f"), p = {2**-6:.4f}, margin 0.01; 6 of 40 queries moved",
         ),
         (
             [1] * 8 + [3] * 25 + [2] * 7, 0.01, "cannot tell",
             f"40 queries resolve +-{REACH:.4f}; the mean fell by {1 / 240:.4f}, and",
         ),
     ],
-    ids=["unchanged", "better", "within", "worse", "few", "wide"],
+    ids=["unchanged", "better", "within", "worse", "few", "sure", "wide"],
 )  # fmt: skip
 def test_what_is_said(
     places: list[int], margin: float, expected: str, sentence: str, path: Path
@@ -237,16 +255,18 @@ def test_a_plain_walk_gives_the_same(
     assert (found.queries, found.moved) == (n, moved)
     assert found.difference == pytest.approx(mean if up else -mean, abs=1e-12)
     if moved == 0:
-        expected = "unchanged"
-    elif moved < 10:
-        expected = "cannot tell"
-    else:
+        assert (found.verdict, found.p) == ("unchanged", 1)
+        return
+    if moved <= 9:  # all flips one by one take long
+        assert found.p == exact_p(d)
+    low = -math.inf
+    if n > 1:
         error = math.sqrt(sum((own - mean) ** 2 for own in d) / (n - 1) / n)
-        low, high = (mean + s * t.ppf(0.975, n - 1) * error for s in (-1, 1))
-        if min(abs(low + margin), abs(high)) < 1e-9:
-            return
-        expected = "not worse" if low > -margin else "cannot tell"
-        expected = "worse" if low <= -margin and high < 0 else expected
+        low = mean - t.ppf(0.975, n - 1) * error
+    if abs(low + margin) < 1e-9:
+        return
+    expected = "not worse" if moved >= 10 and low > -margin else "cannot tell"
+    expected = "worse" if low <= -margin and found.p <= 0.025 else expected
     assert found.verdict == expected
 
 
@@ -283,7 +303,7 @@ def test_error_rates_of_several_metrics_together() -> None:
             dict.fromkeys(names, margin),
             [True] * 3,
         )
-        wrong += any(own.high < 0 for own in found)
+        wrong += any(own.p <= 0.05 / 6 for own in found)
 
     assert wrong / rounds <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / rounds)
 
@@ -390,9 +410,11 @@ def test_requests_that_cannot_be_met(path: Path, tmp_path: Path) -> None:
         return str(caught.value)
 
     new = tmp_path / "new.json"
-    assert "--update -m nDCG@10" in usage(new, {"RR": 0.1})
-    assert "it needs metrics" in usage(new, update=True)
-    assert "as in --margin RR=0.01" in usage(path)
+    assert "metrics='nDCG@10', update=True)" in usage(new, {"RR": 0.1})
+    assert "it needs metrics, such as metrics='nDCG@10'" in usage(new, update=True)
+    assert "it needs metrics" in usage(new, 0.1, update=True)
+    assert "it needs metrics" in usage(new, {}, update=True)
+    assert "as in {'RR': 0.01}" in usage(path)
     assert "no margin is given for RR" in usage(path, {})
     assert "which is not among RR" in usage(path, {"RR": 0.1, "AP": 0.1})
     assert "the margin of RR must be a number above 0" in usage(path, {"RR": 0})
@@ -402,6 +424,13 @@ def test_requests_that_cannot_be_met(path: Path, tmp_path: Path) -> None:
     assert "gate has no option 'dept'" in usage(path, 0.1, dept=3)
     assert "neither better nor worse" in usage(new, metrics="Popularity", update=True)
     assert "is not a mean over queries" in usage(new, metrics="NumRel", update=True)
+    assert "allow_missing must be an integer of at least 0, got -1" in usage(
+        path, 0.1, allow_missing=-1
+    )
+    assert "allow_missing must be an integer of at least 0, got 0.5" in usage(
+        path, 0.1, allow_missing=0.5
+    )
+    assert "seed must be an integer of at least 0, got -1" in usage(path, 0.1, seed=-1)
     assert not new.exists()
     with pytest.raises(ParameterError, match="judgements"):
         rk.gate(None, OLD, path, 0.1)

@@ -103,6 +103,7 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "rankine.Explanation": lambda _: (
         rk.reconcile(QRELS, BEFORE, "AP").explain("ranx", "rankine")
     ),
+    "rankine.FallenQuery": lambda _: rk.FallenQuery(EVIL, 1.0, 0.5),
     "rankine.Gate": _gate,
     "rankine.GateVerdict": lambda folder: _gate(folder).verdicts[0],
     "rankine.Interval": lambda _: rk.evaluate(QRELS, BEFORE, "RR").interval("RR"),

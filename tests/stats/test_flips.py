@@ -47,6 +47,30 @@ def test_all_flips_are_as_the_definition_says(moved: list[int]) -> None:
     assert flipped_p(row[None, :], 1 << 10, 0)[0] == pytest.approx(exact_p(moved))
 
 
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=10))
+def test_one_sided_flips_are_as_the_definition_says(moved: list[int]) -> None:
+    row = np.array([tenth * 0.1 for tenth in moved])
+    sums = [
+        sum(sign * tenth for sign, tenth in zip(signs, moved, strict=True))
+        for signs in product((1, -1), repeat=len(moved))
+    ]
+    expected = sum(total <= sum(moved) for total in sums) / len(sums)
+
+    found = flipped_p(row[None, :], 1 << 10, 0, below=True)[0]
+    assert found == pytest.approx(expected)
+
+
+def test_drawn_one_sided_flips_come_near_all_of_them() -> None:
+    rows = np.random.default_rng(3).normal(-0.2, 1, (3, 14))
+    draws = 10_000  # below 2^14
+
+    drawn, exact = (flipped_p(rows, n, (0, 1), below=True) for n in (draws, 1 << 14))
+
+    assert (np.abs(drawn - exact) < 4 * np.sqrt(exact * (1 - exact) / draws)).all()
+    assert (drawn != flipped_p(rows, draws, (0, 2), below=True)).any()
+    assert (drawn == flipped_p(rows, draws, (0, 1), below=True)).all()
+
+
 def test_zeros_have_no_sign_to_flip() -> None:
     row = np.zeros(5000)
     row[:4] = 0.1, 0.1, 0.2, 0.1

@@ -47,12 +47,14 @@ class Query(NamedTuple):
         first: the hashes of the first ids of its list.
         values: one per metric, None where there is none.
         weight: how much it counts; None if all count the same.
+        listed: whether its list has items; None if the file does not say so.
     """
 
     judged: str | None
     first: tuple[str, ...]
     values: Values
     weight: float | None = None
+    listed: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,7 @@ class Baseline:
                 row[number] = None if math.isnan(value) else value
             if summary.weights is not None:
                 weights |= zip(ids, summary.weights.tolist(), strict=True)
-        tops = _tops(evaluation)
+        tops, listed = _tops(evaluation), _listed(evaluation)
         nothing: list[float | None] = [None] * len(labels)
         queries = {
             query: Query(
@@ -102,6 +104,7 @@ class Baseline:
                 tops.get(query, ()),
                 tuple(values.get(query, nothing)),
                 weights.get(query),
+                query in listed,
             )
             for query in sorted({*judged, *values})
         }
@@ -278,17 +281,31 @@ def _tops(evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _listed(evaluation: Evaluation) -> set[str]:
+    """Return the queries whose lists have items, judged or not."""
+    listed: set[str] = set()
+    for label in evaluation.summaries:
+        _, table = table_of(evaluation, label)
+        lengths = table.lengths.tolist()
+        listed |= {str(query) for query, n in zip(table.ids, lengths, strict=True) if n}
+    return listed
+
+
 def _hashes(items: Iterable[Any]) -> tuple[str, ...]:
     return tuple(_hash(str(item), 6) for item in items)
 
 
 def _record(query: Query) -> dict[str, Any]:
-    record = {
+    record: dict[str, Any] = {
         "judged": query.judged,
         "first": " ".join(query.first),
         "values": query.values,
     }
-    return record if query.weight is None else record | {"weight": query.weight}
+    if query.weight is not None:
+        record["weight"] = query.weight
+    if not query.first:  # a list with first ids has items
+        record["listed"] = query.listed
+    return record
 
 
 def _parsed(data: Mapping[str, Any]) -> Baseline:
@@ -302,6 +319,7 @@ def _parsed(data: Mapping[str, Any]) -> Baseline:
             tuple(entry["first"].split()),
             _values(entry["values"], len(metrics)),
             None if entry.get("weight") is None else _number(entry["weight"]),
+            True if entry["first"] else _flag(entry.get("listed")),
         )
         for query, entry in data["queries"].items()
     }
@@ -330,6 +348,13 @@ def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     msg = f"{value!r} is not a hash"
+    raise ValueError(msg)
+
+
+def _flag(value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    msg = f"{value!r} is neither true nor false"
     raise ValueError(msg)
 
 

@@ -258,9 +258,14 @@ def check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
 
 def check_metric(asked: Metric, bound: Metric) -> None:
     """Refuse a metric whose number is not a mean over queries."""
-    pooled = bound.get("aggregate") == "ratio_of_sums"
-    if has_no_weights(bound) or bound.summary != "mean" or pooled:
+    if not is_mean(bound):
         raise no_mean(str(asked))
+
+
+def is_mean(bound: Metric) -> bool:
+    """Say whether the number of a metric is a mean over queries."""
+    pooled = bound.get("aggregate") == "ratio_of_sums"
+    return not (has_no_weights(bound) or bound.summary != "mean" or pooled)
 
 
 def no_mean(label: str) -> ParameterError:

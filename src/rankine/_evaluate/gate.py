@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankine import __version__
+from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
 from rankine._base.paths import write_whole
-from rankine._base.text import count
+from rankine._base.text import count, p_equals
 from rankine._evaluate.baseline import KEEP, UPDATE, Baseline
-from rankine._evaluate.compare import check_metric, margins_of
+from rankine._evaluate.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import options_of
-from rankine._evaluate.summary import finite
-from rankine._stats.flips import NOTHING
-from rankine._stats.paired import Differences
+from rankine._evaluate.summary import finite, mean_of
+from rankine._stats.flips import NOTHING, flipped_p
+from rankine._stats.paired import DRAWS, Differences
 from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:
@@ -36,11 +37,30 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 """The risk of a wrong interval, over all metrics."""
 LEAST_MOVED = 10
-"""Queries that must have moved before a gate decides anything but "unchanged"."""
+"""Queries that must have moved before a gate says "not worse"."""
 UNCHANGED, NOT_WORSE, CANNOT_TELL, WORSE = VERDICTS = (
     "unchanged", "not worse", "cannot tell", "worse",
 )  # fmt: skip
 """The verdicts; of several metrics, the last of these holds for all."""
+_NAMED = 10
+"""How many queries are named of those that fell, and of those that were lost."""
+
+
+class FallenQuery(NamedTuple):
+    """A query that a run does worse on than its baseline.
+
+    Attributes:
+        query: its id, as text.
+        before: its value in the baseline.
+        after: its value in the run.
+    """
+
+    query: str
+    before: float
+    after: float
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
 
 
 @dataclass(frozen=True)
@@ -58,6 +78,8 @@ class GateVerdict:
         queries: how many both have.
         moved: how many of these changed.
         total: the mean change since the first baseline.
+        p: the share of sign flips of the differences whose mean is as bad; one-sided.
+        fell: the queries that changed most for the worse, at most 10, the worst first.
     """
 
     metric: str
@@ -72,6 +94,8 @@ class GateVerdict:
     queries: int
     moved: int
     total: float
+    p: float = math.nan
+    fell: tuple[FallenQuery, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -86,7 +110,7 @@ class GateVerdict:
         if self.verdict == CANNOT_TELL and self.moved < LEAST_MOVED:
             return (
                 f"cannot tell: only {self.moved} of {n} moved, and {LEAST_MOVED} are "
-                f"needed; {way}"
+                f"needed for {NOT_WORSE!r}; {way}"
             )
         if self.verdict == CANNOT_TELL:
             half = _size((self.high - self.low) / 2)
@@ -101,9 +125,10 @@ class GateVerdict:
             if fell and self.verdict == NOT_WORSE
             else ""
         )
+        sure = f", {p_equals(self.p)}" if self.verdict == WORSE else ""
         return (
             f"{self.verdict}{within}: {self.baseline:.4f} to {self.value:.4f}, "
-            f"{self.difference:+.4f} ({signed}), margin {self.margin:g}; "
+            f"{self.difference:+.4f} ({signed}){sure}, margin {self.margin:g}; "
             f"{self.moved} of {n} moved"
         )
 
@@ -111,6 +136,14 @@ class GateVerdict:
         if math.isnan(self.total) or abs(self.total - self.difference) <= NOTHING:
             return ""
         return f"; since the first baseline {self.total:+.4f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        record = {
+            key: finite(value) if isinstance(value, float) else value
+            for key, value in vars(self).items()
+        }
+        return record | {"fell": [query._asdict() for query in self.fell]}
 
     def _repr_html_(self) -> str:
         return as_table(self)
@@ -126,6 +159,10 @@ class Gate:
         strict: whether an undecided metric fails the gate.
         updated: whether the baseline was just written.
         notes: what was left out, and what makes the numbers doubtful.
+        lost: the ids, as text, of queries that had items in the baseline and have none
+            now.
+        allow_missing: how many of these do not fail the gate.
+        at_command: whether the command was used, so that advice is given in its words.
     """
 
     path: str
@@ -133,17 +170,30 @@ class Gate:
     strict: bool = False
     updated: bool = False
     notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    allow_missing: int = 0
+    at_command: bool = False
 
     @property
     def verdict(self) -> str:
-        """What holds for all metrics: the most serious of their verdicts."""
+        """What holds for all metrics: the most serious of their verdicts.
+
+        A run that lost more queries than is allowed is worse, whatever the metrics say.
+        """
+        if len(self.lost) > self.allow_missing:
+            return WORSE
         return max((verdict.verdict for verdict in self.verdicts), key=VERDICTS.index)
 
     @property
     def exit_code(self) -> int:
-        """1 if a metric is worse or, if strict, undecided; otherwise 0."""
+        """1 if a metric fails or too many queries were lost; otherwise 0."""
+        return int(bool(self.failed) or len(self.lost) > self.allow_missing)
+
+    @property
+    def failed(self) -> tuple[GateVerdict, ...]:
+        """The metrics that fail: those that are worse or, if strict, undecided."""
         fails = {WORSE, CANNOT_TELL} if self.strict else {WORSE}
-        return int(self.verdict in fails)
+        return tuple(own for own in self.verdicts if own.verdict in fails)
 
     @property
     def passed(self) -> bool:
@@ -152,14 +202,61 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found for each metric, in words."""
+        """What was found for each metric, and lost queries, in words."""
         if not self.updated:
-            return tuple(verdict.sentence for verdict in self.verdicts)
-        return tuple(
-            f"{verdict.metric}: the baseline is {verdict.value:.4f} over "
-            f"{count(verdict.queries, 'query')}{verdict._since()}"  # noqa: SLF001 - of its own
-            for verdict in self.verdicts
+            found = [verdict.sentence for verdict in self.verdicts]
+        else:
+            found = [
+                f"{verdict.metric}: the baseline is {verdict.value:.4f} over "
+                f"{count(verdict.queries, 'query')}{verdict._since()}"  # noqa: SLF001 - of its own
+                for verdict in self.verdicts
+            ]
+        return (*found, *filter(None, (self._of_lost(), self._of_few())))
+
+    def _of_lost(self) -> str:
+        """Name the queries that were lost."""
+        n = len(self.lost)
+        if not n:
+            return ""
+        some = ", ".join(self.lost[:_NAMED])
+        more = ", ..." if n > _NAMED else ""
+        option = "--allow-missing " if self.at_command else "allow_missing="
+        return (
+            f"lost: {count(n, 'query')} had items in the baseline and "
+            f"{'has' if n == 1 else 'have'} none now ({some}{more}); "
+            f"{option}{max(n, self.allow_missing)} accepts that"
         )
+
+    def _of_few(self) -> str:
+        """Say which metrics cannot fail, however far the few queries fell."""
+        least = least_to_fail(len(self.verdicts))
+        few = [
+            own.metric
+            for own in self.verdicts
+            if (own.queries if self.updated else own.moved) < least
+            and (self.updated or own.verdict == CANNOT_TELL)
+        ]
+        if not few or (self.strict and not self.updated):
+            return ""
+        return (
+            f"{', '.join(few)}: fewer than {least} moved queries cannot fail a gate on "
+            f"{count(len(self.verdicts), 'metric')}, however far they fall; also set a "
+            f"floor: {floor_of(few[0], at_command=self.at_command)}"
+        )
+
+    @property
+    def fallen(self) -> tuple[str, ...]:
+        """The queries that fell most on each metric that fails, a line each."""
+        lines: list[str] = []
+        for verdict in self.failed:
+            way = "fell" if verdict.higher_is_better else "rose"
+            if verdict.fell:
+                lines.append(f"queries that {way} most on {verdict.metric}:")
+            lines += [
+                f"  {query}: {before:.4f} to {after:.4f}"
+                for query, before, after in verdict.fell
+            ]
+        return tuple(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -169,25 +266,48 @@ class Gate:
             "exit_code": self.exit_code,
             "strict": self.strict,
             "updated": self.updated,
-            "metrics": [
-                {
-                    key: finite(value) if isinstance(value, float) else value
-                    for key, value in asdict(verdict).items()
-                }
-                for verdict in self.verdicts
-            ],
+            "metrics": [verdict.to_dict() for verdict in self.verdicts],
+            "lost": list(self.lost),
+            "allow_missing": self.allow_missing,
             "sentences": list(self.sentences),
             "notes": list(self.notes),
         }
 
+    def to_markdown(self) -> str:
+        """Return Markdown, for the summary of a pull request."""
+        from rankine._report.gate import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)
+
     def __str__(self) -> str:
-        """Return the verdict, the sentences and the notes as text."""
+        """Return the verdict, the sentences, fallen queries and the notes as text."""
+        from rankine._report.tables import shown  # noqa: PLC0415
+
         head = "updated" if self.updated else self.verdict
         notes = (f"- {note}" for note in self.notes)
-        return "\n".join([f"{self.path}: {head}", *self.sentences, *notes])
+        lines = [f"{self.path}: {head}", *self.sentences, *self.fallen, *notes]
+        return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
         return as_table(self)
+
+
+def least_to_fail(n_metrics: int) -> int:
+    """Return how many queries must have moved before a gate can fail.
+
+    The smallest p of m queries is 1 / 2^m, if all of them fell.
+
+    >>> [least_to_fail(n) for n in (1, 2, 3, 4, 6, 7, 12)]
+    [6, 7, 7, 8, 8, 9, 9]
+    """
+    return math.ceil(math.log2(2 * n_metrics / ALPHA))
+
+
+def floor_of(metric: str, *, at_command: bool) -> str:
+    """Return how to fail a build below a fixed value, in the words of an interface."""
+    if at_command:
+        return f"rankine evaluate --fail-under {metric}=VALUE"
+    return f"assert rk.evaluate(qrels, run, {metric!r})[{metric!r}] >= VALUE"
 
 
 def gate(
@@ -199,6 +319,8 @@ def gate(
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     update: bool = False,
     strict: bool = False,
+    allow_missing: int = 0,
+    seed: int = 0,
     convention: str | Convention = "rankine",
     **options: Any,
 ) -> Gate:
@@ -210,19 +332,24 @@ def gate(
         baseline: the path of the file that holds the values to compare with.
         margins: for each metric of the baseline, the change for the worse that does not
             matter: {metric: number}, or a number for all; not needed for an update.
-        metrics: with an update, names or metrics, each with a value per query; those of
-            the file if not given.
+        metrics: with an update, names or metrics, each with a value per query; if not
+            given, those that have a margin, or else those of the file.
         update: write a new file from this run, instead of comparing with it. It keeps
             the values of the first baseline, unless judgements, further data,
             convention or metrics changed.
         strict: whether an undecided metric fails the gate.
+        allow_missing: how many queries that had items in the baseline may have none now
+            without failing the gate.
+        seed: the seed of the random sign flips, which are drawn if more than 16 queries
+            moved.
         convention: whose choices the numbers follow.
         options: the other options of `evaluate`, such as ``rel``, ``train`` and
             ``weights``.
 
     Returns:
-        A verdict for each metric, from Student's interval of the mean difference per
-        query at the confidence 1 - 0.05 / number of metrics, and the exit code.
+        A verdict for each metric, from sign flips of the differences per query and
+        from Student's interval of their mean at the confidence 1 - 0.05 / number of
+        metrics; the queries that fell most and those that were lost; the exit code.
 
     Raises:
         UsageError: there is no baseline, a margin is missing, or an option is not
@@ -240,13 +367,26 @@ def gate(
     ...     _ = rk.gate(qrels, old, f"{folder}/gate.json", metrics="RR", update=True)
     ...     found = rk.gate(qrels, new, f"{folder}/gate.json", {"RR": 0.01})
     >>> found.exit_code, found.sentences[0]
-    (1, 'RR: worse: 0.5000 to 0.4167, -0.0833 (-0.1233 to -0.0433), margin 0.01; 10 of 20 queries moved')
+    (1, 'RR: worse: 0.5000 to 0.4167, -0.0833 (-0.1233 to -0.0433), p = 0.0010, margin 0.01; 10 of 20 queries moved')
     """  # noqa: E501 - what Python prints
     asked = options_of("gate", {"convention": convention, "keep": KEEP, **options})
-    return gate_run(
-        asked, qrels, run, Path(baseline), margins, metrics, update=update,
-        strict=strict,
-    )  # fmt: skip
+    terms = Terms(update, strict, allow_missing, seed)
+    return gate_run(asked, qrels, run, Path(baseline), margins, metrics, terms)
+
+
+class Terms(NamedTuple):
+    """How a gate compares; see `gate`.
+
+    Attributes:
+        update, strict, allow_missing, seed: see `gate`.
+        at_command: whether the command is used, so that advice is given in its words.
+    """
+
+    update: bool
+    strict: bool
+    allow_missing: int
+    seed: int
+    at_command: bool = False
 
 
 def gate_run(
@@ -256,30 +396,26 @@ def gate_run(
     path: Path,
     margins: float | Mapping[str, float] | None,
     metrics: Any,
-    *,
-    update: bool,
-    strict: bool,
+    terms: Terms,
     tell: Callable[[Source], object] | None = None,
 ) -> Gate:
     """Compare a run with its baseline, or make it the baseline; see `gate`.
 
     Everything that can be checked without data is checked first.
     """
-    old = _old(path, metrics, update=update)
+    check_count("allow_missing", terms.allow_missing, least=0)
+    check_count("seed", terms.seed, least=0)
+    if terms.update and metrics is None and isinstance(margins, Mapping) and margins:
+        metrics = [*margins]
+    old = _old(path, metrics, terms)
     asked = list(old.metrics) if old is not None and metrics is None else metrics
     job = prepare(asked, options)
     job.tell = tell
     for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
-        check_metric(metric, bound)
-        if bound.higher_is_better is None:
-            msg = (
-                f"{metric} is neither better nor worse when it is larger, so no gate "
-                "can be set on it"
-            )
-            raise ParameterError(msg)
+        _check_metric(metric, bound, terms)
     sizes = margins_of(margins, job.plan.labels)
-    if old is not None and not update:
-        _check_margins(sizes, path, job.plan.labels)
+    if old is not None and not terms.update:
+        _check_margins(sizes, path, job.plan.labels, terms)
         old.refuse_other_terms(job, path)
     job.check()
     truth = job.truth(qrels)
@@ -287,45 +423,79 @@ def gate_run(
         msg = "a gate needs judgements"
         raise ParameterError(msg)
     evaluation = job.evaluate(truth, job.source(run))
+    for label, summary in evaluation.summaries.items():
+        if summary.parts is not None:  # pooled, or drawn more than once
+            raise no_mean(label)
     new = Baseline.of(job, truth, evaluation)
-    if update:
+    if terms.update:
         old = new = new if old is None else new.after(old)
     elif old is not None:
         old.refuse_other_data(new, path)
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
-    verdicts = verdicts_of(old or new, new, sizes, directions)
-    if update:
+    verdicts = verdicts_of(old or new, new, sizes, directions, terms.seed)
+    if terms.update:
         write_whole(path, new.text())
-    notes = (*_alone(old or new, new), *evaluation.warnings, *evaluation.notes)
-    return Gate(str(path), verdicts, strict, update, notes)
+    lost, unknown = _lost(old or new, new)
+    notes = (
+        *_alone(old or new, new), *unknown, *evaluation.warnings, *evaluation.notes,
+    )  # fmt: skip
+    return Gate(
+        str(path), verdicts, terms.strict, terms.update, notes, lost,
+        terms.allow_missing, terms.at_command,
+    )  # fmt: skip
 
 
-def _old(path: Path, metrics: Any, *, update: bool) -> Baseline | None:
+def _check_metric(metric: Metric, bound: Metric, terms: Terms) -> None:
+    """Refuse a metric that is no mean over queries, or that has no better side."""
+    if not is_mean(bound):
+        floor = floor_of(str(metric), at_command=terms.at_command)
+        msg = (
+            f"{metric} is not a mean over queries, and a gate compares query by query; "
+            f"set a floor for it instead: {floor}"
+        )
+        raise ParameterError(msg)
+    if bound.higher_is_better is None:
+        msg = (
+            f"{metric} is neither better nor worse when it is larger, so no gate can "
+            "be set on it"
+        )
+        raise ParameterError(msg)
+
+
+def _old(path: Path, metrics: Any, terms: Terms) -> Baseline | None:
     """Read the baseline; refuse if one is needed and there is none."""
     there = path.exists()
-    if not update and metrics is not None:
+    if not terms.update and metrics is not None:
         msg = f"metrics can be chosen only with {UPDATE}; {path} has its own"
         raise UsageError(msg)
-    if not update and not there:
+    if not terms.update and not there:
+        how = (
+            f"rankine gate QRELS RUN --baseline {path} --update -m nDCG@10"
+            if terms.at_command
+            else f"rk.gate(qrels, run, {str(path)!r}, metrics='nDCG@10', update=True)"
+        )
         msg = (
             f"there is no baseline {path}; create it from a run that is good enough: "
-            f"rankine gate QRELS RUN --baseline {path} --update -m nDCG@10"
+            f"{how}"
         )
         raise UsageError(msg)
-    if update and not there and metrics is None:
-        msg = f"{path} is new, so it needs metrics, such as -m nDCG@10"
+    if terms.update and not there and metrics is None:
+        some = "-m nDCG@10" if terms.at_command else "metrics='nDCG@10'"
+        msg = f"{path} is new, so it needs metrics, such as {some}"
         raise UsageError(msg)
     return Baseline.read(path) if there else None
 
 
 def _check_margins(
-    sizes: Mapping[str, float], path: Path, labels: tuple[str, ...]
+    sizes: Mapping[str, float], path: Path, labels: tuple[str, ...], terms: Terms
 ) -> None:
     missing = [label for label in labels if label not in sizes]
     if missing:
+        name = missing[0]
+        some = f"--margin {name}=0.01" if terms.at_command else f"{{{name!r}: 0.01}}"
         msg = (
             f"no margin is given for {', '.join(missing)} of {path}; say which change "
-            f"for the worse does not matter, as in --margin {missing[0]}=0.01"
+            f"for the worse does not matter, as in {some}"
         )
         raise ParameterError(msg)
 
@@ -335,6 +505,7 @@ def verdicts_of(
     new: Baseline,
     margins: Mapping[str, float],
     directions: Iterable[bool],
+    seed: int = 0,
 ) -> tuple[GateVerdict, ...]:
     """Compare the values of a run with those of its baseline, metric by metric."""
     queries = list(new.queries)
@@ -345,7 +516,7 @@ def verdicts_of(
     if any(entry is not None for entry in weights):
         weight = np.array([entry or 0.0 for entry in weights])
     verdicts = []
-    n = len(new.metrics)
+    risk, decimals = ALPHA / len(new.metrics), new.convention.get("decimals")
     for number, (label, up) in enumerate(zip(new.metrics, directions, strict=True)):
         values, earlier, first = (
             _column(source, queries, number) for source in (now, before, old.first)
@@ -354,36 +525,76 @@ def verdicts_of(
         if not d.n[0]:
             msg = f"{label}: no query has a value in both the run and its baseline"
             raise DataError(msg)
-        low, high = (float(bound[0]) for bound in d.interval(1 - ALPHA / n))
+        low, high = (float(bound[0]) for bound in d.interval(1 - risk))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
-        share = d.share[0] / d.n[0]
-        mean_before, mean = (
-            float(share @ np.where(d.paired[0], side, 0)) for side in (earlier, values)
-        )
+        means = [
+            mean_of(np.where(d.paired[0], side, np.nan), weight, decimals)
+            for side in (earlier, values)
+        ]
         total = Differences((values - first)[None, :], weight).mean
-        worst, best = (low, high) if up else (-high, -low)
-        verdict = verdict_of(worst, best, margin, moved)
+        gains = (d.flippable if up else -d.flippable)[:, d.d[0] != 0]
+        # Each metric has its own flips, drawn afresh.
+        p = float(flipped_p(gains, DRAWS, (seed, number), below=True)[0])
+        worst = low if up else -high
+        verdict = verdict_of(worst, p, margin, moved, risk / 2)
+        falls = d.d[0] if up else -d.d[0]
+        fell = tuple(
+            FallenQuery(queries[place], float(earlier[place]), float(values[place]))
+            for place in np.argsort(falls, kind="stable")[:_NAMED].tolist()
+            if falls[place] < 0
+        )
         of_metric = GateVerdict(
-            label, verdict, mean_before, mean, float(d.mean[0]), low, high, margin, up,
-            int(d.n[0]), moved, float(total[0]),
+            label, verdict, *means, float(d.mean[0]), low, high, margin, up,
+            int(d.n[0]), moved, float(total[0]), p, fell,
         )  # fmt: skip
         verdicts.append(of_metric)
     return tuple(verdicts)
 
 
-def verdict_of(low: float, high: float, margin: float, moved: int) -> str:
+def verdict_of(low: float, p: float, margin: float, moved: int, level: float) -> str:
     """Return the verdict on a difference for which higher is better.
 
-    >>> [verdict_of(low, 0.1, 0.02, 10) for low in (-0.01, -0.02)]
-    ['not worse', 'cannot tell']
+    Args:
+        low: the lower bound of its interval.
+        p: the share of sign flips that are as low.
+        margin: the fall that does not matter.
+        moved: how many queries moved.
+        level: the largest p of a run that fell.
+
+    >>> [verdict_of(low, 0.01, 0.02, 10, 0.025) for low in (-0.01, -0.02)]
+    ['not worse', 'worse']
+    >>> [verdict_of(low, 0.03, 0.02, 9, 0.025) for low in (-0.01, -0.02)]
+    ['cannot tell', 'cannot tell']
     """
     if moved == 0:
         return UNCHANGED
-    if moved < LEAST_MOVED:
-        return CANNOT_TELL
-    if low > -margin:
+    if p <= level and low <= -margin:
+        return WORSE
+    if moved >= LEAST_MOVED and low > -margin:
         return NOT_WORSE
-    return WORSE if high < 0 else CANNOT_TELL
+    return CANNOT_TELL
+
+
+def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
+    """Return the queries that had items and have none now.
+
+    Also says of how many a baseline of an earlier version does not tell that.
+    """
+    had = {
+        query: entry.listed
+        for query, entry in old.queries.items()
+        if query not in new.queries or not new.queries[query].listed
+    }
+    lost = tuple(query for query, listed in had.items() if listed)
+    n = sum(listed is None for listed in had.values())
+    if not n:
+        return lost, []
+    note = (
+        f"{count(n, 'query')} without items: the baseline, of rankine {old.version}, "
+        f"does not say whether {'it' if n == 1 else 'they'} had items before; "
+        f"{UPDATE} records that"
+    )
+    return lost, [note]
 
 
 def _column(

@@ -89,9 +89,7 @@ class Summary:
         """The weights, if those of the queries that entered are not all the same."""
         if self.weights is None:
             return None
-        entered = self.weights[~np.isnan(self.values)]
-        same = len(entered) == 0 or bool((entered == entered[0]).all())
-        return None if same else self.weights
+        return _uneven(self.values, self.weights)
 
     @property
     def sample(self) -> Sample:
@@ -273,9 +271,38 @@ def _no_parts(n: int) -> tuple[Floats, Floats]:
 
 def _told(value: float, rule: Convention) -> float:
     """Round as the convention does."""
-    if rule.decimals is not None and math.isfinite(value):
-        return round(value, rule.decimals)
+    return _rounded(value, rule.decimals)
+
+
+def _rounded(value: float, decimals: int | None) -> float:
+    if decimals is not None and math.isfinite(value):
+        return round(value, decimals)
     return value
+
+
+def mean_of(values: Floats, weights: Floats | None, decimals: int | None) -> float:
+    """Return the mean of values that were computed before, as `summarize` has it.
+
+    Args:
+        values: one per query, nan where a query is left out.
+        weights: how much each query counts; None if all count the same.
+        decimals: to how many digits the convention rounds, if it does.
+
+    >>> mean_of(np.array([0.5, np.nan, 0.25]), None, 2)
+    0.38
+    """
+    known = ~np.isnan(values)
+    weight = None if weights is None else _uneven(values, weights)
+    if weight is not None:
+        weight = weight[known]
+    return _rounded(reduce(values[known], "mean", weight), decimals)
+
+
+def _uneven(values: Floats, weights: Floats) -> Floats | None:
+    """Return weights, if those of the queries with a value are not all the same."""
+    entered = weights[~np.isnan(values)]
+    same = len(entered) == 0 or bool((entered == entered[0]).all())
+    return None if same else weights
 
 
 def of_all(

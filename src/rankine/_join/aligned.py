@@ -65,6 +65,8 @@ class Aligned:
         heads: the rows that these items are taken from, where a run was read in parts.
         steps: says how often a score is above the one before it in its list, and
             whether one is below.
+        whole: the length of the list of each judged query before unjudged items were
+            left out; None if they were not.
     """
 
     table: Judged
@@ -85,6 +87,17 @@ class Aligned:
     kept: First | None = None
     heads: Rows | None = None
     steps: Callable[[], tuple[int, bool]] = no_steps
+    whole: Ints | None = None
+
+    @property
+    def lengths(self) -> Ints:
+        """The length of each list, with its unjudged items."""
+        length, origin = self.table.n_retrieved, self.origin
+        if self.whole is None:
+            return length
+        if origin is None:
+            return self.whole
+        return np.where(origin < 0, length, self.whole[origin])
 
 
 def joined(
@@ -153,6 +166,7 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
         _, first = np.unique(table.pair, return_index=True)
         if len(first) < len(table.pair):
             table = table.take(np.sort(first))
+    whole = table.n_retrieved if rule.unjudged == "removed" else None
     table = _pooled(table, rule)
     if rule.score_floor is not None and aligned.scored:
         # An item under the floor is not found, but still to be found.
@@ -169,7 +183,8 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
     if rule.queries == "run" and aligned.extra:
         aligned = _with_extra(aligned, table.n_queries)
         table = _with_unjudged_queries(table, aligned.extra_length)
-    return replace(aligned, table=table) if table is not aligned.table else aligned
+    same = table is aligned.table
+    return aligned if same else replace(aligned, table=table, whole=whole)
 
 
 def _with_extra(aligned: Aligned, n_judged: int) -> Aligned:

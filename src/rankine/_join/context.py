@@ -58,6 +58,11 @@ class Listed:
     steps: Callable[[], tuple[int, bool]] = no_steps
     catalogue: tuple[str, ...] = ()
 
+    @property
+    def lengths(self) -> Ints:
+        """The length of each list."""
+        return self.table.length
+
 
 def know(
     lists: Lists,

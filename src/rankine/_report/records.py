@@ -150,7 +150,7 @@ _OF_A_GATE = ("metric", "verdict", "baseline", "value", "difference", "moved")
 def _gate(gate: Gate) -> str:
     rows = [_gate_row(verdict) for verdict in gate.verdicts]
     caption = f"{gate.verdict}: {'passed' if gate.passed else 'failed'}"
-    below = (*gate.sentences, *gate.notes)
+    below = (*gate.sentences, *gate.fallen, *gate.notes)
     return html_table(_OF_A_GATE, rows, "llrrrr", caption=caption, below=below)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rankine._base.limits import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankine._base.arrays import Bytes, Floats, Ints
 
@@ -28,8 +28,10 @@ NOTHING = 1e-12
 """Differences up to this count as 0, as 0.3 - 0.2 and 0.2 - 0.1 should be equal."""
 
 
-def flipped_p(rows: Floats, draws: int, seed: int) -> Floats:
-    """Return the two-sided p-value of the mean of each row under flips of signs.
+def flipped_p(
+    rows: Floats, draws: int, seed: int | Sequence[int], *, below: bool = False
+) -> Floats:
+    """Return the p-value of the mean of each row under flips of signs.
 
     All flips are gone through where they are no more than the draws, which is exact;
     differences of 0 have no sign to flip. Else p = (1 + flips at least as extreme) /
@@ -39,23 +41,28 @@ def flipped_p(rows: Floats, draws: int, seed: int) -> Floats:
         rows: a row of differences per hypothesis; 0 for a query that is not paired.
         draws: how many flips are drawn.
         seed: the seed of the draws.
+        below: whether only means that are as low count as extreme; those far from 0 on
+            either side if not.
 
     >>> flipped_p(np.array([[0.1, 0.1, 0.2, 0.1]]), 1000, 0)
     array([0.125])
+    >>> flipped_p(np.array([[-0.1, -0.1, -0.2, -0.1]]), 1000, 0, below=True)
+    array([0.0625])
     """
+    size = np.negative if below else np.abs
     p = np.empty(len(rows))
     n_flipped = np.count_nonzero(rows, axis=1)
     exact = n_flipped < draws.bit_length()  # 2^n is at most the draws
     for number in np.flatnonzero(exact):
         row = rows[number]
-        p[number] = _exact_p(row[row != 0])
+        p[number] = _exact_p(row[row != 0], size)
     drawn = np.flatnonzero(~exact)
     if len(drawn):
         some = rows[drawn]
-        least = _least_extreme(some)
+        least = _least_extreme(some, size)
         above = np.zeros(len(some), dtype=np.int64)
         for sums in _drawn_sums(some, draws, seed):
-            above += np.count_nonzero(np.abs(sums) >= least, axis=0)
+            above += np.count_nonzero(size(sums) >= least, axis=0)
         p[drawn] = (1 + above) / (1 + draws)
     return p
 
@@ -116,20 +123,20 @@ def stepped_down_p(
     return p
 
 
-def _least_extreme(rows: Floats) -> Floats:
-    """Return from which sum on a flip is as extreme as what was observed."""
-    least: Floats = np.abs(rows.sum(axis=1)) - NOTHING * np.abs(rows).sum(axis=1)
+def _least_extreme(rows: Floats, size: np.ufunc) -> Floats:
+    """Return from which size of a sum on a flip is as extreme as what was observed."""
+    least: Floats = size(rows.sum(axis=1)) - NOTHING * np.abs(rows).sum(axis=1)
     return least
 
 
-def _exact_p(row: Floats) -> float:
+def _exact_p(row: Floats, size: np.ufunc) -> float:
     """Return the p-value of one row from all flips of its signs."""
     if len(row) == 0:
         return 1.0
-    (least,) = _least_extreme(row[None, :])
+    (least,) = _least_extreme(row[None, :], size)
     above = total = 0
     for sums in _all_sums(row[None, :]):
-        above += int(np.count_nonzero(np.abs(sums) >= least))
+        above += int(np.count_nonzero(size(sums) >= least))
         total += len(sums)
     return above / total
 
@@ -146,7 +153,9 @@ def _all_sums(rows: Floats) -> Iterator[Floats]:
         yield 2 * (kept @ columns) - total
 
 
-def _drawn_sums(rows: Floats, draws: int, seed: int) -> Iterator[Floats]:
+def _drawn_sums(
+    rows: Floats, draws: int, seed: int | Sequence[int]
+) -> Iterator[Floats]:
     """Go through the sums of rows under random flips, as `_all_sums` does."""
     n = rows.shape[1]
     total = rows.sum(axis=1)
@@ -193,7 +202,7 @@ def _looked_up(rows: Floats) -> Callable[[Bytes], Floats]:
     return sums_of
 
 
-def _coins(n: int, draws: int, seed: int, step: int) -> Iterator[Bytes]:
+def _coins(n: int, draws: int, seed: int | Sequence[int], step: int) -> Iterator[Bytes]:
     """Toss n coins so many times, a bit each; how many at once changes nothing."""
     rng = np.random.default_rng(seed)
     n_words = -(-n // 64)

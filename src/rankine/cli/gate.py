@@ -36,12 +36,25 @@ from rankine.cli.output import json_option, paragraph, print_json, width
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="With --update, a metric with a value per query: nDCG@10, AP, ...; "
-    "repeatable; those of the file if not given.",
+    "repeatable; those with a --margin if not given, or else those of the file.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Also fail if one cannot tell.")
+@click.option(
+    "--allow-missing", type=click.IntRange(min=0, max=1 << 62), default=0,
+    show_default=True, metavar="N",
+    help="How many queries that had items in the baseline may have none now.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
+    metavar="N", help="The seed of the random sign flips.",
+)  # fmt: skip
 @evaluating
 @reading
 @json_option
+@click.option(
+    "--markdown", "as_markdown", is_flag=True,
+    help="Print Markdown, for the summary of a pull request.",
+)  # fmt: skip
 def command(
     qrels: Path,
     run: Path,
@@ -50,17 +63,21 @@ def command(
     update: bool,  # noqa: FBT001 - a flag
     metrics: tuple[str, ...],
     strict: bool,  # noqa: FBT001
+    allow_missing: int,
+    seed: int,
     convention: str,
     verbose: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
+    as_markdown: bool,  # noqa: FBT001
     **given: Any,
 ) -> int:
     """Fail if RUN fell below its baseline, unless surely within a margin.
 
     Runs are compared query by query. Exit code 0: no query moved, or the run is not
-    worse by the margin. 1: the run is worse: it fell, perhaps by the margin or more. If
-    one cannot tell, 0, or 1 with --strict. 3: the comparison would mean nothing, as
-    judgements, the convention, a metric or the ids of items changed.
+    worse by the margin. 1: the run is worse: it fell, perhaps by the margin or more, or
+    it returns nothing for queries that had items before. If one cannot tell, 0, or 1
+    with --strict. 3: the comparison would mean nothing, as judgements, the convention,
+    a metric or the ids of items changed.
 
     \b
     rankine gate qrels.txt good.run --baseline gate.json --update -m nDCG@10
@@ -68,9 +85,11 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.baseline import KEEP  # noqa: PLC0415
-    from rankine._evaluate.gate import gate_run  # noqa: PLC0415
-    from rankine._report.tables import shown  # noqa: PLC0415
+    from rankine._evaluate.gate import Terms, gate_run  # noqa: PLC0415
 
+    if as_json and as_markdown:
+        msg = "--json and --markdown cannot be combined"
+        raise click.UsageError(msg)
     refuse_stdin_twice(qrels, run, *(given[role] for role in OTHERS))
     options = said(
         roles=ROLES,
@@ -79,13 +98,16 @@ def command(
         **given,
     )
     result = gate_run(
-        options, qrels, run, baseline, sizes(margins), metrics or None, update=update,
-        strict=strict, tell=teller(verbose=verbose),
+        options, qrels, run, baseline, sizes(margins), metrics or None,
+        Terms(update, strict, allow_missing, seed, at_command=True),
+        tell=teller(verbose=verbose),
     )  # fmt: skip
     with suppress(BrokenPipeError):  # a reader who has gone, but waits for the code
         if as_json:
             print_json(result.to_dict())
+        elif as_markdown:
+            click.echo(result.to_markdown())
         else:
-            for line in str(result).splitlines():
-                click.echo("\n".join(paragraph("", shown(line), width(), hang=2)))
+            for line in str(result).split("\n"):
+                click.echo("\n".join(paragraph("", line, width(), hang=2)))
     return result.exit_code
