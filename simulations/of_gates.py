@@ -19,7 +19,7 @@ CASES = ((20, 1, 0.05), (50, 1, 0.05), (200, 1, 0.01), (50, 3, 0.05))
 """Queries, metrics and the margin."""
 FEW = ((6, 1), (9, 1), (12, 1), (9, 3))
 """Queries that move, of 50, and metrics."""
-SKEWED = ("many small losses, few large gains", 1), ("few large losses", -1)
+SKEWED = ("rare large gains", 1), ("rare large losses", -1)
 """Moves with a mean of 0 whose gains and losses differ in size."""
 
 

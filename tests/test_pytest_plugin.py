@@ -105,7 +105,23 @@ def test_it_fails(settled: Project) -> None:
 
     assert code == 1
     assert "docs: RR: worse: 0.5000 to 0.4167, -0.0833" in text
+    assert "queries that fell most on RR:\n  q00: 0.5000 to 0.3333\n  q01: " in text
     assert "Traceback" not in text
+
+
+def test_lost_queries_fail_and_are_named(settled: Project) -> None:
+    # Three queries without a list: too few for the test of the metric.
+    code, text = settled.test(OLD[:37])
+
+    assert code == 1
+    named = (
+        "lost: 3 queries had items in the baseline and have none now (q37, q38, q39)"
+    )
+    assert f"docs: {named}; allow_missing=3 accepts that" in text
+    assert "set a floor: assert rk.evaluate(qrels, run, 'RR')['RR'] >= VALUE" in text
+    code, text = settled.test(OLD[:37], more=", allow_missing=3")
+    assert code == 0, text
+    assert f"docs: {named}" in text
 
 
 def test_what_cannot_be_told_passes_unless_strict(settled: Project) -> None:
