@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rankine._evaluate import gate
-from rankine._stats import paired, power
+from rankine._stats import flips, paired, power
 from simulations import of_gates, of_intervals, of_tests
 from simulations.rows import Row, chunks, share
 from simulations.run import line, modules
@@ -80,7 +80,7 @@ def test_intervals_that_are_too_narrow_are_seen(
 
 
 def test_a_gate_that_fails_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    p = gate.flipped_p
+    p = flips.flipped_p
     monkeypatch.setattr(gate, "flipped_p", lambda *rows, **how: p(*rows, **how) / 2)
 
     found = broken(of_gates, 0.05)

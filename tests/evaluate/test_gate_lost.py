@@ -136,7 +136,7 @@ def test_flips_turn_round_where_lower_is_better(path: Path) -> None:
     found = rk.gate(qrels, dirty, path, 0.01, catalog=10)
 
     assert (found.verdict, found.verdicts[0].p) == ("worse", 2**-7)
-    assert found.verdicts[0].fell[0] == ("q000", 0, pytest.approx(1 / 9))
+    assert found.verdicts[0].fell[0] == rk.FallenQuery("q000", 0, 1 / 9)
     assert "queries that rose most on FallOut@3:\n  q000: 0.0000 to 0.1111" in str(
         found
     )
@@ -290,9 +290,8 @@ def test_the_queries_that_fell_most_come_first(path: Path) -> None:
     found = rk.gate(only(20), run, path, {"RR": 0.01})
 
     (own,) = found.verdicts
-    assert own.fell[:3] == (
-        ("q003", 1, 0), ("q012", 1, 0), ("q000", 1, pytest.approx(1 / 3)),
-    )  # fmt: skip
+    first = [("q003", 1, 0), ("q012", 1, 0), ("q000", 1, 1 / 3)]
+    assert own.fell[:3] == tuple(rk.FallenQuery(*query) for query in first)
     assert len(own.fell) == 10
     assert "q015" not in {query.query for query in own.fell}
     assert found.fallen[:3] == (

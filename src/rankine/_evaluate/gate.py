@@ -527,10 +527,10 @@ def verdicts_of(
             raise DataError(msg)
         low, high = (float(bound[0]) for bound in d.interval(1 - risk))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
-        means = [
+        mean_before, mean = (
             mean_of(np.where(d.paired[0], side, np.nan), weight, decimals)
             for side in (earlier, values)
-        ]
+        )
         total = Differences((values - first)[None, :], weight).mean
         gains = (d.flippable if up else -d.flippable)[:, d.d[0] != 0]
         # Each metric has its own flips, drawn afresh.
@@ -544,7 +544,7 @@ def verdicts_of(
             if falls[place] < 0
         )
         of_metric = GateVerdict(
-            label, verdict, *means, float(d.mean[0]), low, high, margin, up,
+            label, verdict, mean_before, mean, float(d.mean[0]), low, high, margin, up,
             int(d.n[0]), moved, float(total[0]), p, fell,
         )  # fmt: skip
         verdicts.append(of_metric)
