@@ -115,7 +115,8 @@ def test_lost_queries_fail_and_are_named(settled: Project) -> None:
 
     assert code == 1
     named = (
-        "lost: 3 queries had items in the baseline and have none now (q37, q38, q39)"
+        "lost: 3 queries had items or values in the baseline and have none now "
+        "(q37, q38, q39)"
     )
     assert f"docs: {named}; allow_missing=3 accepts that" in text
     assert "set a floor: assert rk.evaluate(qrels, run, 'RR')['RR'] >= VALUE" in text

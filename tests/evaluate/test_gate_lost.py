@@ -181,7 +181,7 @@ def test_ten_of_two_hundred_queries_that_return_nothing_fail(
     assert (found.verdict, found.exit_code) == ("worse", 1)
     assert found.lost == tuple(IDS[:10])
     assert found.sentences[1] == (
-        "lost: 10 queries had items in the baseline and have none now ("
+        "lost: 10 queries had items or values in the baseline and have none now ("
         f"{', '.join(IDS[:10])}); allow_missing=10 accepts that"
     )
     nine, ten = (
@@ -201,7 +201,7 @@ def test_lost_queries_fail_if_no_value_moved(path: Path) -> None:
 
     assert [own.verdict for own in found.verdicts] == ["unchanged"]
     assert (found.verdict, found.exit_code) == ("worse", 1)
-    assert "1 query had items in the baseline and has none now (q000)" in str(found)
+    assert "items or values in the baseline and has none now (q000)" in str(found)
 
 
 def test_only_ten_lost_queries_are_named_in_words(path: Path) -> None:
@@ -240,6 +240,20 @@ def test_lists_without_judged_items_are_not_lost(
     unknown = GOOD | {"q001": ["x", "y"]}
     rk.gate(QRELS, unknown, path, update=True, convention=rule)
     assert lost(q001=[]) == ("q001",)
+
+
+def test_queries_that_lose_their_value_are_lost(path: Path) -> None:
+    # ILD has no value for a single item; the one query that keeps two did not move.
+    items = {"a": ["x"], "x": ["y"], "y": ["z"]}
+    rk.gate(QRELS, GOOD, path, metrics="ILD", update=True, items=items)
+    short = {query: ["a"] for query in IDS[1:]}
+
+    found = rk.gate(QRELS, GOOD | short, path, {"ILD": 0.01}, items=items)
+
+    assert found.verdicts[0].verdict == "unchanged"
+    assert (found.lost, found.exit_code) == (tuple(IDS[1:]), 1)
+    one = rk.gate(QRELS, GOOD | {"q007": ["a"]}, path, {"ILD": 0.01}, items=items)
+    assert one.lost == ("q007",)
 
 
 def test_users_without_judgements_can_be_lost(path: Path) -> None:
@@ -318,7 +332,7 @@ def test_markdown_names_them_too(path: Path) -> None:
         f"| RR | worse | 1.0000 | {11 / 21:.4f} | -{10 / 21:.4f}"
     )
     assert lines[4].endswith("| 0.01 | 10 of 21 |")
-    assert "- lost: 1 query had items in the baseline and has none now (q000)" in text
+    assert "- lost: 1 query had items or values in the baseline and has" in text
     assert "| metric | query | baseline | run |\n| --- | --- | ---: | ---: |" in text
     assert "| RR | q001 | 1.0000 | 0.0000 |" in lines
     assert r"| RR | a\|b\_\*\\n\<i\> | 1.0000 | 0.0000 |" in lines

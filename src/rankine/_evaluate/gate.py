@@ -16,7 +16,7 @@ from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
 from rankine._base.paths import write_whole
 from rankine._base.text import count, p_equals
-from rankine._evaluate.baseline import KEEP, UPDATE, Baseline
+from rankine._evaluate.baseline import KEEP, UPDATE, Baseline, Query
 from rankine._evaluate.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import options_of
@@ -159,8 +159,8 @@ class Gate:
         strict: whether an undecided metric fails the gate.
         updated: whether the baseline was just written.
         notes: what was left out, and what makes the numbers doubtful.
-        lost: the ids, as text, of queries that had items in the baseline and have none
-            now.
+        lost: the ids, as text, of queries that had items in the baseline, or a value of
+            a metric, and have none now.
         allow_missing: how many of these do not fail the gate.
         at_command: whether the command was used, so that advice is given in its words.
     """
@@ -222,7 +222,7 @@ class Gate:
         more = ", ..." if n > _NAMED else ""
         option = "--allow-missing " if self.at_command else "allow_missing="
         return (
-            f"lost: {count(n, 'query')} had items in the baseline and "
+            f"lost: {count(n, 'query')} had items or values in the baseline and "
             f"{'has' if n == 1 else 'have'} none now ({some}{more}); "
             f"{option}{max(n, self.allow_missing)} accepts that"
         )
@@ -338,8 +338,8 @@ def gate(
             the values of the first baseline, unless judgements, further data,
             convention or metrics changed.
         strict: whether an undecided metric fails the gate.
-        allow_missing: how many queries that had items in the baseline may have none now
-            without failing the gate.
+        allow_missing: how many queries that had items in the baseline, or a value of a
+            metric, may have none now without failing the gate.
         seed: the seed of the random sign flips, which are drawn if more than 16 queries
             moved.
         convention: whose choices the numbers follow.
@@ -576,25 +576,29 @@ def verdict_of(low: float, p: float, margin: float, moved: int, level: float) ->
 
 
 def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
-    """Return the queries that had items and have none now.
+    """Return the queries that had items, or a value of a metric, and have none now.
 
     Also says of how many a baseline of an earlier version does not tell that.
     """
-    had = {
-        query: entry.listed
-        for query, entry in old.queries.items()
-        if query not in new.queries or not new.queries[query].listed
-    }
-    lost = tuple(query for query, listed in had.items() if listed)
-    n = sum(listed is None for listed in had.values())
+    lost, n = [], 0
+    gone = Query(None, (), (None,) * len(old.metrics), listed=False)
+    for query, before in old.queries.items():
+        now = new.queries.get(query, gone)
+        if (before.listed and not now.listed) or any(
+            had is not None and has is None
+            for had, has in zip(before.values, now.values, strict=True)
+        ):
+            lost.append(query)
+        elif before.listed is None and not now.listed:
+            n += 1
     if not n:
-        return lost, []
+        return tuple(lost), []
     note = (
         f"{count(n, 'query')} without items: the baseline, of rankine {old.version}, "
         f"does not say whether {'it' if n == 1 else 'they'} had items before; "
         f"{UPDATE} records that"
     )
-    return lost, [note]
+    return tuple(lost), [note]
 
 
 def _column(

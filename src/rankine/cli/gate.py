@@ -42,7 +42,7 @@ from rankine.cli.output import json_option, paragraph, print_json, width
 @click.option(
     "--allow-missing", type=click.IntRange(min=0, max=1 << 62), default=0,
     show_default=True, metavar="N",
-    help="How many queries that had items in the baseline may have none now.",
+    help="How many queries that had items or values in the baseline may have none now.",
 )  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
