@@ -79,7 +79,8 @@ def test_a_matrix_without_ids_is_paired_by_place_too(read: Any) -> None:
     with pytest.raises(DataError, match="for 3 queries and run for 2 queries"):
         rk.evaluate([[1], [0], [1]], read([[0, 1], [1, 0]]), "R")
     with_ids = read([[0, 1], [1, 0]], queries=[0, 2])
-    assert rk.evaluate([[1], [0], [1]], with_ids, "R").notes[0].startswith("1 judged")
+    with pytest.raises(DataError, match="3 lists without ids and run has 2 queries"):
+        rk.evaluate([[1], [0], [1]], with_ids, "R")
 
 
 def test_records_with_columns_of_other_names() -> None:

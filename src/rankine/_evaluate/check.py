@@ -20,6 +20,7 @@ from rankine._io.columns import is_rating
 from rankine._io.mappings import as_rows
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
+from rankine._join.places import met_by_number, paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -139,10 +140,16 @@ def check_sources(truth: Source, source: Source, k: int) -> Check:
     """Look at judgements and a run that have been read."""
     need_threads()
     refuse_empty(source)
+    truth, source = paired(truth, source, ("qrels", "run"))
+    numbered = met_by_number(truth, source, ("qrels", "run"))
     judged = as_rows(truth, "qrels", lenient=True)
     retrieved = as_rows(source, "run", lenient=True)
     pair = _Pair(judged, retrieved, k)
-    findings = sorted(pair.findings(), key=lambda finding: _LEVELS.index(finding.level))
+    found = [
+        *(Finding("warning", *said.split("; ", 1)) for said in numbered),
+        *pair.findings(),
+    ]
+    findings = sorted(found, key=lambda finding: _LEVELS.index(finding.level))
     return Check(pair.of_qrels, pair.of_run, pair.of_both, tuple(findings))
 
 

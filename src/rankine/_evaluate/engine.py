@@ -22,14 +22,15 @@ from rankine._io.sources import (
     Source,
     Stream,
     is_ranked,
-    refuse_unpaired,
 )
 from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know
+from rankine._join.judgements import Truth
 from rankine._join.known import Known
 from rankine._join.lists import lists_of
 from rankine._join.lists_in_parts import first_in, lists_in, n_items
+from rankine._join.places import is_listed, met_by_number, paired
 from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
-    from rankine._join.judgements import Truth
+    from rankine._evaluate.warnings import Doubts
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
@@ -74,8 +75,10 @@ def evaluate_source(
             share a query.
     """
     heads = None
+    source, known = _beside(source, known or Known(), partial=partial)
     if truth is not None:
-        refuse_unpaired(truth.source, source, ("qrels", "run"))
+        truth, source = paired_with(truth, source)
+        source, known = _beside(source, known, partial=partial)  # with its new ids
         _refuse_fractions(plan, truth)
     if isinstance(source, Stream):
         source, heads = _kept(source, plan, keep)
@@ -88,7 +91,7 @@ def evaluate_source(
         table: Any
         if group.lists:
             table = _listed_for(
-                group, truth, source, known or Known(), depth, joins, partial=partial
+                group, truth, source, known, depth, joins, partial=partial
             )
         else:
             rule = _ranked(group.rule, source)
@@ -108,9 +111,44 @@ def evaluate_source(
             )
     by_order = plan.preset and plan.takes_order
     unsorted = _n_unsorted(source, tables) if by_order else 0
-    doubts = doubts_of(truth, source, plan.thresholds)
+    doubts = _doubts_of(truth, source, plan)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
+
+
+def _doubts_of(truth: Truth | None, source: Source, plan: Plan) -> Doubts:
+    doubts = doubts_of(truth, source, plan.thresholds)
+    if truth is None:
+        return doubts
+    numbered = met_by_number(truth.source, source, ("qrels", "run"))
+    return replace(doubts, read=(*numbered, *doubts.read)) if numbered else doubts
+
+
+def paired_with(truth: Truth, source: Source) -> tuple[Truth, Source]:
+    """Pair judgements and a run by position, if one of them is lists without ids."""
+    judged, source = paired(truth.source, source, ("qrels", "run"))
+    if judged is truth.source or isinstance(judged, Stream):
+        return truth, source
+    return Truth(judged), source
+
+
+def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Known]:
+    """Pair a run with the reference by position, if one is lists without ids.
+
+    A part of a run may have any of the queries, so its lists have no positions.
+    """
+    reference = known.reference
+    if reference is None:
+        return source, known
+    if not partial:
+        source, reference = paired(source, reference, ("run", "reference"))
+    elif is_listed(reference) and getattr(source, "n_places", None) is None:
+        msg = (
+            "reference has lists without ids, and the run has ids; give the lists of "
+            "reference ids, as in {query: ...}"
+        )
+        raise DataError(msg)
+    return source, replace(known, reference=reference)
 
 
 def _without_ranks(aligned: Aligned, name: str) -> Aligned:
@@ -233,8 +271,6 @@ def _listed_for(
         known = replace(known, judgements=truth.judgements, subtopics=subtopics)
     if "reference" in needs and known.reference is not None:
         reference = known.reference
-        if not partial:
-            refuse_unpaired(source, reference, ("run", "reference"))
         others = lists_of(reference, _ranked(group.rule, reference))
         known = replace(known, others=others)
     listed = know(

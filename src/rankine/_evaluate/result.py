@@ -13,7 +13,13 @@ from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
 from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in, told_in
-from rankine._evaluate.warnings import Caution, Doubts, cautions_of, with_steps
+from rankine._evaluate.warnings import (
+    NO_DOUBTS,
+    Caution,
+    Doubts,
+    cautions_of,
+    with_steps,
+)
 from rankine._io.values import NO_COLUMN
 from rankine._join.aligned import Aligned
 from rankine._join.context import Listed
@@ -30,9 +36,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
     from rankine._metrics.metric import Metric
-
-
-_NO_DOUBTS = Doubts()
 
 
 class Evaluation(DrawnEvaluation):
@@ -57,7 +60,7 @@ class Evaluation(DrawnEvaluation):
         tables: tuple[Any, ...],
         name: str,
         unsorted: int = 0,
-        doubts: Doubts = _NO_DOUBTS,
+        doubts: Doubts = NO_DOUBTS,
     ) -> None:
         self._plan = plan
         self._tables = tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
+from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io import source_of
-from rankine._io.sources import Lists, refuse_unpaired
+from rankine._io.sources import Lists
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of
 from rankine._join.pairs import Joined, join
+from rankine._join.places import all_paired, met_by_number
 from rankine._metrics.similarity.measures import Measure, parse_measure, parse_measures
 from rankine.errors import DataError, ParameterError, UsageError
 
@@ -106,14 +108,16 @@ def similarity(
     options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
     options.check()
     sources = [source_of(run, options.reading("run")) for run in (first, second)]
-    refuse_unpaired(sources[0], sources[1], ("first", "second"))
+    names = "first", "second"
+    sources = all_paired(names, sources)
+    doubts = Doubts(met_by_number(sources[0], sources[1], names))
     if any(isinstance(source, Lists) for source in sources):
         # Python reads mappings, and two threads would only wait for each other.
         first, second = (lists_of(source, keyed=True) for source in sources)
-        return compare(plan, first, second, name)
+        return compare(plan, first, second, name, doubts)
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(lists_of, sources[1])
-        return compare(plan, lists_of(sources[0]), other.result(), name)
+        return compare(plan, lists_of(sources[0]), other.result(), name, doubts)
 
 
 def plan_of(measures: Any) -> Plan:
@@ -132,7 +136,13 @@ def plan_of(measures: Any) -> Plan:
     return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
 
 
-def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Similarity:
+def compare(
+    plan: Plan,
+    first: Ranked,
+    second: Ranked,
+    name: str | None,
+    doubts: Doubts = NO_DOUBTS,
+) -> Similarity:
     """Compare two runs that have been read, by a plan that has been checked."""
     scored = any("scores" in measure.needs for measure in plan.bound)
     joined = join(first, second, scored=scored)
@@ -141,7 +151,7 @@ def compare(plan: Plan, first: Ranked, second: Ranked, name: str | None) -> Simi
         for metric in plan.bound
     )
     title = name or f"{first.name} and {second.name}"
-    return Similarity(plan, summaries, (joined,), title)
+    return Similarity(plan, summaries, (joined,), title, doubts=doubts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,11 +261,16 @@ def similarity_matrix(
     options = Options(columns=columns, lower_is_better=lower_is_better, lenient=lenient)
     options.check()
     how = options.reading("run")
-    lists = {
-        str(name): lists_of(source_of(run, how), keyed=True)
-        for name, run in runs.items()
+    names = [*map(str, runs)]
+    read = [source_of(run, how) for run in runs.values()]
+    sources = dict(zip(names, all_paired(names, read), strict=True))
+    lists = {name: lists_of(source, keyed=True) for name, source in sources.items()}
+    found = matrix_of(lists, wanted)
+    notes = {
+        pair: met_by_number(*map(sources.__getitem__, pair), pair) + said
+        for pair, said in found.notes.items()
     }
-    return matrix_of(lists, wanted)
+    return replace(found, notes=notes)
 
 
 def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:

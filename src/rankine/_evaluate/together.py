@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.forks import has_threads
 from rankine._io.sources import Stream
+from rankine._join.places import is_listed, refuse_other_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.result import Evaluation
+    from rankine._io.sources import Source
     from rankine._join.judgements import Truth
 
 _AHEAD = 2
@@ -33,6 +35,8 @@ def evaluate_each(
     )
     evaluations: dict[str, Evaluation | Future[Evaluation]] = {}
     _ = job.known, job.weights  # which are read once, and not by threads
+    listed = truth is not None and is_listed(truth.source)
+    first: tuple[str, Source] | None = None
     pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="rankine-run")
     try:
         for name, run in runs.items():
@@ -43,6 +47,9 @@ def evaluate_each(
                 future.result()
             try:
                 source = job.source(run)
+                if listed:
+                    first = first or (name, source)
+                    refuse_other_queries(first[1], source, (first[0], name), "qrels")
                 parted = isinstance(source, Stream) and source.memory is None
                 if apart and truth is not None and parted:
                     _ = truth.judgements

@@ -95,6 +95,10 @@ class Doubts:
             )
 
 
+NO_DOUBTS = Doubts()
+"""Nothing was seen that is doubtful."""
+
+
 def all_relevant(least: float, most: float, threshold: float) -> list[str] | None:
     """Say that several grades occur and all are relevant, and what to do about it.
 

@@ -41,7 +41,15 @@ def from_sparse(data: Any, role: Role, name: str) -> Rows:
     )
     empty = data.shape[0] if frame.height == 0 else 0
     n, _ = data.shape
-    return Rows(frame, name, role=role, shape=data.shape, n_empty=empty, n_places=n)
+    return Rows(
+        frame,
+        name,
+        role=role,
+        shape=data.shape,
+        n_empty=empty,
+        n_places=n,
+        is_matrix=True,
+    )
 
 
 def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense:
@@ -145,7 +153,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         n_empty=empty,
         n_places=n_queries if queries is None else None,
         grid=grid,
-        grid_queries=None if grid is None else axis,
+        grid_queries=axis,
+        is_matrix=True,
     )
 
 

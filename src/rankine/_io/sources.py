@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankine._base.notebook import as_table
 from rankine._base.records import record
-from rankine._base.text import count
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -90,7 +89,8 @@ class Rows:
         n_empty: how many lists have no items, which rows cannot hold.
         n_places: how many queries there are, if they are the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
-        grid_queries: the ids of its rows.
+        grid_queries: the ids of all rows of the matrix, of which some may be empty.
+        is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
     """
 
@@ -112,6 +112,7 @@ class Rows:
     n_places: int | None = None
     grid: Ints | None = None
     grid_queries: pl.Series | None = None
+    is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
 
     def where(self, row: int) -> str:
@@ -282,14 +283,3 @@ def refuse_empty(run: Source) -> None:
     """Refuse a run without rows."""
     if is_empty(run):
         raise no_rows(run.name)
-
-
-def refuse_unpaired(first: Source, second: Source, words: tuple[str, str]) -> None:
-    """Refuse two lists that are paired by position but differ in length."""
-    ours, theirs = getattr(first, "n_places", None), getattr(second, "n_places", None)
-    if ours is not None and theirs is not None and ours != theirs:
-        msg = (
-            f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "
-            f"{count(theirs, 'query')}; lists without ids are paired by position"
-        )
-        raise DataError(msg)

@@ -58,6 +58,7 @@ def command(
     from rankine._evaluate.similarity import compare, matrix_of, plan_of  # noqa: PLC0415
     from rankine._io import source_of  # noqa: PLC0415 - --help stays fast
     from rankine._join.lists import lists_of  # noqa: PLC0415
+    from rankine._join.places import all_paired  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = "at least two runs are needed, got one"
@@ -75,7 +76,7 @@ def command(
     ]
     if verbose:
         say_how(sources)
-    lists = [lists_of(source, keyed=True) for source in sources]
+    lists = [lists_of(source, keyed=True) for source in all_paired(names, sources)]
     if len(runs) > 2:  # noqa: PLR2004
         by_name = dict(zip(names, lists, strict=True))
         matrices = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]

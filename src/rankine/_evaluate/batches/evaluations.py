@@ -20,6 +20,7 @@ from rankine._evaluate.batches.seen import (
 )
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
+from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
 from rankine._evaluate.notes import notes_of, told_in
 from rankine._evaluate.options import Options
@@ -174,6 +175,8 @@ class Evaluations(Total[_Part]):
             n_before = self.part.came.n_places
             source = moved(source, n_before)
             truth = None if truth is None else Truth(moved(truth.source, n_before))
+        elif truth is not None:
+            truth, source = paired_with(truth, source)
         came = came_in(truth, source, items=self._n_items is not None)
         self.part.came.check(came, self._n_items)  # before anything is computed
         result = self._job.evaluate(truth, source)

@@ -1,0 +1,202 @@
+"""Queries without ids: lists that are paired by position, and numbers of rows."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from rankine._base.text import count
+from rankine._io.mappings import as_rows
+from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankine._io.sources import Source
+
+_BY_POSITION = "lists without ids are paired by position"
+
+
+def paired(
+    first: Source, second: Source, words: tuple[str, str]
+) -> tuple[Source, Source]:
+    """Give lists without ids the ids of what they are paired with by position.
+
+    Refuses two sides of which one has no ids and that differ in length. The rows of a
+    matrix keep their numbers beside ids; see `met_by_number`.
+
+    Args:
+        first: judgements or a run.
+        second: another one.
+        words: what to call them in messages.
+    """
+    ours, theirs = _n_places(first), _n_places(second)
+    if ours is not None and isinstance(second, Stream) and second.memory is None:
+        second = as_rows(second, "run")
+    if ours is not None and theirs is not None:
+        if ours != theirs:
+            msg = (
+                f"{words[0]} has lists for {count(ours, 'query')} and {words[1]} for "
+                f"{count(theirs, 'query')}; {_BY_POSITION}"
+            )
+            raise DataError(msg)
+        return first, second
+    if is_listed(first):
+        return _named(first, second, words), second
+    if is_listed(second):
+        return first, _named(second, first, (words[1], words[0]))
+    return first, second
+
+
+def all_paired(names: Sequence[str], runs: Sequence[Source]) -> list[Source]:
+    """Pair several runs with each other, if some of them are lists without ids."""
+    with_ids = [n for n, run in enumerate(runs) if _n_places(run) is None]
+    base = 0
+    if any(map(is_listed, runs)) and with_ids:
+        base, *others = with_ids
+        for n in others:
+            both = names[base], names[n]
+            refuse_other_queries(runs[base], runs[n], both, "the lists")
+    return [
+        paired(runs[base], run, (names[base], name))[1]
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def is_listed(source: Source) -> bool:
+    """Say whether these are lists without ids, and not the rows of a matrix."""
+    return _n_places(source) is not None and not _is_matrix(source)
+
+
+def refuse_other_queries(
+    first: Source, second: Source, names: tuple[str, str], lists: str
+) -> None:
+    """Refuse two runs with ids that pair the same lists with different queries.
+
+    Args:
+        first: a run.
+        second: another one.
+        names: what to call them.
+        lists: what to call the lists without ids that both are paired with.
+    """
+    ids = [
+        None if _n_places(run) is not None else [*map(str, _ids_of(run, run.name))]
+        for run in (first, second)
+    ]
+    if ids[0] != ids[1]:
+        msg = (
+            f"{names[0]} and {names[1]} do not have the same queries in the same "
+            f"order, so {lists} without ids cannot be paired with both; give {lists} "
+            "ids, as in {query: ...}"
+        )
+        raise DataError(msg)
+
+
+def met_by_number(
+    first: Source, second: Source, words: tuple[str, str]
+) -> tuple[str, ...]:
+    """Warn of row numbers of a matrix that may not be the ids of the other side.
+
+    That is so unless the ids are exactly the numbers of all rows. A sparse matrix has
+    no other ids than its numbers, and often rows that nobody asks for: there, it is so
+    if an id is not the number of a row.
+
+    >>> from rankine import from_ranked
+    >>> run = from_ranked([["a"], ["b"]])
+    >>> met_by_number(Lists({0: {"a"}, 1: {"b"}}, "qrels"), run, ("qrels", "run"))
+    ()
+    >>> met_by_number(Lists({1: {"a"}, 2: {"b"}}, "qrels"), run, ("qrels", "run"))[0]
+    'run has no query ids, so its row numbers 0 to 1 are taken as ids, which match 1 ...
+    """
+    if _is_matrix(first):
+        first, second, words = second, first, (words[1], words[0])
+    n = _n_places(second)
+    if n is None or not _is_matrix(second) or _n_places(first) is not None:
+        return ()
+    if isinstance(first, Stream) and first.once:
+        return ()
+    ids = set(map(str, _ids_of(first, words[0])))
+    found = sum(str(row) in ids for row in range(n))
+    sparse = isinstance(second, Rows) and not second.ranked
+    if found == len(ids) and (found == n or sparse):
+        return ()
+    todo = "if these are not the ids, use a frame with a column of queries"
+    if not sparse:
+        todo = (
+            "give the ids, as in from_scores(x, queries=ids) or from_ranked(x, "
+            f"queries=ids); queries=range({n}) if row numbers are right"
+        )
+    share = f"{found:,} of {count(len(ids), 'query id')} in {words[0]}"
+    said = (
+        f"{words[1]} has no query ids, so its row numbers 0 to {n - 1} are taken as "
+        f"ids, which match {share}; {todo}"
+    )
+    return (said,)
+
+
+def _n_places(source: Source) -> int | None:
+    """Return how many queries there are, if they have no ids."""
+    return None if isinstance(source, Stream) else source.n_places
+
+
+def _is_matrix(source: Source) -> bool:
+    """Say whether queries are the rows of a matrix, whose numbers can be ids."""
+    if isinstance(source, Dense):
+        return True
+    return isinstance(source, Rows) and source.is_matrix
+
+
+def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
+    """Return lists with the ids that the other side has at the same positions."""
+    n = _n_places(lists)
+    ids = _ids_of(other, words[1])
+    if len(ids) != n:
+        msg = (
+            f"{words[0]} has {count(n or 0, 'list')} without ids and {words[1]} has "
+            f"{count(len(ids), 'query')}; {_BY_POSITION}, so both need as many; or "
+            f"give {words[0]} ids, as in {{query: ...}}"
+        )
+        raise DataError(msg)
+    notes = lists.notes
+    if [*map(str, ids)] != [*map(str, range(len(ids)))]:
+        said = (
+            f"{words[0]} has no query ids: its lists are paired with the queries of "
+            f"{words[1]} by position"
+        )
+        notes = (*notes, said)
+    if isinstance(lists, Lists):
+        data = dict(zip(ids, lists.data.values(), strict=True))
+        return replace(lists, data=data, n_places=None, notes=notes)
+    if not isinstance(lists, Rows):
+        raise TypeError(type(lists))
+    column = pl.Series("query", ids).gather(lists.frame["query"])
+    frame = lists.frame.with_columns(column)
+    return replace(lists, frame=frame, n_places=None, notes=notes)
+
+
+def _ids_of(source: Source, name: str) -> list[Any]:
+    """Return the ids of all queries in order."""
+    if isinstance(source, Lists):
+        return list(source.data)
+    if isinstance(source, Dense):
+        return source.queries.to_list()
+    if isinstance(source, Rows):
+        ids = source.grid_queries
+        if ids is None:
+            ids = source.frame["query"].unique(maintain_order=True).drop_nulls()
+        return ids.to_list()
+    if source.once:
+        msg = (
+            f"{name} can be read only once and in parts, so lists without ids cannot "
+            "be paired with it; give the lists ids, as in {query: ...}"
+        )
+        raise DataError(msg)
+    found: dict[Any, None] = {}
+    with closing(source.open()) as parts:
+        for part in parts:
+            found.update(dict.fromkeys(part.frame["query"].unique(maintain_order=True)))
+    return list(found)
