@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import rankine as rk
-from rankine.errors import FormatError
+from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,3 +174,24 @@ def test_a_row_without_a_grade_is_a_query_without_judgements() -> None:
 
     assert whole["RR"] == padded["RR"] == 1
     assert "1 query of the run without judgements (1): not evaluated" in whole.notes
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[1, -1, -1]], [[1, -1], [2, 3]], [[1, 2], [-1, -1]], [[1.0, -1.0], [2.0, 3.0]]],
+)
+def test_negative_numbers_at_the_end_of_rows_are_refused(rows: Any) -> None:
+    with pytest.raises(DataError, match=r"ends with -1.*; pad=-1.*\?"):
+        rk.from_ranked(rows)
+
+
+def test_places_that_pad_names_are_no_items() -> None:
+    run = rk.from_ranked([[1, -1], [2, 3]], pad=-1)
+    # Three items, each shown once.
+    entropy = rk.evaluate(None, run, "Entropy")["Entropy"]
+    assert entropy == pytest.approx(np.log2(3))
+
+
+@pytest.mark.parametrize("rows", [[[-1, 1], [2, 3]], [[-1, -2]], [[1, -7], [2, -8]]])
+def test_other_negative_numbers_are_ids(rows: Any) -> None:
+    assert rk.from_ranked(rows).frame.height == np.size(rows)

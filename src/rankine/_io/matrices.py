@@ -102,7 +102,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     Args:
         matrix: one row per query, one column per rank.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
-        pad: the value that fills up rows that are shorter than others.
+        pad: the value that fills up rows that are shorter than others, which is no
+            item. Negative numbers at the end of rows are refused without it.
 
     Returns:
         What `evaluate` takes as a run.
@@ -122,6 +123,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         )
         raise FormatError(msg) from None
     _check_dimensions(values.ndim, "expected a matrix, queries by ranks")
+    if pad is None and values.dtype.kind in "if":
+        _refuse_padding(values)
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")
     flat = values.ravel()
@@ -214,6 +217,28 @@ def _is_same(value: Any, other: Any) -> bool:
         return bool(value == other)
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def _refuse_padding(values: AnyArray) -> None:
+    """Refuse negative numbers that only fill up rows, unless somebody says so.
+
+    That is how they look if all are the same and no row has another item after them;
+    ids that may be negative, such as hashes, differ and are anywhere in a row.
+    """
+    negative = values < 0
+    ends = negative[:, -1:].any() and not negative.all()
+    if not ends or (negative[:, :-1] & ~negative[:, 1:]).any():
+        return
+    row = int(np.flatnonzero(negative[:, -1])[0])
+    last = values[row, -1].item()
+    if (values[negative] != last).any():
+        return
+    msg = (
+        f"row {row} of the matrix ends with {last!r}, after which no row has another "
+        f"item; pad={last!r}? It makes these places no items. If they are items, give "
+        "their ids as text"
+    )
+    raise DataError(msg)
 
 
 def _is_pad(flat: AnyArray, pad: Any) -> Bools:
