@@ -66,7 +66,7 @@ def test_the_same_as_lists(
     if gaps:
         grades[rng.random(grades.shape) < 0.4] = np.nan
     # Some items are not among the graded ones.
-    run = ranked(rng, n, width, n_items) - (1 if more else 0)
+    run = ranked(rng, n, width, n_items) + (1 if more else 0)
     qrels, matrix = rk.from_scores(grades), rk.from_ranked(run)
     # A row without a grade is a query that is not judged.
     judged = ~np.isnan(grades).all(axis=1)
@@ -87,7 +87,7 @@ def test_the_same_as_lists(
 def test_ids_of_rows_and_columns() -> None:
     rng = np.random.default_rng(3)
     grades = rng.integers(0, 3, (4, 5))
-    items, queries = [70, -3, 5, 8, 10**12], ["d", "a", "c", "b"]
+    items, queries = [70, 3, 5, 8, 10**12], ["d", "a", "c", "b"]
     run = np.array(items)[ranked(rng, 4, 3, 5)]
     qrels = rk.from_scores(grades, queries=queries, items=items)
     matrix = rk.from_ranked(run, queries=queries)

@@ -22,7 +22,7 @@ from rankine._io.columns import (
 )
 from rankine._io.frames import frame_part, from_frame, is_frame
 from rankine._io.mappings import turned
-from rankine._io.matrices import from_sparse
+from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
 from rankine._io.repeats import cleaned
 from rankine._io.sources import (
@@ -83,9 +83,16 @@ def _read(  # noqa: C901 - a line for each form
         msg = f"cannot read {name} from a DatasetDict; pass one of its splits: {splits}"
         raise FormatError(msg)
     if isinstance(data, (list, tuple)):
+        refuse_topk(data)
         return _of_list(data, role, how, name)
     if isinstance(data, Mapping) and not is_sparse(data):
         return from_entries(data, role, how, name)
+    if type(data).__name__ == "Series":
+        msg = (
+            f"cannot read {name} from a Series, which is one column; pass a frame with "
+            "columns of queries and items"
+        )
+        raise FormatError(msg)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
         return files.read_path(Path(os.fsdecode(data)), role, how)
@@ -97,7 +104,10 @@ def _read(  # noqa: C901 - a line for each form
         return from_sparse(data, role, name)
     hint = ""
     if type(data).__name__ in {"ndarray", "Tensor"}:
-        hint = "; wrap a matrix with from_scores or from_ranked"
+        wrap = "from_scores" if role == "qrels" else "from_scores or from_ranked"
+        hint = f"; wrap a matrix with {wrap}"
+        if getattr(data, "ndim", 2) == 1:
+            hint = "; for one item per query, pass a list for each, [[0], [1]]"
     msg = (
         f"cannot read {name} from {kind_of(data)}; expected a path, a mapping by "
         "query, a pandas, polars or pyarrow frame, an iterator of such frames, or a "

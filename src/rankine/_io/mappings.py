@@ -21,6 +21,7 @@ from rankine._base.limits import limits
 from rankine._base.text import KEEP_LARGEST
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
+    NOT_JUDGED,
     is_missing,
     kind_of,
     known_grade,
@@ -143,7 +144,12 @@ def numbers(values: list[Any], what: str = "grade") -> Floats:
     )
     hint = ""
     if isinstance(bad, str) and what == "grade":
-        hint = f"; say what each word is worth, grades={{{bad!r}: 1, ...}}"
+        hint = (
+            f"; say what each word is worth, grades={{{bad!r}: N, ...}}, with 0 for "
+            "what is not relevant"
+        )
+    elif is_missing(bad) and what == "grade":
+        hint = f"; {NOT_JUDGED}"
     msg = f"a {what} is {bad!r}, not a number{hint}"
     if isinstance(bad, float) and np.isinf(bad):
         msg = f"a {what} is {bad!r}; expected a finite number"

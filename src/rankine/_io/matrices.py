@@ -187,8 +187,19 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
     return column
 
 
+def refuse_topk(data: Any) -> None:
+    """Refuse a pair of values and indices, as the function topk returns it."""
+    if isinstance(data, tuple) and hasattr(data, "indices"):
+        msg = (
+            "got values and indices, as topk returns them; pass the indices, "
+            "from_ranked(x.indices)"
+        )
+        raise FormatError(msg)
+
+
 def _off_torch(matrix: Any) -> Any:
     """Use a tensor on the CPU as an array; other tensors are never copied silently."""
+    refuse_topk(matrix)
     if isinstance(matrix, np.ma.MaskedArray):
         msg = (
             "the matrix is a masked array; fill it with what its mask means: "

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
 )  # fmt: skip
+NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
 NO_COLUMN = (
     TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -155,7 +156,8 @@ def numbers(
     if column.null_count():
         row = int(column.is_null().arg_true()[0])
         n = count(column.null_count(), "such row")
-        msg = f"{origin.where(row)}: {title} is missing ({n} in all)"
+        todo = f"; {NOT_JUDGED}" if origin.role == "qrels" else ""
+        msg = f"{origin.where(row)}: {title} is missing ({n} in all){todo}"
         raise DataError(msg)
     return column.cast(pl.Float64)
 
@@ -178,11 +180,12 @@ def _grades_hint(texts: pl.Series) -> str:
     words = texts.unique(maintain_order=True).drop_nulls().head(3).to_list()
     if not words or any(any(mark.isdigit() for mark in word) for word in words):
         return ""
-    entries = ", ".join(f"{word!r}: {number}" for number, word in enumerate(words, 1))
-    plain = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
+    # Which of them are relevant, nobody can see.
+    entries = ", ".join(f"{word!r}: N" for word in words)
+    plain = ",".join(f"{word}=N" for word in words)
     return (
         f"; for grades in words, say what each is worth, grades={{{entries}}} or "
-        f"--grades {plain}"
+        f"--grades {plain}, with 0 for what is not relevant"
     )
 
 
@@ -229,6 +232,9 @@ def series_of(
     except NO_COLUMN:
         kinds = sorted({type(value).__name__ for value in plain})
         msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
+        if kinds == ["tuple"]:
+            what = f"{name}: {part} ids are tuples, such as {plain[0]!r}"
+            msg = f"{what}; for items with numbers, write {{item: number}}"
         raise DataError(msg) from None
     checked, _ = ids(column, part, Rows(pl.DataFrame(), name), lenient=lenient)
     return checked

@@ -23,6 +23,7 @@ from rankine._io.sources import (
     is_empty,
     no_judgements,
 )
+from rankine._io.values import NOT_JUDGED
 from rankine._join.ids import Index, as_first, item_keys, told_apart
 from rankine._join.pieces import grouped, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
@@ -110,10 +111,8 @@ class Judgements:
         odd = ~np.isfinite(grade)
         if odd.any():
             row = int(np.flatnonzero(odd)[0])
-            msg = (
-                f"{rows.where(row)}: the grade is {grade[row]}; expected a finite "
-                "number"
-            )
+            todo = NOT_JUDGED if np.isnan(grade[row]) else "expected a finite number"
+            msg = f"{rows.where(row)}: the grade is {grade[row]}; {todo}"
             raise DataError(msg)
         items = frame["item"]
         queries, starts, order = grouped(frame["query"])

@@ -1,0 +1,82 @@
+"""Objects of the wrong shape: what is said leads to one that is read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import DataError, FormatError, UsageError
+
+
+class TopK(NamedTuple):
+    """What a function that finds the largest values returns."""
+
+    values: Any
+    indices: Any
+
+
+def test_values_and_indices_are_refused() -> None:
+    top = TopK(np.array([[0.9, 0.8]]), np.array([[1, 2]]))
+    for read in (
+        rk.from_ranked,
+        rk.from_scores,
+        lambda run: rk.evaluate({0: {1}}, run),
+    ):
+        with pytest.raises(FormatError, match=r"from_ranked\(x.indices\)"):
+            read(top)
+    assert rk.evaluate({0: {1}}, rk.from_ranked(top.indices), "RR")["RR"] == 1
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series])
+def test_a_series_is_refused(kind: Any) -> None:
+    with pytest.raises(FormatError, match="cannot read run from a Series"):
+        rk.evaluate({0: {1}}, kind([0, 1]), "RR")
+    with pytest.raises(FormatError, match="cannot read qrels from a Series"):
+        rk.evaluate(kind([0, 1]), {0: [1]}, "RR")
+
+
+def test_what_is_said_of_an_array_is_read() -> None:
+    with pytest.raises(FormatError, match=r"pass a list for each, \[\[0\], \[1\]\]$"):
+        rk.evaluate(np.array([0, 1]), [[0], [1]], "RR")
+    assert rk.evaluate([[0], [1]], [[0], [1]], "RR")["RR"] == 1
+    with pytest.raises(FormatError, match=r"wrap a matrix with from_scores$"):
+        rk.evaluate(np.array([[0, 1]]), [[0]], "RR")
+    with pytest.raises(FormatError, match=r"from_scores or from_ranked$"):
+        rk.evaluate([[0]], np.array([[0, 1]]), "RR")
+
+
+def test_pairs_of_items_and_scores_are_refused() -> None:
+    said = r"tuples, such as \('a', 0.9\); for items with numbers, write \{item: number"
+    with pytest.raises(DataError, match=said):
+        rk.evaluate({"q": {"a"}}, {"q": [("a", 0.9), ("b", 0.8)]}, "RR")
+
+
+def test_no_word_is_said_to_be_relevant() -> None:
+    words = {"query": ["q", "q"], "item": ["a", "b"], "grade": ["irrelevant", "good"]}
+    for qrels in (pl.DataFrame(words), {"q": {"a": "irrelevant"}}):
+        with pytest.raises(DataError, match=r"grades=.'irrelevant': N.*0 for what"):
+            rk.evaluate(qrels, {"q": ["a"]}, "RR")
+
+
+@pytest.mark.parametrize("grade", [math.nan, None])
+def test_labels_that_are_missing(grade: Any) -> None:
+    frame = pl.DataFrame(
+        {"query": ["q", "q"], "item": ["a", "b"], "grade": [1.0, grade]}
+    )
+    for qrels in (frame, {"q": {"a": 1, "b": grade}}):
+        with pytest.raises(DataError, match="not judged, give -1 or drop it"):
+            rk.evaluate(qrels, {"q": ["a"]}, "RR")
+
+
+def test_a_new_baseline_asks_for_metrics_in_words_of_both_interfaces(
+    tmp_path: Any,
+) -> None:
+    path = tmp_path / "new.json"
+    with pytest.raises(UsageError, match=r"needs metrics, such as 'nDCG@10'"):
+        rk.gate({"q": {"a"}}, {"q": ["a"]}, baseline=path, update=True)
