@@ -118,8 +118,8 @@ def test_runs_are_compared_if_they_pair_the_lists_alike() -> None:
 
 def test_similar_runs_are_paired_by_position() -> None:
     first, second = [["a"], ["b"]], {"y": ["a"], "x": ["c"]}
-    for pair in ((first, second), (second, first)):
-        ev = rk.similarity(*pair, "Overlap@1")
+    for one, other in ((first, second), (second, first)):
+        ev = rk.similarity(one, other, "Overlap@1")
         assert ev.per_query.rows() == [("y", 1), ("x", 0)]
     found = rk.similarity_matrix({"a": first, "b": second}, "Overlap@1")
     assert found["a", "b"] == 1 / 2

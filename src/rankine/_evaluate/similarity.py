@@ -267,7 +267,7 @@ def similarity_matrix(
     lists = {name: lists_of(source, keyed=True) for name, source in sources.items()}
     found = matrix_of(lists, wanted)
     notes = {
-        pair: met_by_number(*map(sources.__getitem__, pair), pair) + said
+        pair: met_by_number(sources[pair[0]], sources[pair[1]], pair) + said
         for pair, said in found.notes.items()
     }
     return replace(found, notes=notes)
