@@ -221,9 +221,7 @@ def a_list_with_a_missing_item() -> None:
 
 @case("E3")
 def queries_of_several_types() -> None:
-    ev = rk.evaluate({10**40: {"a"}, 0.5: {"a"}}, {10**40: ["a"]}, "RR")
-
-    assert ev.per_query["query"].to_list() == [str(10**40), "0.5"]
+    allowed(lambda: rk.evaluate({10**40: {"a"}, 0.5: {"a"}}, {10**40: ["a"]}, "RR"))
 
 
 @case("E7")

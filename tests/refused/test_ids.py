@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -154,6 +157,139 @@ def test_29_with_and_without_leading_zeros_are_not_in_common(tmp_path: Path) -> 
         "0 of 1 judged queries are in the run; the judgements have '007', the run has "
         "'7'"
     )
+
+
+def forms_of_floats(first: float, second: float, folder: Path) -> dict[str, Any]:
+    """Return a run of two queries whose ids are floats, in every form."""
+    rows = [(first, "a", 1.0), (second, "b", 1.0)]
+    frame = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+    frame.write_parquet(folder / "run.parquet")
+    records = frame.to_dicts()
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (folder / "run.ndjson").write_text(text)
+    return {
+        "polars": frame,
+        "pandas": pd.DataFrame(records),
+        "records": records,
+        "dict": {first: ["a"], second: ["b"]},
+        "items": {"q": [first, second]},
+        "parquet": folder / "run.parquet",
+        "ndjson": folder / "run.ndjson",
+        "batches": iter([frame]),
+    }
+
+
+FLOATS = [
+    "polars", "pandas", "records", "dict", "items", "parquet", "ndjson", "batches",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FLOATS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_floats_that_cannot_tell_ids_apart_are_refused(
+    form: str, sign: int, tmp_path: Path
+) -> None:
+    # 2^53 + 1 is no float: the two users of a join would become one.
+    run = forms_of_floats(sign * 2.0**53, sign * (2.0**53 + 2), tmp_path)[form]
+
+    text = refused(DataError, {2**53: {"a": 1}, 2**53 + 2: {"b": 1}}, run)
+
+    part = "item" if form == "items" else "query"
+    assert text.partition(": ")[2] == (
+        f"{part} ids are floats of 2^53 or more, such as {sign * 2**53}, which cannot "
+        "tell neighbouring ids apart; pandas turns ints into floats where a join "
+        "leaves nulls: read or cast them as ints or text before the join"
+    )
+
+
+@pytest.mark.parametrize("form", FLOATS[:4])
+def test_the_largest_float_that_stands_for_one_id_is_an_id(
+    form: str, tmp_path: Path
+) -> None:
+    run = forms_of_floats(2.0**53 - 1, -(2.0**53) + 1, tmp_path)[form]
+    qrels = {2**53 - 1: {"a": 1}, -(2**53) + 1: {"c": 1}}
+
+    assert rk.evaluate(qrels, run, "RR")["RR"] == (1 + 0) / 2
+
+
+def test_floats_of_32_bits_are_refused_where_they_merge_ids() -> None:
+    frame = pl.DataFrame({"query": [2**24], "item": ["a"], "score": [1.0]})
+
+    text = refused(DataError, {2**24: {"a": 1}}, frame.cast({"query": pl.Float32}))
+
+    assert "floats of 2^24 or more, such as 16777216" in text
+
+
+def test_logs_refuse_floats_that_cannot_tell_users_apart() -> None:
+    user = [2.0**53, 1.0]
+    rounds = pl.DataFrame({"user_id": user, "item_id": ["a", "b"], "click": [1, 0]})
+    events = pl.DataFrame(
+        {"user_id": user, "event": ["view"] * 2, "timestamp": ["2024-01-01"] * 2}
+    )
+
+    for ask in (lambda: rk.ctr(rounds, rounds), lambda: rk.online.summarize(events)):
+        with pytest.raises(DataError, match=r"user ids are floats of 2\^53 or more"):
+            ask()
+
+
+# --- ids of mappings: the rules of a column, whatever is computed
+
+NAN = float("nan")
+RULES: dict[str, dict[str, Any]] = {
+    "look-ups": {"metrics": ["RR"]},
+    "lists": {"metrics": ["RR", "Coverage"], "catalog": ["a", "b"]},
+}
+
+
+@pytest.mark.parametrize("asked", RULES)
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (["b", NAN, "a"], "missing: nan"),
+        ([NAN, "b", "a"], "missing: nan"),
+        (["b", None, "a"], "missing: None"),
+        (["b", "", "a"], "missing: ''"),
+        (["b", 7, "a"], "item ids are int and str, such as 7 and 'a'; give them one "),
+        ([7, "a"], "item ids are int and str, such as 7 and 'a'; give them one type"),
+        ([8, 7, NAN], "missing: nan"),
+        ([8, 7.5], "item ids are floats, such as 7.5"),
+        ([("a", 1), ("b", 1)], "item ids are tuples, such as"),
+        ([True, False], "item ids are of type Boolean; expected text or ints"),
+        (["a", "b\ud800"], "an unpaired surrogate, which is not valid text"),
+        ([uuid.UUID(int=7)], "item ids are UUID; expected text or ints"),
+    ],
+)
+@pytest.mark.parametrize("form", ["dict", "list", "judged dict", "judged list"])
+def test_a_mapping_has_the_ids_that_a_column_may_have(
+    form: str, ids: list[Any], said: str, asked: str
+) -> None:
+    # In the second list, as a look at the first alone would not see it.
+    odd: dict[str, Any] = {"q": ["a"], "p": ids}
+    plain: dict[str, Any] = {"q": ["a"], "p": ["b"]}
+    if form.endswith("dict"):
+        odd = {query: dict.fromkeys(items, 1) for query, items in odd.items()}
+    if form.startswith("judged"):
+        sides = odd, plain
+    else:
+        sides = {query: dict.fromkeys(items, 1) for query, items in plain.items()}, odd
+    if "ids are" in said and "one" not in said:
+        odd.pop("q")  # so that ids of the odd type are alone
+
+    with pytest.raises(DataError) as caught:
+        rk.evaluate(*sides, **RULES[asked])
+
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("ids", [[6, 7], [6, 7.0], [np.int64(6), 7], [2**70, 7]])
+def test_ids_that_are_all_numbers_of_ints_are_of_one_type(ids: list[Any]) -> None:
+    assert rk.evaluate({"q": {7: 1}}, {"q": ids}, "RR")["RR"] == 1 / 2
+
+
+def test_lenient_drops_items_of_a_mapping_that_have_no_id() -> None:
+    run = {"q": {"b": 1, NAN: 2, "a": 0.5}}
+
+    assert rk.evaluate({"q": {"a": 1}}, run, "RR", lenient=True)["RR"] == 1 / 2
 
 
 # --- large ids

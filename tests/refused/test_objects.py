@@ -76,7 +76,7 @@ def test_40_a_generator_is_no_list() -> None:
         (FormatError, ONE_QUERY, {"q": 5}, {"lenient": True}),
         (FormatError, ONE_QUERY, {"q": np.array(1)}, {}),
         (FormatError, ONE_QUERY, {"q": np.array([[1, 2]])}, {"lenient": True}),
-        (DataError, {np.datetime64("2020-01-01"): {"a": 1}}, {"q": ["a"]}, {}),
+        (FormatError, {np.datetime64("2020-01-01"): {"a": 1}}, {"q": ["a"]}, {}),
         (ParameterError, ONE_QUERY, {"q": ["a"]}, {"rel": 10**400}),
         (ParameterError, ONE_QUERY, pl.DataFrame({"a": [1]}), {"columns": 5}),
         (ParameterError, ONE_QUERY, pl.DataFrame({"a": [1]}), {"columns": {5: "a"}}),

@@ -74,9 +74,9 @@ def test_labels_that_are_missing(grade: Any) -> None:
             rk.evaluate(qrels, {"q": ["a"]}, "RR")
 
 
-def test_a_new_baseline_asks_for_metrics_in_words_of_both_interfaces(
+def test_a_new_baseline_asks_for_metrics_in_the_words_of_python(
     tmp_path: Any,
 ) -> None:
     path = tmp_path / "new.json"
-    with pytest.raises(UsageError, match=r"needs metrics, such as 'nDCG@10'"):
+    with pytest.raises(UsageError, match=r"needs metrics, such as metrics='nDCG@10'"):
         rk.gate({"q": {"a"}}, {"q": ["a"]}, baseline=path, update=True)

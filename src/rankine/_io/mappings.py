@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from operator import contains
@@ -25,7 +25,6 @@ from rankine._io.values import (
     is_missing,
     kind_of,
     known_grade,
-    no_text,
     series_of,
     unknown_grade,
 )
@@ -46,20 +45,14 @@ if TYPE_CHECKING:
 def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float]]:
     """Return judgements as {query: {item: grade}}; sets and lists get grade 1."""
     data = source.data
-    if not lenient:
-        check_queries(data, source.name)
-        if set(map(type, data.values())) == {dict} and not any_missing(data.values()):
-            return dict(data)
+    if not lenient and set(map(type, data.values())) == {dict}:
+        return dict(data)
     judgements: dict[Any, dict[Any, float]] = {}
     for query, entry in data.items():
         if isinstance(entry, Mapping):
             judgements[query] = entry if type(entry) is dict else dict(entry)
         else:
             judgements[query] = _ones(query, entry, lenient=lenient)
-        if not lenient and may_miss(judgements[query]):
-            refuse_missing(
-                judgements[query], f"an item that is judged for query {query!r}"
-            )
     return judgements
 
 
@@ -81,52 +74,88 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
     return judgements
 
 
-_PLAIN_IDS = {str, int}
+_GROUPS = {dict, list, tuple, set, frozenset}
+"""Types whose iteration gives the ids of a query."""
+_NO_INTS = {bool, np.timedelta64}
 
 
-def may_miss(ids: Mapping[Any, Any]) -> bool:
-    """Say whether ids need a closer look: None, an empty text, or floats."""
-    return None in ids or "" in ids or bool(set(map(type, ids)) - _PLAIN_IDS)
+def check_ids(source: Lists, role: Role) -> None:
+    """Refuse ids that a column could not hold: missing ones, and those of two types."""
+    data, name = source.data, source.name
+    if not _are_plain((data,)):
+        for query in data:
+            if _is_no_id(query):
+                msg = f"the id of a query in {name} is missing: {query!r}"
+                raise DataError(msg)
+        series_of("query", list(data), name)
+    groups: Collection[Any] = data.values()
+    if not set(map(type, groups)) <= _GROUPS:
+        groups = list(map(_ids_in, groups))
+    if not _are_plain(groups):
+        _check_items(data, role)
+        series_of("item", list(chain.from_iterable(groups)), name)
 
 
-def any_missing(groups: Collection[Mapping[Any, Any]]) -> bool:
-    """Say the same for many groups of ids at once."""
+def _are_plain(groups: Collection[Collection[Any]]) -> bool:
+    """Say whether all ids are texts, or all ints, so that none needs a closer look.
+
+    Texts are joined, group by group: that takes less time than to ask for their types.
+    """
+    try:
+        if not all(map(str.isascii, map("".join, groups))):
+            for group in groups:
+                "".join(group).encode()
+        return not any(map(contains, groups, repeat("")))
+    except TypeError:
+        return _are_ints(groups)
+    except UnicodeEncodeError:
+        return False
+
+
+def _are_ints(groups: Collection[Collection[Any]]) -> bool:
+    """Say whether all ids are ints.
+
+    The sum of Python's own ints is one too; to add takes less time than to ask for the
+    type of each.
+    """
+    first = map(type, map(next, map(iter, groups), repeat(0)))
+    if set(first) == {int}:
+        with suppress(TypeError, OverflowError), np.errstate(over="ignore"):
+            return set(map(type, map(sum, groups))) == {int}
+        return False
     kinds = set(map(type, chain.from_iterable(groups)))
-    return not kinds <= _PLAIN_IDS or any(map(contains, groups, repeat("")))
+    return not kinds & _NO_INTS and all(
+        issubclass(kind, (int, np.integer)) for kind in kinds
+    )
 
 
-def check_queries(data: Mapping[Any, Any], name: str) -> None:
-    """Refuse queries without an id, and ids of several types."""
-    kinds = set(map(type, data))
-    if "" in data or kinds - _PLAIN_IDS:
-        refuse_missing(data, f"a query in {name}")
-    if len(kinds) > 1 and str in kinds:
-        words = " and ".join(sorted(kind.__name__ for kind in kinds))
-        msg = f"{name}: query ids are {words}; give them one type"
-        raise DataError(msg)
-    if kinds == {str}:
-        try:
-            "".join(data).encode()
-        except UnicodeEncodeError as error:
-            raise no_text(error, name) from None
-    elif not all(issubclass(kind, _IDS) and kind not in _NO_IDS for kind in kinds):
-        words = " and ".join(sorted(kind.__name__ for kind in kinds))
-        msg = f"{name}: query ids are {words}; expected text or ints"
-        raise DataError(msg)
+def _ids_in(entry: Any) -> Collection[Any]:
+    """Return the ids in the entry of a query; none if it is refused later."""
+    if isinstance(entry, np.ndarray):
+        return entry.tolist() if entry.ndim == 1 else ()
+    if isinstance(entry, (Mapping, AbstractSet)):
+        return entry
+    plain = isinstance(entry, Sequence) and not isinstance(entry, (str, bytes))
+    return entry if plain else ()
 
 
-_IDS = (str, int, float, np.integer, np.floating)
-_NO_IDS = {bool, np.timedelta64}
+def _is_no_id(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value)
 
 
-def refuse_missing(ids: Mapping[Any, Any], what: str) -> None:
-    """Refuse None, an empty text and nan as ids."""
-    if None in ids or "" in ids:
-        msg = f"the id of {what} is missing: {None if None in ids else ''!r}"
-        raise DataError(msg)
-    if set(map(type, ids)) - _PLAIN_IDS and any(map(is_missing, ids)):
-        msg = f"the id of {what} is missing: nan"
-        raise DataError(msg)
+def _check_items(data: Mapping[Any, Any], role: Role) -> None:
+    """Refuse items that are missing or cannot be ids, saying whose they are."""
+    for query, entry in data.items():
+        of_query = f"{'judgements' if role == 'qrels' else 'list'} of query {query!r}"
+        ordered = not isinstance(entry, (Mapping, AbstractSet))
+        for place, item in enumerate(_ids_in(entry)):
+            if not isinstance(item, Hashable):
+                msg = f"item {place} in the {of_query} is not an id: {item!r}"
+                raise FormatError(msg)
+            if _is_no_id(item):
+                which = f"item {place}" if ordered else "the id of an item"
+                msg = f"{which} in the {of_query} is missing: {item!r}"
+                raise DataError(msg)
 
 
 def numbers(values: list[Any], what: str = "grade") -> Floats:

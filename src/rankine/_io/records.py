@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import graded
 from rankine._io.sources import Lists, Rows, hold_objects
-from rankine._io.values import NO_COLUMN, kind_of
+from rankine._io.values import NO_COLUMN, as_float, kind_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -214,12 +213,12 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     """Make a column; one of mixed types is kept, and refused only if it is used."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, float}:  # JSON has one type for numbers
-        values = [None if value is None else _float(value) for value in values]
+        values = [None if value is None else as_float(value) for value in values]
     if kinds == {list}:
         inner = {type(member) for value in values for member in value or ()}
         if inner == {int, float}:
             values = [
-                value and [_float(member) for member in value] for value in values
+                value and [as_float(member) for member in value] for value in values
             ]
     try:
         return pl.Series(key, values, strict=True)
@@ -228,10 +227,3 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
         raise DataError(msg) from None
     except NO_COLUMN:
         return pl.Series(key, values, dtype=pl.Object)
-
-
-def _float(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

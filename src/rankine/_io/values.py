@@ -22,6 +22,8 @@ _INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
 )  # fmt: skip
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
+_WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
+"""How many bits of a whole number a float holds: from there on, numbers merge."""
 NO_COLUMN = (
     TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -114,6 +116,16 @@ def _from_floats(
     column: pl.Series, part: str, name: str
 ) -> tuple[pl.Series, tuple[str, ...]]:
     column = column.fill_nan(None)
+    bits = _WHOLE_BITS[column.dtype]
+    merged = (column.abs() >= 1 << bits) & column.is_finite()
+    if merged.any():
+        msg = (
+            f"{name}: {part} ids are floats of 2^{bits} or more, such as "
+            f"{int(column.filter(merged)[0])}, which cannot tell neighbouring ids "
+            "apart; pandas turns ints into floats where a join leaves nulls: read or "
+            "cast them as ints or text before the join"
+        )
+        raise DataError(msg)
     whole = column.cast(pl.Int64, strict=False)
     odd = column.is_not_null() & (whole.cast(pl.Float64) != column.cast(pl.Float64))
     odd = odd | (column.is_not_null() & whole.is_null())
@@ -225,19 +237,43 @@ def series_of(
     plain = [
         value.item() if isinstance(value, np.generic) else value for value in values
     ]
+    kinds = set(map(type, plain))
+    if lenient and len(kinds) > 1:  # of which nan is one
+        plain = [None if is_missing(value) else value for value in plain]
+        kinds = set(map(type, plain)) - {type(None)}
+    if kinds == {int, float}:  # as in columns of other libraries
+        plain = [None if value is None else as_float(value) for value in plain]
     try:
         column = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise no_text(error, name) from None
     except NO_COLUMN:
-        kinds = sorted({type(value).__name__ for value in plain})
-        msg = f"{name}: {part} ids are {' and '.join(kinds)}; give them one type"
-        if kinds == ["tuple"]:
-            what = f"{name}: {part} ids are tuples, such as {plain[0]!r}"
-            msg = f"{what}; for items with numbers, write {{item: number}}"
-        raise DataError(msg) from None
+        raise _not_one_type(part, plain, name) from None
+    if column.dtype == pl.Object:
+        raise _not_one_type(part, plain, name)
     checked, _ = ids(column, part, Rows(pl.DataFrame(), name), lenient=lenient)
     return checked
+
+
+def _not_one_type(part: str, values: list[Any], name: str) -> DataError:
+    """Say which types the ids have, with an example of two of them."""
+    examples = {type(value).__name__: value for value in reversed(values)}
+    if set(examples) == {"tuple"}:
+        msg = f"{name}: {part} ids are tuples, such as {examples['tuple']!r}"
+        return DataError(f"{msg}; for items with numbers, write {{item: number}}")
+    said = f"{name}: {part} ids are {' and '.join(sorted(examples))}"
+    if len(examples) == 1:
+        return DataError(f"{said}; expected text or ints")
+    shown = " and ".join(repr(examples[kind]) for kind in sorted(examples))
+    return DataError(f"{said}, such as {shown}; give them one type")
+
+
+def as_float(number: float) -> float:
+    """Return a number as a float, infinite if it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def no_text(error: UnicodeEncodeError, name: str) -> DataError:

@@ -6,9 +6,9 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
-from itertools import chain, compress, repeat
-from operator import contains, gt
+from collections.abc import Mapping, Sequence
+from itertools import chain, compress
+from operator import gt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,13 +18,10 @@ from rankine._base.records import cached_property
 from rankine._base.text import KEEP_BEST, count
 from rankine._io.mappings import (
     NOT_PACKED,
-    check_queries,
     listed,
     packed,
-    refuse_missing,
     refuse_number,
 )
-from rankine._io.values import is_missing
 from rankine._join.ranks import before
 from rankine._tables.judged import Judged
 from rankine._tables.segments import (
@@ -36,7 +33,7 @@ from rankine._tables.segments import (
     starts_of,
     steps_of,
 )
-from rankine.errors import DataError, DuplicateItemError, FormatError
+from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
@@ -98,15 +95,11 @@ class Probed:
         n_extra = len(run) - n_present
         if n_extra and any(entry is None for entry in run.values()):
             _refuse_none(run)
-        check_queries(run, "run")
         if kinds - {dict, type(None)}:
             lists = [
                 by_place(query, entry)
                 for query, entry in zip(truth, lists, strict=True)
             ]
-        if _may_miss(lists):
-            for query, entry in zip(truth, lists, strict=True):
-                refuse_missing(entry, f"an item in the list of query {query!r}")
         self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
         self._starts = starts_of(self.length)
         self.extra = [query for query in run if query not in truth] if n_extra else []
@@ -265,15 +258,6 @@ def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
 _EMPTY: dict[Any, float] = {}
 
 
-def _may_miss(lists: Sequence[Mapping[Any, float]]) -> bool:
-    """Say whether an item may be missing: None, an empty text, or the nan of floats."""
-    return (
-        any(map(contains, lists, repeat(None)))
-        or any(map(contains, lists, repeat("")))
-        or float in set(map(type, map(next, map(iter, lists), repeat(""))))
-    )
-
-
 def _falls(entry: Mapping[Any, Any]) -> bool:
     """Say whether the scores of a list fall."""
     values = [*entry.values()]
@@ -298,12 +282,6 @@ def by_place(query: Any, entry: Any) -> dict[Any, float]:
         return dict(entry)
     places: dict[Any, float] = {}
     for place, item in enumerate(listed(query, entry)):
-        if not isinstance(item, Hashable):
-            msg = f"item {place} in the list of query {query!r} is not an id: {item!r}"
-            raise FormatError(msg)
-        if is_missing(item) or (isinstance(item, str) and not item):
-            msg = f"item {place} in the list of query {query!r} is missing: {item!r}"
-            raise DataError(msg)
         if item in places:
             msg = (
                 f"item {item!r} appears twice for query {query!r} in the run "
