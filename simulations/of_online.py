@@ -12,10 +12,11 @@ import polars as pl
 import rankine as rk
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
+from rankine._online.quantiles import QuantileEffect
 from simulations.rows import Row, Simulation, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rankine._base.arrays import Floats
 
@@ -110,6 +111,42 @@ def sparse(scale: float) -> list[Row]:
         ]
         found += int((effect_of(*arms).p() <= ALPHA).sum())
     return [share("A/A tests of revenue of 2 % of users: p <= 0.05", found, rounds)]
+
+
+PRICES = np.array([9.99, 19.99, 29.99, 49.99])
+VALUES: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
+    "tied prices, median": (0.5, lambda rng, n: rng.choice(PRICES, n)),
+    "counts, Poisson(3), median": (
+        0.5,
+        lambda rng, n: rng.poisson(3, n).astype(np.float64),
+    ),
+    "half are 0, median": (
+        0.5,
+        lambda rng, n: (rng.random(n) < 0.5) * rng.lognormal(3, 1.5, n),
+    ),
+    "90 % are 0, 0.95 quantile": (
+        0.95,
+        lambda rng, n: (rng.random(n) < 0.1) * rng.lognormal(3, 1.5, n),
+    ),
+    "Pareto(1), 0.9 quantile": (0.9, lambda rng, n: rng.pareto(1, n)),
+    "lognormal, median": (0.5, lambda rng, n: rng.lognormal(0, 1, n)),
+}
+"""Values of users, and the quantile that is compared."""
+CONTINUOUS = ("Pareto(1), 0.9 quantile", "lognormal, median")
+
+
+def quantiles(scale: float, *, kind: str) -> list[Row]:
+    """Return how often A/A tests of a quantile find a difference."""
+    rounds, found = max(1, round(4_000 * scale)), 0
+    place = [*VALUES].index(kind)
+    quantile, draw = VALUES[kind]
+    rng = np.random.default_rng([22, place])
+    for _ in range(rounds):
+        a, b = (draw(rng, 1000) for _ in range(2))
+        found += int(QuantileEffect.of(a, b, quantile, rng).p() <= ALPHA)
+    least = 0.03 if kind in CONTINUOUS else -math.inf
+    what = f"A/A tests of {kind}: p <= 0.05, 1,000 users each"
+    return [share(what, found, rounds, least=least, most=0.065)]
 
 
 LOOKS = 14
@@ -230,6 +267,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     partial(alarms, users=(400, 3600), bounded=False),
     coverage,
     sparse,
+    *(partial(quantiles, kind=own) for own in VALUES),
     *(
         partial(peeking, kind=own, returning=returning)
         for returning in (False, True)

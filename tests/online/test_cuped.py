@@ -34,10 +34,12 @@ def frame_of(n: int = 2000, *, weight: float = 1.0, seed: int = 0) -> pl.DataFra
     )
 
 
-def ab(frame: pl.DataFrame, metrics: Any, covariates: Any = None) -> Any:
+def ab(
+    frame: pl.DataFrame, metrics: Any, covariates: Any = None, **options: Any
+) -> Any:
     return rk.online.ab_test(
         frame, unit="user_id", variant="arm", control="A", metrics=metrics,
-        covariates=covariates,
+        covariates=covariates, **options,
     )  # fmt: skip
 
 
@@ -135,7 +137,25 @@ def test_arms_that_differed_before_are_warned_of() -> None:
 def test_a_covariate_of_the_wrong_sign_is_warned_of() -> None:
     test = ab(frame_of(weight=-1), {"y": "y"}, {"y": "before"})
 
-    assert any("the less now" in warning for warning in test.warnings)
+    (warning,) = test.warnings
+    assert warning == (
+        "y: the covariate correlates negatively with the metric; check that it is the "
+        "right one"
+    )
+
+
+def test_a_warning_names_what_it_is_about_and_comes_once() -> None:
+    frame = frame_of(1800, weight=-1).with_columns(
+        arm=pl.Series([*"ABC"] * 600), land=pl.Series(["at"] * 900 + ["fr"] * 900)
+    )
+    test = ab(frame, {"y": "y"}, {"y": "before"}, segment="land")
+
+    (warning,) = test.warnings
+    assert warning == (
+        "y of B, y of B in at, y of B in fr, y of C, y of C in at, y of C in fr: the "
+        "covariate correlates negatively with the metric; check that it is the right "
+        "one"
+    )
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_no_rate_above_one_in_an_arm() -> None:
 
     assert all(math.isnan(value) for value in test.details["control_value"])
     assert set(test.details["verdict"]) == {"cannot tell"}
-    why = "ctr: undefined, as there are more clicks than impressions in A, a rate above"
+    why = "ctr of B, ctr of C: undefined, as there are more clicks than impressions in"
     assert any(note.startswith(why) for note in test.notes)
     other = rk.online.ab_test(events, control="C", metrics=["ctr"]).details
     assert other.filter(variant="B")["control_value"].item() == 3 / 4

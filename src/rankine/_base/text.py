@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 _LEAST_P = 0.0001
+_PLACES = 8
+"""How many things a sentence is said of before the rest is counted."""
 KEEP_BEST = "; lenient=True or --lenient keeps the best of each"
 """The end of an error: what to do about an item that a list has twice."""
 RANK_LAST = "; lenient=True or --lenient ranks such items last"
@@ -117,6 +119,25 @@ class Counted(str):
         before, noun, after = self.key
         which = self.n if self.ids is None else self.ids
         return Counted, (before, which, noun, after)
+
+
+def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Say each sentence once, after all that it is said of.
+
+    >>> grouped([("ctr", "no lift"), ("roi", "no interval"), ("roi", "no lift")])
+    ['ctr, roi: no lift', 'roi: no interval']
+    >>> grouped((f"m{n}", "no lift") for n in range(10))
+    ['m0, m1, m2, m3, m4, m5, m6, m7 and 2 more: no lift']
+    """
+    places: dict[str, dict[str, None]] = {}
+    for place, sentence in said:
+        places.setdefault(sentence, {})[place] = None
+    return [
+        f"{', '.join([*names][:_PLACES])}"
+        f"{f' and {len(names) - _PLACES:,} more' if len(names) > _PLACES else ''}: "
+        f"{sentence}"
+        for sentence, names in places.items()
+    ]
 
 
 def added_up(notes: Iterable[str]) -> tuple[str, ...]:

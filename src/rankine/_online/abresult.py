@@ -115,6 +115,7 @@ class ABTest(Drawn):
             always_high, p_always, and the numbers of users; None without.
         joined: how many users each variant had at the end of each day, their share, the
             expected share, and p_anytime; None if times are not known.
+        quantiles: the metrics that are quantiles, with their shares.
     """
 
     details: pl.DataFrame
@@ -127,6 +128,7 @@ class ABTest(Drawn):
     arrivals: tuple[int, ...] = ()
     by_day: pl.DataFrame | None = None
     joined: pl.DataFrame | None = None
+    quantiles: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -156,6 +158,7 @@ class ABTest(Drawn):
             "effects": _plain(self.details),
             "srm": self.srm.to_dict(),
             "settings": asdict(self.settings),
+            "quantiles": dict(self.quantiles),
             "health": [] if self.health is None else _plain(self.health),
             "by_day": [] if self.by_day is None else _plain(self.by_day),
             "joined": [] if self.joined is None else _plain(self.joined),

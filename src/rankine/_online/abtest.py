@@ -64,6 +64,11 @@ def ab_test(
     where t has Welch's degrees of freedom. The lift is R_b / R_a - 1; its interval
     comes from the delta method on its logarithm, or from Fieller's method.
 
+    The difference of two quantiles, and their lift, is drawn 9,999 times from their
+    bootstrap distribution, which is known exactly: with k = ceil(n q), the value at
+    rank ceil(n Beta(k, n - k + 1)). The interval is between percentiles of the draws,
+    and p is twice the share at or beyond 0, so that tied values may not mislead.
+
     Args:
         data: a table with one row per user if `metrics` is a mapping, otherwise a log
             of events: a path, a frame, what `read_table` returns, or an `Accumulator`
@@ -97,7 +102,7 @@ def ab_test(
         confidence: the level of all intervals; verdicts are given at 1 minus this.
         expected_n: the number of users in both arms at which confidence sequences are
             tightest. Fix it before the first look, and keep it.
-        seed: kept for the record; nothing here is drawn at random.
+        seed: the seed of what is drawn for quantiles; nothing else is drawn.
         rules: how events are read, as in `summarize`: columns, kinds, exposure, window.
 
     Returns:
@@ -113,7 +118,8 @@ def ab_test(
     References:
         A. Deng, U. Knoblich, J. Lu: Applying the delta method in metric analytics.
         KDD 2018. I. Waudby-Smith et al.: Time-uniform central limit theory and
-        asymptotic confidence sequences. Annals of Statistics 2024.
+        asymptotic confidence sequences. Annals of Statistics 2024. M. Schultzberg, S.
+        Ankargren: Resampling-free bootstrap inference for quantiles. 2022.
 
     Examples:
         Two of four against three of four: a difference of 1/4.

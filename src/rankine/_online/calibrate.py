@@ -17,12 +17,13 @@ from rankine._online.asked import check_metrics, check_options
 from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
-from rankine.errors import DataError, ParameterError
+from rankine._online.quantiles import QuantileEffect
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import AnyArray, Floats
     from rankine._online.cohort import Measure
 
 _BLOCK = 1 << 23
@@ -109,13 +110,14 @@ def calibrate(
     Args:
         data: a table of users or a log of events, as in `ab_test`; variants are
             ignored.
-        metrics: as in `ab_test`, except quantiles.
+        metrics: as in `ab_test`.
         n: the number of A/A tests.
         unit: for a table of users, the column of their ids.
         covariates: for a table of users, the values before the test, as in `ab_test`.
         cuped: for events, whether to use those before a user's first exposure.
         confidence: the level of the tests.
-        seed: the seed of the coins; the same seed and data give the same splits.
+        seed: the seed of the coins, and of what is drawn for quantiles; the same seed
+            and data give the same splits.
         rules: how events are read, as in `summarize`.
 
     Returns:
@@ -156,10 +158,8 @@ def calibrate(
         raise DataError(msg)
     rows, alpha = [], 1 - confidence
     for measure in cohort.measures:
-        if measure.quantile is not None:
-            msg = f"{measure.name} is a quantile, which cannot be calibrated"
-            raise ParameterError(msg)
-        p = np.concatenate([*p_values(measure, cohort.columns(), n, seed)])
+        several = p_values if measure.quantile is None else _of_quantile
+        p = np.concatenate([*several(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
         low, share, high = wilson(int((known <= alpha).sum()), len(known))
         rows.append((measure.name, share, low, high, len(known)))
@@ -186,18 +186,36 @@ def p_values(
     products = apart[:, _UPPER[0]] * apart[:, _UPPER[1]]
     parts = np.column_stack([np.ones(height), whole[:, 0] != 0, apart, products])
     total = parts.sum(axis=0)
-    rng = np.random.default_rng(seed)
-    width = -(-height // 8)
-    size = max(1, _BLOCK // height)
     cuped = measure.before is not None
     imputes = cuped and measure.before is not None and measure.before[1] is None
-    for begin in range(0, n, size):
-        several = min(size, n - begin)
-        bits = rng.integers(0, 256, (several, width), np.uint8)
-        coins = np.unpackbits(bits, axis=1, count=height)
+    for coins in _splits(height, n, np.random.default_rng(seed)):
         half = coins.astype(np.float64) @ parts
         arms = [_moments(sums, middle) for sums in (half, total - half)]
         yield effect_of(*arms, cuped=cuped, imputes=imputes).p()
+
+
+def _of_quantile(
+    measure: Measure, users: Mapping[str, Floats], n: int, seed: int
+) -> Iterator[Floats]:
+    """Yield the p-values of A/A tests of a quantile, one at a time."""
+    (values, *_), height = measure.values(users)
+    rng = np.random.default_rng(seed)
+    (draws,) = rng.spawn(1)
+    column, share = np.asarray(values), measure.quantile or 0.0
+    for coins in _splits(height, n, rng):
+        for half in coins.astype(np.bool_):
+            arms = column[half], column[~half]
+            yield QuantileEffect.of(*arms, share, draws).p()[None]
+
+
+def _splits(height: int, n: int, rng: np.random.Generator) -> Iterator[AnyArray]:
+    """Toss a coin for each user in each of n splits; yield several splits at a time."""
+    width = -(-height // 8)
+    size = max(1, _BLOCK // height)
+    for begin in range(0, n, size):
+        several = min(size, n - begin)
+        bits = rng.integers(0, 256, (several, width), np.uint8)
+        yield np.unpackbits(bits, axis=1, count=height)
 
 
 def _moments(sums: Floats, middle: Floats) -> Moments:

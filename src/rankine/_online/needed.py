@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
@@ -13,7 +15,7 @@ from rankine._base.text import count
 from rankine._online.abresult import ABTest
 from rankine._online.asked import check_metrics, check_options, sums_by_day
 from rankine._online.cohort import check_names, from_events, from_users, new_by_day
-from rankine._online.quantiles import quantile_of
+from rankine._online.quantiles import drawn
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
@@ -132,14 +134,15 @@ def users_needed(
     check_number("power", power, above=0, below=1)
     check_number("share", share, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
+    quantiles: Collection[str]
     if isinstance(data, ABTest):
         if metrics is not None or unit is not None or rules:
             msg = "metrics, unit and rules are those of the test and cannot be given"
             raise ParameterError(msg)
-        rows, alpha = _of_test(data), data.settings.alpha
+        rows, alpha, quantiles = _of_test(data), data.settings.alpha, data.quantiles
         arrivals: Sequence[int] = data.arrivals
     else:
-        rows, arrivals = _of_data(data, metrics, unit, share, rules)
+        rows, arrivals, quantiles = _of_data(data, metrics, unit, share, rules)
         alpha = 1 - confidence
     if isinstance(effect, Mapping):
         check_names("effect", effect, [metric for metric, *_ in rows])
@@ -149,7 +152,7 @@ def users_needed(
         smallest = effect[metric] if isinstance(effect, Mapping) else effect
         size = Margin.read(metric, smallest, "effect")
         far = abs(size.size * value) if size.relative else size.size
-        users, note = None, _reason(value, deviation, far)
+        users, note = None, _reason(value, deviation, far, metric in quantiles)
         if not note:
             users = needed_for_groups(deviation, far, power, alpha, part)
             note = "" if users else "more than 2^40 users are needed"
@@ -176,10 +179,15 @@ def _days(
     return days, per_day
 
 
-def _reason(value: float, deviation: float, effect: float) -> str:
+def _reason(value: float, deviation: float, effect: float, drawn: bool) -> str:  # noqa: FBT001
     """Say why there is no number; empty if there is one."""
     if math.isnan(value):
         return "the metric is undefined"
+    if drawn and deviation == 0:
+        return (
+            "the quantile never changes in bootstrap samples, as too many users are "
+            "tied at it; use the mean"
+        )
     if not deviation > 0:
         return "the metric does not vary between users"
     return "" if effect > 0 else "a relative effect on a value of 0 is no effect"
@@ -203,7 +211,7 @@ def _of_test(test: ABTest) -> list[_Row]:
 
 def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
-) -> tuple[list[_Row], Sequence[int]]:
+) -> tuple[list[_Row], Sequence[int], list[str]]:
     arrivals: Sequence[int] = ()
     if isinstance(metrics, Mapping):
         cohort = from_users(
@@ -222,7 +230,10 @@ def _of_data(
             value, weights = known.ratio()
             variance = known.variance(weights)
         else:
-            value, variance, _ = quantile_of(known, measure.quantile)
+            rng = np.random.default_rng(0)
+            own = drawn(known, measure.quantile, rng).arm
+            value, variance = own.value, own.variance
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
-    return rows, arrivals
+    quantiles = [own.name for own in cohort.measures if own.quantile is not None]
+    return rows, arrivals, quantiles

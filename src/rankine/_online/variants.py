@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
-from rankine._base.text import p_equals, percent
+from rankine._base.text import grouped, p_equals, percent
 from rankine._online.abresult import ABTest, SampleRatio, verdict_of
 from rankine._online.arms import by_arm
 from rankine._online.cohort import ODD_RATIO, check_names
@@ -22,7 +22,7 @@ from rankine._online.effects import (
     Effect,
     effect_of,
 )
-from rankine._online.quantiles import quantile_of
+from rankine._online.quantiles import DRAWS, QuantileEffect
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.sequences import anytime_ratio_p, ratio_p
 from rankine.errors import DataError, ParameterError, nearest
@@ -113,6 +113,7 @@ def compared(
     if cohort.is_segmented:
         segments += sorted({part for _, _, part in known if part is not None})
     rows, health, notes = [], [], [*cohort.notes]
+    reasons: list[tuple[str, str]] = []
     for measure in cohort.measures:
         for other in others:
             for part in segments:
@@ -128,10 +129,14 @@ def compared(
                 if measure.before is not None:
                     health.append({**where, **_health(effect)})
                 above = _above(measure, pair, (control, other))
-                notes += _reasons(where, effect, above)
+                place = _place(where, others)
+                reasons += [
+                    (place, why) for why in _reasons(effect, above, settings.confidence)
+                ]
+    notes += grouped(reasons)
     details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
     warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
-    warnings += _shifted(health)
+    warnings += _shifted(health, others)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
         srm,
@@ -143,6 +148,11 @@ def compared(
         arrivals=cohort.arrivals,
         by_day=_by_day(cohort, settings, margins, others),
         joined=_joined(cohort, srm),
+        quantiles={
+            measure.name: measure.quantile
+            for measure in cohort.measures
+            if measure.quantile is not None
+        },
     )
 
 
@@ -217,11 +227,9 @@ def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
     if measure.quantile is None:
         imputes = measure.before is not None and measure.before[1] is None
         return effect_of(a, b, cuped=measure.before is not None, imputes=imputes)
-    first, second = (
-        Arm(*quantile_of(values, measure.quantile, settings.confidence))
-        for values in (a, b)
-    )
-    return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
+    # Each effect has draws of its own, so that no metric changes those of another.
+    rng = np.random.default_rng(settings.seed)
+    return QuantileEffect.of(a, b, measure.quantile, rng)
 
 
 def _above(measure: Measure, pair: Sequence[Any], names: Sequence[str]) -> str:
@@ -324,28 +332,63 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
     )
 
 
-def _reasons(where: Mapping[str, Any], effect: Effect, above: str) -> list[str]:
+def _place(where: Mapping[str, Any], others: Sequence[str]) -> str:
+    """Name a metric, its variant if there are several, and its segment if it has one.
+
+    >>> _place({"metric": "ctr", "variant": "B", "segment": "DE"}, ["B", "C"])
+    'ctr of B in DE'
+    """
+    variant = f" of {where['variant']}" if len(others) > 1 else ""
+    segment = "" if where["segment"] is None else f" in {where['segment']}"
+    return f"{where['metric']}{variant}{segment}"
+
+
+def _reasons(effect: Effect, above: str, confidence: float) -> list[str]:
     """Say why numbers are missing."""
-    name = where["metric"]
-    if where["segment"] is not None:
-        name = f"{name} of {where['segment']}"
     if above:
-        return [f"{name}: undefined, as {above}"]
+        return [f"undefined, as {above}"]
     if math.isnan(effect.difference):
-        return [f"{name}: undefined, as a denominator is 0 or an arm has no users"]
+        return ["undefined, as a denominator is 0 or an arm has no users"]
+    alone = min(effect.a.n, effect.b.n) < 2  # noqa: PLR2004
+    if isinstance(effect, QuantileEffect):
+        return [_ALONE] if alone else _of_draws(effect, 1 - confidence)
     said = []
     if not effect.error > 0:
-        alone = min(effect.a.n, effect.b.n) < 2  # noqa: PLR2004
-        why = "an arm has one user" if alone else "it does not vary in either arm"
-        said.append(f"{name}: no interval and no p-value, as {why}")
+        said.append(_ALONE if alone else _CONSTANT)
     if not effect.a.value > 0:
-        said.append(f"{name}: no lift, as the control is not above 0")
+        said.append("no lift, as the control is not above 0")
     if not effect.enough:
         said.append(
-            f"{name}: no confidence sequence; it needs means or ratios with "
-            f"{LEAST_USERS:,} users, and {LEAST_ACTIVE} whose numerator is not 0, in "
-            "each arm"
+            f"no confidence sequence; it needs {LEAST_USERS:,} users, and "
+            f"{LEAST_ACTIVE} whose numerator is not 0, in each arm"
         )
+    return said
+
+
+_ALONE = "no interval and no p-value, as an arm has one user"
+_CONSTANT = "no interval and no p-value, as it does not vary in either arm"
+
+
+def _of_draws(effect: QuantileEffect, alpha: float) -> list[str]:
+    """Say what is missing or surprising in the effect on a quantile."""
+    said = ["no confidence sequence, which quantiles do not have"]
+    low, high = effect.bounds(alpha)
+    if math.isnan(low):
+        said.append(
+            f"no interval: {DRAWS:,} draws give one at a confidence of up to "
+            f"{1 - 2 / (DRAWS + 1):g}"
+        )
+    elif low == high:
+        first, second = (
+            percent(own.tied, 1) for own in (effect.drawn_a, effect.drawn_b)
+        )
+        said.append(
+            f"the interval has no width, as {first} of the control's and {second} of "
+            "the variant's users are tied at the quantile; compare the mean, which "
+            "every user moves"
+        )
+    if math.isnan(effect.lift(alpha, "")[0]):
+        said.append("no lift, as the quantile of the control can be 0 or less")
     return said
 
 
@@ -378,19 +421,22 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
     return said
 
 
-def _shifted(health: Sequence[Mapping[str, Any]]) -> list[str]:
+def _shifted(health: Sequence[Mapping[str, Any]], others: Sequence[str]) -> list[str]:
+    """Warn of arms that differed before the test, and of covariates that mislead."""
     said = []
     for row in health:
-        name = row["metric"]
+        place = _place(row, others)
         if row["p_before"] < ODD_RATIO:
-            said.append(
-                f"{name}: {row['variant']} differed from the control before the test "
-                f"({p_equals(row['p_before'])}); users may not have been drawn at "
-                "random"
-            )
+            said.append((f"{place} ({p_equals(row['p_before'])})", _DIFFERED))
         if row["theta"] < 0:
-            said.append(
-                f"{name}: the more a user had before the test, the less now; check "
-                "that the covariate is the right one"
-            )
-    return said
+            said.append((place, _OPPOSITE))
+    return grouped(said)
+
+
+_DIFFERED = (
+    "differed from the control before the test; users may not have been drawn at random"
+)
+_OPPOSITE = (
+    "the covariate correlates negatively with the metric; check that it is the right "
+    "one"
+)

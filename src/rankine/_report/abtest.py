@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rankine._base.text import p_text, percent
 from rankine._online.people import counted
+from rankine._online.quantiles import DRAWS
 from rankine._report.tables import html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -63,12 +64,20 @@ def how(test: ABTest) -> str:
     """Say how the numbers were made."""
     settings = test.settings
     method = "Fieller's method" if settings.lift == "fieller" else "the delta method"
+    way = f"differences by Welch's t over users{_cuped(test)}, lifts by {method}"
+    if test.quantiles:
+        others = len(test.quantiles) < test.details["metric"].n_unique()
+        way = (
+            f"{way + '; ' if others else ''}{', '.join(test.quantiles)} by {DRAWS:,} "
+            "draws from the bootstrap distribution of a quantile (seed "
+            f"{settings.seed})"
+        )
     corrected = _CORRECTED.get(
         settings.correction, f"corrected by {settings.correction}"
     )
     return (
-        f"{100 * settings.confidence:g} % intervals; differences by Welch's t over "
-        f"users{_cuped(test)}, lifts by {method}; p {corrected}; what is "
+        f"{100 * settings.confidence:g} % intervals; {way}; p {corrected}; "
+        "what is "
         "'always' holds however often one looks, and is tightest with "
         f"{settings.expected_n:,} users"
     )
