@@ -128,3 +128,42 @@ def test_errors_are_one_sentence(
     assert done.code == code
     assert message in done.err
     assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--cap", "5"], "--cap is for events, not for --users"),
+        (["--kind", "a=click"], "--kind is for events, not for --users"),
+        (["--session-gap", "5"], "--session-gap is for events, not for --users"),
+        (["--engaged", "5"], "--engaged is for events, not for --users"),
+        (["--unit", "clicks"], "--unit is for events, not for --users"),
+        (["--last-page", "heartbeat"], "--last-page is for events, not for --users"),
+        (["--exposure", "seen"], "--exposure is for events, not for --users"),
+        (["--window", "5"], "--window is for events, not for --users"),
+        (["--keep-duplicates"], "--keep-duplicates is for events, not for --users"),
+        (["--daily"], "--daily is for events, not for --users"),
+        (["--cuped"], "not for --users; give --covariate METRIC=COLUMN"),
+        (["--col", "time=before"], "--col time= is for events"),
+    ],
+)
+def test_options_for_events_are_refused_with_users(
+    option: list[str], message: str, rankine: Command
+) -> None:
+    words = ["ab", "users.csv", "--control", "A", "--users", "id", "-m", "clicks"]
+    done = rankine(*words, *option)
+
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert rankine(*words, "--col", "variant=variant").code == 0
+
+
+def test_options_that_a_test_would_drop_are_refused(rankine: Command) -> None:
+    both = rankine(
+        "ab", "events.csv", "--control", "A", "--cap", "5", "--most", "ctr=1"
+    )
+    alone = rankine("ab", "events.csv", "--control", "A", "--covariate", "ctr=before")
+
+    assert both.code == alone.code == 2
+    assert "--cap and --most cannot be combined" in both.err
+    assert "--covariate needs --users; for a log of events, give --cuped" in alone.err

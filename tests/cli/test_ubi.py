@@ -27,7 +27,10 @@ def test_queries_of_ubi_are_impressions(rankine: Command, tmp_path: Path) -> Non
     done = rankine("ab", *words, "--control", "A", "-m", "ctr")
     assert done.code == 0, done.err
     assert "taken as impressions" in done.out
-    for more in (["--sql", "select 1"], ["--users", "user_id"]):
+    for more, why in (
+        (["--sql", "select 1"], "--queries cannot be combined"),
+        (["--users", "user_id"], "--queries is for events, not for --users"),
+    ):
         done = rankine("ab", *words, "--control", "A", *more)
         assert done.code == 2
-        assert "--queries cannot be combined" in done.err
+        assert why in done.err

@@ -16,7 +16,7 @@ from rankine._online.keys import Keys
 from rankine._online.order import changes, in_order, stable
 from rankine._online.people import Labels, Numbers, grown
 from rankine._online.rows import Rows, joined
-from rankine._online.rules import COLUMNS, Rules, check_groups
+from rankine._online.rules import Rules, check_groups
 from rankine._online.tallies import AFTER, NEVER, added, together
 from rankine.errors import DataError
 
@@ -74,9 +74,8 @@ class Kept:
         check_groups(by, segment, daily)
         self.rules, self.by, self.segment = rules, by, segment
         self.daily, self.in_order, self.merges = daily, in_order, merges
-        self.by_arm = by is not None and (
-            by == rules.columns.get("variant") or by in COLUMNS["variant"]
-        )
+        # The part of an event, not the name of a column: that of teams may be "group".
+        self.by_arm = by is not None and by in {"variant", rules.columns.get("variant")}
         self.has: frozenset[str] | None = None
         self.kinds: frozenset[str] = frozenset()
         self.words: frozenset[str] = frozenset()

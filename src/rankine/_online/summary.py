@@ -224,9 +224,9 @@ def summarize(
             and cost.
         metrics: some of ctr, conversion_rate, bounce_rate, engagement_rate,
             time_on_page and roi; all that the log has columns for, if not given.
-        by: the column that divides users into groups. If it is the variant of a test,
-            users in several are left out, and only what follows the first exposure
-            counts.
+        by: the column that divides users into groups. With "variant", or the column
+            that ``columns=`` names as such, they are the arms of a test: users in
+            several are left out, and only what follows the first exposure counts.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day (in UTC) has its own row.
         confidence: of the intervals.

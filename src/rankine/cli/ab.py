@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from rankine.cli.online import clicks_of, events_of, reading_events, rules_of
 from rankine.cli.options import pairs
@@ -137,10 +138,14 @@ def command(
     asked: Any = list(metrics) or None
     unit, variant = rules.pop("unit"), None
     caps: Any = rules.pop("cap")
+    if most and caps is not None:
+        msg = "--cap and --most cannot be combined: a test takes one of them"
+        raise click.UsageError(msg)
+    if users is None and covariates:
+        msg = "--covariate needs --users; for a log of events, give --cuped"
+        raise click.UsageError(msg)
     if users is not None:
-        if queries is not None:
-            msg = "--users and --queries cannot be combined"
-            raise click.UsageError(msg)
+        _refuse_with_users(given["columns"])
         asked = {name: _parts(column) for name, column in _named(metrics).items()}
         unit, variant = users, rules["columns"].get("variant", "variant")
         rules = {}
@@ -173,6 +178,28 @@ def command(
         )
         test = replace(test, notes=(*test.notes, *reasons))
         write_report(test, report, [events], clicks=clicks)
+
+
+def _refuse_with_users(columns: dict[str, str]) -> None:
+    """Refuse the options for events, which a table of users has none of."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if name in _OF_EVENTS and context.get_parameter_source(name) is _GIVEN:
+            more = "; give --covariate METRIC=COLUMN" if name == "cuped" else ""
+            msg = f"{option.opts[-1]} is for events, not for --users{more}"
+            raise click.UsageError(msg)
+    for part in columns:
+        if part != "variant":
+            msg = f"--col {part}= is for events; with --users, only --col variant= is"
+            raise click.UsageError(msg)
+
+
+_GIVEN = ParameterSource.COMMANDLINE
+_OF_EVENTS = (
+    "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
+    "last_page", "exposure", "window", "keep_duplicates",
+)  # fmt: skip
 
 
 def _named(metrics: tuple[str, ...]) -> dict[str, str]:
