@@ -72,6 +72,28 @@ class Summary:
             return np.zeros(len(self.values), dtype=np.bool_)
         return _empty(self.metric, self.table, self.gaps)
 
+    def take(self, kept: Bools) -> Summary:
+        """Return the same of some queries, without the number that stands for all."""
+        values = self.values[kept]
+        weights = None if self.weights is None else self.weights[kept]
+        unknown = (
+            np.isnan(values) if weights is None else np.isnan(values) & (weights > 0)
+        )
+        undefined = int(np.count_nonzero(unknown))
+        parts = self.parts
+        return replace(
+            self,
+            value=math.nan,
+            values=values,
+            n=int(np.count_nonzero(~np.isnan(values))),
+            n_undefined=undefined,
+            gaps=None if self.gaps is None else self.gaps[kept],
+            parts=None if parts is None else (parts[0][kept], parts[1][kept]),
+            table=None,
+            known_empty=self.empty[kept],
+            weights=weights,
+        )
+
     @property
     def n_empty(self) -> int:
         """How many queries have nothing to find."""

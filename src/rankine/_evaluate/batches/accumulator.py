@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
+from rankine._base.checks import check_choice
 from rankine._evaluate import predictions
 from rankine._evaluate.batches.evaluations import Evaluations
 from rankine._evaluate.batches.rates import Rates
@@ -159,19 +160,37 @@ class Accumulator(Generic[R]):
         self._total.update(*batch)
         return self
 
-    def merge(self, other: Accumulator[R]) -> Accumulator[R]:
+    def merge(
+        self, other: Accumulator[R], *, repeats: Literal["error", "first"] = "error"
+    ) -> Accumulator[R]:
         """Add the data of another accumulator of the same metrics; it is not changed.
 
         With `renumber`, the numbers of its queries continue those here, so that they
         follow the order in which accumulators are merged.
+
+        Args:
+            other: the other accumulator.
+            repeats: what happens to a query that both have: ``error`` refuses it,
+                ``first`` keeps the values here and leaves out the others, even if they
+                differ, as for samplers that repeat queries so that all processes have
+                as many; notes still count such a query in both. Only metrics with a
+                value per query that one query decides can leave it out.
+
+        >>> import rankine as rk
+        >>> ours, theirs = rk.Accumulator("RR"), rk.Accumulator("RR")
+        >>> ours = ours.update({"a": {1}}, {"a": [1]})
+        >>> theirs = theirs.update({"a": {1}, "b": {1}}, {"a": [1], "b": [2, 1]})
+        >>> ours.merge(theirs, repeats="first").result()["RR"]
+        0.75
         """
+        check_choice("repeats", repeats, ("error", "first"))
         if type(other) is not Accumulator:
             msg = f"merge() takes another Accumulator, got {other!r}"
             raise ParameterError(msg)
         if other is self:
             msg = "an Accumulator cannot be merged with itself"
             raise ParameterError(msg)
-        self._total.merge(other._total)
+        self._total.merge(other._total, repeats=repeats)
         return self
 
     def reset(self) -> Accumulator[R]:

@@ -209,8 +209,12 @@ class Evaluations(Total[_Part]):
             result.name,
         )
 
-    def merge(self, other: Self) -> None:
+    def merge(self, other: Self, *, repeats: str = "error") -> None:
         """Add what another one has, with its queries numbered on if that was asked."""
+        if repeats == "first" and other.said == self.said:
+            fewer = copy(other)
+            fewer.part = self._without_repeats(other.part)
+            other = fewer
         n_before = self.part.came.n_places
         if not (self._renumbers and n_before and other.part.came.n_places):
             super().merge(other)
@@ -231,6 +235,36 @@ class Evaluations(Total[_Part]):
         shifted = copy(other)
         shifted.part = other.part.moved(n_before)
         super().merge(shifted)
+
+    def _without_repeats(self, part: _Part) -> _Part:
+        """Return a part without the queries that have come before."""
+        if self.part.came.n_places and part.came.n_places:
+            msg = (
+                "repeats='first' needs query ids, since without them equal numbers are "
+                "different queries; give ids, as in from_scores(x, queries=ids)"
+            )
+            raise ParameterError(msg)
+        groups, summaries = [], list(part.summaries)
+        of_groups = zip(self._plan.groups, self.part.queries, part.queries, strict=True)
+        for group, ours, theirs in of_groups:
+            kept = np.array([str(query) not in ours.seen for query in theirs.ids], bool)
+            if kept.all():
+                groups.append(theirs)
+                continue
+            ids = [query for query, new in zip(theirs.ids, kept, strict=True) if new]
+            groups.append(replace(theirs, ids=ids, seen=set(map(str, ids))))
+            for number, metric, _ in group.members:
+                each = summaries[number]
+                if group.lists or metric.across or metric.fact.of_all:
+                    msg = (
+                        f"repeats='first' cannot leave a query out of {metric}, which "
+                        "reads all lists together; merge accumulators without repeats"
+                    )
+                    raise ParameterError(msg)
+                ends = np.cumsum([len(summary.values) for summary in each])[:-1]
+                parts = zip(each, np.split(kept, ends), strict=True)
+                summaries[number] = [summary.take(which) for summary, which in parts]
+        return replace(part, queries=groups, summaries=summaries)
 
     def add(self, part: _Part) -> None:
         """Add what is kept of other queries."""
@@ -338,7 +372,10 @@ class _Ids:
 def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
     again = [text for text in map(str, more.ids) if text in seen]
     if again:
-        todo = "put the whole list of a query into one batch"
+        todo = (
+            "put the whole list of a query into one batch; if a sampler repeated "
+            "queries, merge(other, repeats='first') counts each once"
+        )
         if by_place:
             todo = (
                 "without ids, queries are numbered from 0 in every batch; give their "

@@ -66,8 +66,11 @@ class Total(ABC, Generic[P]):
         """Return what is kept before a batch has come."""
         return None
 
-    def merge(self, other: Self) -> None:
-        """Add what another one has."""
+    def merge(self, other: Self, *, repeats: str = "error") -> None:
+        """Add what another one has; what repeats has no ids here."""
+        if repeats != "error":
+            msg = f"repeats={repeats!r} is for metrics, whose queries have ids"
+            raise ParameterError(msg)
         if type(other) is not type(self) or other.said != self.said:
             msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
