@@ -17,6 +17,7 @@ from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
 from rankine._evaluate.warnings import all_relevant, level_of
 from rankine._io.columns import is_rating
+from rankine._io.itself import refuse_itself
 from rankine._io.mappings import as_rows
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
@@ -131,6 +132,7 @@ def check(
 def read_both(qrels: Any, run: Any, options: Options) -> tuple[Source, Source]:
     """Read judgements and a run, including rows that `evaluate` refuses."""
     options.check()
+    refuse_itself(qrels, run, options.reading("qrels"), options.reading("run"))
     truth = io.read(qrels, "qrels", options.reading("qrels", lenient=True))
     how = options.reading("run", lenient=True, keep_rank=True)
     return truth, io.read(run, "run", how)

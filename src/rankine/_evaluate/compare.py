@@ -134,7 +134,7 @@ def compare_runs(
             check_whole(asked, bound, settings, segmented=by is not None)
     job.check(judged=qrels is not None)
     margins = margins_of(margin, job.plan.labels)
-    truth = job.truth(qrels)
+    truth = job.truth(qrels, *runs.values())
     evaluations = evaluate_each(job, truth, runs)
     return compare_evaluations(evaluations, settings, baseline, margins, by)
 

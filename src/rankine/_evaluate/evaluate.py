@@ -18,6 +18,7 @@ from rankine._evaluate.plan import check_needs, plan_of
 from rankine._io import open_table, source_of
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
+from rankine._io.itself import refuse_itself
 from rankine._io.sources import PLAIN, Rows, Stream
 from rankine._join.judgements import truth_of
 from rankine._join.known import NOTHING, Known, catalog_of, reference_of, train_of
@@ -155,7 +156,7 @@ def evaluate(
         )
         job = prepare(metrics, options)
     job.check(judged=qrels is not None)
-    truth = job.truth(qrels)
+    truth = job.truth(qrels, run)
     _ = job.known, job.weights  # before the run, which may be large
     return job.evaluate(truth, job.source(run))
 
@@ -227,10 +228,12 @@ class Job:
         given = self.options.given
         check_needs(self.plan, given | {"qrels"} if judged else given)
 
-    def truth(self, qrels: Any) -> Truth | None:
-        """Read judgements, if there are any."""
+    def truth(self, qrels: Any, *runs: Any) -> Truth | None:
+        """Read judgements, if there are any, unless a run is the same as they are."""
         if qrels is None:
             return None
+        for run in runs:
+            refuse_itself(qrels, run, self.of_qrels, self.of_run)
         truth = truth_of(qrels, self.of_qrels, part=self.partial)
         if self.tell is not None:
             self.tell(truth.source)

@@ -418,7 +418,7 @@ def gate_run(
         _check_margins(sizes, path, job.plan.labels, terms)
         old.refuse_other_terms(job, path)
     job.check()
-    truth = job.truth(qrels)
+    truth = job.truth(qrels, run)
     if truth is None:
         msg = "a gate needs judgements"
         raise ParameterError(msg)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
 from rankine._io import source_of
+from rankine._io.itself import refuse_itself
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Rows, Stream, is_ranked
 from rankine._join.judgements import truth_of
@@ -31,6 +32,7 @@ class Held:
 
     def __init__(self, qrels: Any, run: Any, options: Options) -> None:
         options.check()
+        refuse_itself(qrels, run, options.reading("qrels"), options.reading("run"))
         if options.catalog is not None:
             options = replace(options, catalog=catalog_of(options.catalog))
         self._qrels, self._run, self._options = qrels, run, options

@@ -174,7 +174,7 @@ def command(
             verbose=verbose,
         )
     else:
-        truth = job.truth(judged)
+        truth = job.truth(judged, *(run.path for run in named))
         with progress() as job.progress:
             sources = [job.source(run.path) for run in named]
             if verbose:

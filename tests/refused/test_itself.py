@@ -1,0 +1,79 @@
+"""One table as judgements and as the run, with the same column of items."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RECORDS = [
+    {"user_input": "q1", "retrieved": ["c", "a"], "reference": ["a"]},
+    {"user_input": "q2", "retrieved": ["b"], "reference": ["b", "d"]},
+]
+ASKS: dict[str, Callable[..., Any]] = {
+    "evaluate": lambda data, columns: rk.evaluate(data, data, "RR", columns=columns),
+    "compare": lambda data, columns: rk.compare(
+        data, {"a": data, "b": data}, "RR", columns=columns
+    ),
+    "check": lambda data, columns: rk.check(data, data, columns=columns),
+    "reconcile": lambda data, columns: rk.reconcile(data, data, "RR", columns=columns),
+}
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("form", ["file", "records", "frame"])
+def test_a_run_is_not_evaluated_against_itself(
+    ask: str, form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    data = {"file": str(path), "records": RECORDS, "frame": pl.DataFrame(RECORDS)}[form]
+
+    with pytest.raises(ParameterError) as caught:
+        ASKS[ask](data, {"query": "user_input", "item": "retrieved"})
+
+    name = path if form == "file" else "the same table"
+    assert str(caught.value) == (
+        f"{name} is given as the judgements and as the run, with 'retrieved' as the "
+        "item of both, so the run would be evaluated against itself; name one column "
+        "for each, columns={'qrels.item': 'reference', 'run.item': 'retrieved'} or "
+        "--col qrels.item=reference --col run.item=retrieved; it has 'user_input', "
+        "'retrieved', 'reference'"
+    )
+
+
+def test_one_table_may_have_a_column_of_items_for_each_side() -> None:
+    columns = {
+        "query": "user_input", "qrels.item": "reference", "run.item": "retrieved",
+    }  # fmt: skip
+
+    ev = rk.evaluate(RECORDS, RECORDS, "RR", columns=columns)
+
+    assert ev["RR"] == (1 / 2 + 1) / 2
+
+
+def test_one_table_may_have_a_grade_beside_the_score() -> None:
+    frame = pl.DataFrame(
+        {"user": ["u", "u"], "item": ["a", "b"], "label": [0, 1], "score": [2.0, 1.0]}
+    )
+
+    assert rk.evaluate(frame, frame, "RR")["RR"] == 1 / 2
+
+
+def test_one_column_of_objects_may_have_a_grade_beside_the_score() -> None:
+    hits = [
+        {"id": "a", "grade": 0, "score": 2.0},
+        {"id": "b", "grade": 1, "score": 1.0},
+    ]
+    records = [{"query": "q", "items": hits}]
+
+    assert rk.evaluate(records, records, "RR")["RR"] == 1 / 2
