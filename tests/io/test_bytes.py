@@ -77,7 +77,7 @@ def test_folders_are_read_as_one(tmp_path: Path) -> None:
         rk.evaluate({"q1": {"a"}}, tmp_path / "none-*", "RR")
     (tmp_path / "part-3").write_text("query,item\nq3,a\n")
     with pytest.raises(
-        FormatError, match=r"part-3 has neither and .*part-2 has scores"
+        FormatError, match=r"part-3 has no score column, but .*part-2 has one"
     ):
         rk.evaluate({"q1": {"a"}}, tmp_path, "RR")
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from rankine._io.tables import Part
 
 T = TypeVar("T")
+_OF_COLUMNS = {".parquet", ".arrow", ".ipc", ".feather"}
+"""Endings of files that have bytes even without rows; text need not have any."""
 
 
 def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
@@ -122,6 +124,7 @@ def parts_of(place: Path) -> list[Path] | None:
     except (OSError, ValueError):
         return None  # opening it says why
     if folder:
+        _refuse_versions(place)
         try:
             paths = [
                 path
@@ -133,6 +136,7 @@ def parts_of(place: Path) -> list[Path] | None:
         if not paths:
             msg = f"{place}: is a folder without files"
             raise FormatError(msg)
+        _refuse_cut_off(paths)
         return paths
     if exists or not any(mark in text for mark in "*?["):
         return None
@@ -141,7 +145,31 @@ def parts_of(place: Path) -> list[Path] | None:
     if not files:
         msg = f"{text}: no file matches this pattern"
         raise FormatError(msg)
+    _refuse_cut_off(files)
     return files
+
+
+def _refuse_versions(folder: Path) -> None:
+    """Refuse a folder whose files hold old versions of a table too."""
+    kinds = {
+        "Delta": ("_delta_log/*", "scan_delta", "deltalake"),
+        "Iceberg": ("metadata/*.metadata.json", "scan_iceberg", "pyiceberg"),
+    }
+    for kind, (pattern, reader, package) in kinds.items():
+        if next(folder.glob(pattern), None) is not None:
+            msg = (
+                f"{folder}: is a table of {kind}, whose files hold old versions too; "
+                f"read it with polars.{reader}, which needs {package}, and pass that"
+            )
+            raise FormatError(msg)
+
+
+def _refuse_cut_off(paths: list[Path]) -> None:
+    """Refuse a file of columns without a byte, which a failed write leaves."""
+    for path in paths:
+        if path.suffix.lower() in _OF_COLUMNS and path.stat().st_size == 0:
+            msg = f"{path}: has no bytes; its write probably failed: write it again"
+            raise FormatError(msg)
 
 
 def _together(
@@ -162,12 +190,7 @@ def _together(
     parts = [as_rows(source, role) for source in sources]
     kinds = {_what(rows): rows.name for rows in parts}
     if len(kinds) > 1:
-        (first, file), (second, other) = sorted(kinds.items())[:2]
-        msg = (
-            f"{name}: {file} has {first} and {other} has {second}; all files must be "
-            "alike"
-        )
-        raise FormatError(msg)
+        raise _unlike(name, kinds)
     return Rows(
         together([rows.frame for rows in parts], parts),
         name,
@@ -179,9 +202,23 @@ def _together(
     )
 
 
+_NO_VALUE = "no scores"
+
+
+def _unlike(name: str, kinds: dict[str, str]) -> FormatError:
+    """Say that one file has what another lacks; takes what each has, and its name."""
+    (first, file), (second, other) = sorted(kinds.items())[:2]
+    said = f"{file} has {first} and {other} has {second}"
+    if _NO_VALUE in kinds:
+        has = first if second == _NO_VALUE else second
+        word = has.partition(" ")[0].removesuffix("s")
+        said = f"{kinds[_NO_VALUE]} has no {word} column, but {kinds[has]} has one"
+    return FormatError(f"{name}: {said}; all files must be alike")
+
+
 def _what(rows: Rows) -> str:
     if "value" not in rows.frame.columns:
-        return "neither"
+        return _NO_VALUE
     others = rows.frame.columns[3:]
     return " and ".join(("ranks" if rows.ranked else "scores", *others))
 
@@ -195,6 +232,9 @@ def _streams_together(
             with suppress(NoRowsError), closing(source.open()) as opened:
                 for rows in opened:
                     first = first or replace(rows, frame=rows.frame.clear())
+                    if _what(first) != _what(rows):
+                        kinds = {_what(part): part.name for part in (first, rows)}
+                        raise _unlike(name, kinds)
                     together([first.frame, rows.frame.clear()], [first, rows])
                     yield rows
                     del rows
