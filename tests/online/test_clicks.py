@@ -229,13 +229,14 @@ def test_a_click_rate_has_an_interval_over_users_by_hand() -> None:
 def test_a_click_rate_is_told_of_each_variant() -> None:
     rng = np.random.default_rng(0)
     n = 400
+    user = rng.integers(0, 90, n)
     log = pl.DataFrame(
         {
             "impression_id": np.arange(n).repeat(2),
-            "user_id": rng.integers(0, 90, n).repeat(2),
+            "user_id": user.repeat(2),
             "position": np.tile([1, 2], n),
             "click": rng.integers(0, 2, 2 * n),
-            "variant": rng.choice(["b", "a"], n).repeat(2),
+            "variant": np.array(["b", "a"])[user % 2].repeat(2),
         }
     )
 

@@ -20,6 +20,7 @@ from rankine._io.values import ids, numbers
 from rankine._online.asked import sums_of
 from rankine._online.metrics import METRICS
 from rankine._online.moments import Moments
+from rankine._online.sources import rows_of
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ def from_users(
 ) -> Cohort:
     """Take users from a table with one row per user."""
     measures = _asked(metrics, covariates)
-    table = open_table(users, "users")
+    table = open_table(rows_of(users), "users")
     roles = {"unit": unit, "variant": variant, "segment": segment}
     column_of = {
         role: str(told_column(table.names, name, table.name))

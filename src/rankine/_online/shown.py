@@ -18,6 +18,7 @@ from rankine._io.values import ids, numbers
 from rankine._online.events import labels
 from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
+from rankine._online.sources import rows_of
 from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError
 
@@ -65,20 +66,39 @@ def read_shown(
     """
     given = columns or {}
     check_parts(given, COLUMNS)
-    table = open_table(log, "log")
+    table = open_table(rows_of(log), "log")
     column_of = _resolved(table, needs, given, optional)
     numeric = [name for part, name in column_of.items() if part in _NUMBERS]
-    loaded = table.load(list(dict.fromkeys(column_of.values())), numeric)
+    event_id = None
+    if "event" in column_of:
+        event_id = next(iter(known_columns(table.names, "id", OF_EVENTS)), None)
+    wanted = [*column_of.values(), *([event_id] if event_id else [])]
+    loaded = table.load(list(dict.fromkeys(wanted)), numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
     if "event" in column_of:
-        frame, strays = _with_clicks(frame, column_of)
+        frame, strays, repeats = _with_clicks(frame, column_of, event_id)
         origin = _Picked(origin, frame["row"])
+        if repeats and notes is not None:
+            notes.append(f"{count(repeats, 'event')} with a repeated id left out")
         if strays and notes is not None:
             notes.append(f"{count(strays, 'click')} without an impression left out")
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
+    typed = _typed(frame, column_of, origin, needs, given, notes)
+    return _in_one_arm(typed, notes), table.name
+
+
+def _typed(
+    frame: pl.DataFrame,
+    column_of: Mapping[str, str],
+    origin: Any,
+    needs: Mapping[str, str],
+    given: Mapping[str, Any],
+    notes: list[str] | None,
+) -> pl.DataFrame:
+    """Return the columns under the names of their parts, each of its type."""
     series = []
     for part, name in column_of.items():
         column = frame[name]
@@ -99,7 +119,24 @@ def read_shown(
             column = numbers(column, name, origin, lenient=part not in needs)
             _check(part, column, name, origin)
         series.append(column.alias(part))
-    return pl.DataFrame(series), table.name
+    return pl.DataFrame(series)
+
+
+def _in_one_arm(frame: pl.DataFrame, notes: list[str] | None) -> pl.DataFrame:
+    """Leave out users in several variants, as the click rate of a summary does."""
+    if not {"user", "variant"} <= {*frame.columns}:
+        return frame
+    several = pl.col("variant").drop_nulls().n_unique() > 1
+    users = frame.group_by("user").agg(several.alias("several"))
+    moved = users.filter("several")["user"]
+    if not len(moved):
+        return frame
+    if len(moved) == users.height:
+        msg = "every user is in more than one variant, so none is left"
+        raise DataError(msg)
+    if notes is not None:
+        notes.append(f"{count(len(moved), 'user')} in more than one variant left out")
+    return frame.filter(~pl.col("user").is_in(moved.implode()))
 
 
 def _resolved(
@@ -162,18 +199,22 @@ def _of_events(names: Sequence[str], given: Mapping[str, Any]) -> bool:
 
 
 def _with_clicks(
-    frame: pl.DataFrame, column_of: dict[str, str]
-) -> tuple[pl.DataFrame, int]:
-    """Return impressions with the number of their clicks, and clicks without any.
+    frame: pl.DataFrame, column_of: dict[str, str], event_id: str | None
+) -> tuple[pl.DataFrame, int, int]:
+    """Return impressions with their clicks, and how many clicks and repeats are not.
 
-    A click belongs to the first impression that has the same values in the columns
-    that all clicks have.
+    Of events with one id, the first counts. A click belongs to the first impression
+    that has the same values in the columns that all clicks have.
     """
     known = known_words(Rules())
+    frame, n = frame.with_row_index("row"), frame.height
+    if event_id is not None:
+        own = pl.col(event_id)
+        frame = frame.filter(own.is_null() | own.is_first_distinct())
+    repeats = n - frame.height
     kind = as_words(frame[column_of["event"]]).replace_strict(
         [*known], [*known.values()], default=None
     )
-    frame = frame.with_row_index("row")
     shown, clicks = (frame.filter(kind == name) for name in ("impression", "click"))
     keys = [
         name
@@ -187,7 +228,7 @@ def _with_clicks(
     clicked = pl.when(first).then("click").fill_null(0).alias("click")
     del column_of["event"]
     column_of["click"] = "click"
-    return shown.with_columns(clicked), strays
+    return shown.with_columns(clicked), strays, repeats
 
 
 def _check(part: str, column: pl.Series, name: str, origin: Any) -> None:

@@ -135,6 +135,14 @@ def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
     return Query("the database", source, query, batch_rows)
 
 
+def rows_of(data: Any) -> Any:
+    """Return all rows of a query as one frame; anything else as it is."""
+    if isinstance(data, Query):
+        return pl.concat([*data], how="vertical_relaxed")
+    refuse_database(data)
+    return data
+
+
 def refuse_database(data: Any) -> None:
     """Refuse a database that is given as a log, and say that a query is needed."""
     if not isinstance(data, (str, os.PathLike)):
