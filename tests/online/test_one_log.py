@@ -79,3 +79,19 @@ def test_a_query_takes_the_place_of_a_table_of_users(needed: bool) -> None:  # n
             rk.online.ab_test(data, **options) for data in (from_sql(frame), frame)
         )
         assert found.details.equals(plain.details)
+
+
+@pytest.mark.parametrize("value", [None, 5.0])
+def test_a_purchase_without_a_value_is_told_of(value: float | None) -> None:
+    log = pl.DataFrame(
+        {
+            "user_id": [1, 2], "event": ["purchase", "purchase"],
+            "value": [5.0, value], "cost": [1.0, 1.0],
+        }
+    )  # fmt: skip
+    found = rk.online.summarize(log, ["roi"], by=None, duplicates="keep")
+
+    # (5 + 0 - 2) / 2, or (5 + 5 - 2) / 2.
+    assert found.table["value"].item() == (5 + (value or 0) - 2) / 2
+    told = "conversions without a value count as 0 revenue" in found.notes
+    assert told is (value is None)

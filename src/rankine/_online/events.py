@@ -227,12 +227,22 @@ def _typed(
             columns[part] = amount
     if rules.duplicates == "drop":
         columns["same"] = _same(raw, columns, texts, column_of)
+    notes += _unpriced(columns)
     for part in {"value", "cost"} & set(columns):
         columns[part] = columns[part].fill_null(0.0)
     typed = pl.DataFrame(
         [column.rechunk().alias(part) for part, column in columns.items()]
     )
     return typed, texts, clock, words, notes
+
+
+def _unpriced(columns: Mapping[str, pl.Series]) -> list[str]:
+    """Say what conversions without a value count as, if there are any."""
+    if "value" not in columns:
+        return []
+    missing = columns["value"].is_null() & (columns["kind"] == CODES["conversion"])
+    said = "conversions without a value count as 0 revenue"
+    return [said] if missing.any() else []
 
 
 def _currency(
