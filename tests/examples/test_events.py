@@ -87,9 +87,11 @@ def test_the_ideal_order_gives_one(k: int, gain: str) -> None:
     ideal = EVENTS.with_columns(
         relevance=pl.col("action").replace_strict(WORTH, return_dtype=pl.Int64)
     )
-    columns = {"grade": "relevance", "score": "relevance"}
+    run = ideal.select("session_id", "item", score="relevance")
 
-    ev = rk.evaluate(ideal, ideal, f"nDCG(gain={gain})@{k}", columns=columns)
+    ev = rk.evaluate(
+        ideal, run, f"nDCG(gain={gain})@{k}", columns={"grade": "relevance"}
+    )
 
     assert ev.per_query[ev.per_query.columns[1]].to_list() == [1, 1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,7 +186,7 @@ IDS: dict[str, Any] = {
     "frame": pl.DataFrame({"query": [3, 5], "item": [1, 2], "grade": [1, 1]}),
     "texts": pl.DataFrame({"query": ["3", "5"], "item": ["1", "2"], "grade": [1, 1]}),
     "numpy": {np.int64(7): {np.int64(1): 1}},
-    "floats": {0.5: {1: 1}, 7: {2: 2}},
+    "floats": {5.0: {1: 1}, 7: {2: 2}},
 }
 
 
@@ -208,11 +209,13 @@ def test_ids_keep_their_type(qrels: Any) -> None:
 
 
 def test_ids_that_json_has_no_form_for_become_text() -> None:
-    ev = rk.evaluate({"q": {("a", 1): 1}}, {"q": [("a", 1), ("b", 2)]}, "RR", keep=2)
+    days = [date(2026, 1, day) for day in (1, 2, 3)]
+    values = pl.DataFrame({"query": days, "a": [0.1, 0.2, 0.3], "b": [0.5, 0.2, 0.3]})
 
-    (query,) = rk.load(ev.to_json()).worst("RR")
+    found = rk.load(rk.compare_values(values).to_json())
 
-    assert query.top == ((1, "('a', 1)", 1.0), (2, "('b', 2)", None))
+    (query,) = found.moved("value", "a", "b", n=1)
+    assert query.query == "2026-01-01"
 
 
 def test_numbers_are_the_same_to_the_last_bit() -> None:
