@@ -110,7 +110,10 @@ def test_a_first_file_runs_and_is_not_overwritten(
     assert again.code == 2
     assert "experiment.yaml exists; rename it first" in again.err
     assert rankine("experiment", "experiment.yaml").code == 0
-    assert rk.load(tmp_path / "results").systems == ("keyword", "vector", "hybrid")
+    found = rk.load(tmp_path / "results")
+    assert found.systems == ("keyword", "vector", "hybrid")
+    notes = found.evaluations["keyword"].notes
+    assert any("in the top 5, 18.4 % in the top 10" in note for note in notes)
 
 
 @pytest.mark.parametrize(

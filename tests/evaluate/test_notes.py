@@ -127,3 +127,53 @@ def test_what_was_inferred_of_the_columns_is_told_of_both() -> None:
 
     assert "qrels has no grades; every row counts as relevant, with grade 1" in notes
     assert "run: query = user, item = doc, score = sim" in notes
+
+
+# Two lists of three: in the second, b (judged) and y (not) tie for rank 2.
+JUDGED = {"q": {"a": 1, "b": 0, "c": 0}, "r": {"a": 1, "b": 0}}
+OF_THREE = {
+    "q": {"a": 3.0, "b": 2.0, "c": 1.0},
+    "r": {"a": 3.0, "b": 2.0, "y": 2.0},
+}
+FATE = "missing ranks count as not relevant"
+
+
+def test_a_small_cutoff_hides_nothing_of_a_large_one() -> None:
+    assert rk.evaluate(JUDGED, OF_THREE, ["P@1", "P@100"]).notes == (
+        "16.7 % of the items in the top 100 are unjudged: counted as not relevant",
+        f"2 lists with fewer than 100 items: {FATE}",
+        "1 query with judged items in ties",
+    )
+
+
+def test_cutoffs_share_a_note() -> None:
+    metrics = ["P@1", "P@2", "nDCG@3", "R@100", "P@10"]
+
+    unjudged, short, tied = rk.evaluate(JUDGED, OF_THREE, metrics).notes
+
+    assert unjudged == (
+        "25.0 % of the items in the top 2 and 16.7 % in the top 3, 10 or 100 are "
+        "unjudged: counted as not relevant"
+    )
+    assert short == f"2 lists with fewer than 10 or 100 items: {FATE}"
+    assert tied == (
+        "1 query with judged items tied across rank 2: the tie rule decides"
+    )
+
+
+def test_lists_are_counted_at_each_cutoff() -> None:
+    qrels = {"q": {"a": 1, "b": 1}, "r": {"c": 1, "d": 1}, "s": {"e": 1}}
+    run = {
+        "q": {"a": 1.0, "b": 1.0},
+        "r": {"x": 2.0, "c": 1.0, "d": 1.0},
+        "s": {"e": 1.0},
+    }
+
+    short, tied = rk.evaluate(qrels, run, ["R@1", "R@2", "R@3"]).notes
+
+    assert short == (
+        f"1 list with fewer than 2 items and 2 lists with fewer than 3: {FATE}"
+    )
+    assert tied == (
+        "1 query with judged items tied across rank 1 or 2: the tie rule decides"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from rankine._tables.judged import Judged
 
 
+_NO_LIMIT = np.iinfo(np.int64).max
+
+
 @dataclass(frozen=True)
 class Seen:
     """What was seen in judged queries, in numbers that add up over parts of the data.
@@ -41,9 +45,10 @@ class Seen:
         grades: the smallest and the largest grade.
         negative: how many grades are below 0.
         keeps_losses: whether these count as losses.
-        shown: how many items stand above the first cutoff, and how many are judged.
         floored: how many judged items are under the floor of scores.
-        short: how many lists end before the first cutoff.
+        shown: how many items stand above each cutoff; in all lists, if there is none.
+        known: how many of these are judged.
+        short: how many lists end before each cutoff.
         tied: in how many queries judged items are tied across each cutoff.
         any_tied: in how many queries judged items are in ties that metrics look at.
     """
@@ -59,9 +64,10 @@ class Seen:
     grades: tuple[float, float] = math.inf, -math.inf
     negative: int = 0
     keeps_losses: bool = False
-    shown: tuple[int, int] = 0, 0
     floored: int = 0
-    short: int = 0
+    shown: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
+    short: tuple[int, ...] = ()
     tied: tuple[int, ...] = ()
     any_tied: int = 0
 
@@ -75,8 +81,6 @@ class Seen:
 
     def __add__(self, other: Seen) -> Seen:
         """Return what was seen of both parts of the data."""
-        tied = self.tied or (0,) * len(other.tied)
-        more = other.tied or (0,) * len(tied)
         return Seen(
             self.missing + other.missing,
             (*self.missing_ids, *other.missing_ids)[:SHOWN],
@@ -92,23 +96,26 @@ class Seen:
             ),
             self.negative + other.negative,
             self.keeps_losses or other.keeps_losses,
-            (self.shown[0] + other.shown[0], self.shown[1] + other.shown[1]),
             self.floored + other.floored,
-            self.short + other.short,
-            tuple(map(sum, zip(tied, more, strict=True))),
+            _added(self.shown, other.shown),
+            _added(self.known, other.known),
+            _added(self.short, other.short),
+            _added(self.tied, other.tied),
             self.any_tied + other.any_tied,
         )
+
+
+def _added(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+    """Add up the counts of two parts of the data, of which one may have none yet."""
+    return tuple(map(sum, zip_longest(ours, theirs, fillvalue=0)))
 
 
 def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
     """Return what a joined table shows that the reader of the numbers must know."""
     table = aligned.table
     depths = _depths(metrics)
-    known, length, short = table.grade >= 0, table.n_retrieved, 0
-    if depths:
-        known &= table.rank <= depths[0]
-        short = int(np.count_nonzero((length < depths[0]) & table.in_run))
-        length = np.minimum(length, depths[0])
+    length, known = table.n_retrieved, table.rank[table.grade >= 0]
+    limits = depths or [_NO_LIMIT]
     in_tie = table.tied > 1
     if all(metric.depth is not None for metric in metrics):
         in_tie &= table.above < max(depths, default=0)
@@ -125,9 +132,10 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
         (float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))),
         int(np.count_nonzero(grade < 0)),
         table.keep_negative,
-        (int(length.sum()), int(np.count_nonzero(known))),
         aligned.floored,
-        short,
+        tuple(int(np.minimum(length, k).sum()) for k in limits),
+        tuple(int(np.count_nonzero(known <= k)) for k in limits),
+        tuple(int(np.count_nonzero((length < k) & table.in_run)) for k in depths),
         tuple(
             _n_queries(table, (table.above < k) & (table.above + table.tied > k))
             for k in depths
@@ -305,27 +313,50 @@ def undefined(summaries: Mapping[str, Summary]) -> list[str]:
 
 
 def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Say what lists lack, down to the first cutoff: judgements, or items."""
+    """Say what lists lack, down to each cutoff: judgements, or items."""
     has_list, has_item = seen.listed
     if not has_item:
         if has_list:
             yield "all lists of the run are empty"
         return
-    k = next(iter(_depths(metrics)), None)
-    n_shown, n_judged = seen.shown
-    share = 1 - n_judged / n_shown
+    depths = _depths(metrics)
+    shares = [
+        percent(1 - n_judged / n_shown, 1) if n_judged < n_shown else ""
+        for n_shown, n_judged in zip(seen.shown, seen.known, strict=True)
+    ]
     if seen.floored:
         who = count(seen.floored, "judged item")
         yield f"{who} with a score at or below the floor: counted as not relevant"
-    elif share > 0 and _has_negatives(seen, metrics):
-        where = "retrieved items" if k is None else f"items in the top {k}"
-        those = f"{percent(share, 1)} of the {where}"
+    elif any(shares) and _has_negatives(seen, metrics):
+        words = "{} of the items in the top {}", "{} in the top {}"
+        those = _at(depths, shares, *words) or f"{shares[0]} of the retrieved items"
         yield f"{those} are unjudged: counted as not relevant"
-    if seen.short:
-        yield (
-            f"{count(seen.short, 'list')} with fewer than {k} items: missing ranks "
-            "count as not relevant"
-        )
+    lists = [count(n, "list") if n else "" for n in seen.short]
+    if any(lists):
+        words = "{} with fewer than {} items", "{} with fewer than {}"
+        yield f"{_at(depths, lists, *words)}: missing ranks count as not relevant"
+
+
+def _at(depths: Sequence[int], numbers: Sequence[str], first: str, later: str) -> str:
+    """Say a number of each cutoff that has one, those with the same number together.
+
+    >>> _at([5, 10, 50, 100], ["", "2", "2", "7"], "{} in the top {}", "{} in {}")
+    '2 in the top 10 or 50 and 7 in 100'
+    """
+    cutoffs: dict[str, list[str]] = {}
+    for depth, number in zip(depths, numbers, strict=False):
+        if number:
+            cutoffs.setdefault(number, []).append(str(depth))
+    said: list[str] = []
+    for number, which in cutoffs.items():
+        words = later if said else first
+        said.append(words.format(number, _in_words(which, "or")))
+    return _in_words(said, "and")
+
+
+def _in_words(words: Sequence[str], link: str) -> str:
+    *others, last = words or [""]
+    return f"{', '.join(others)} {link} {last}" if others else last
 
 
 def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
@@ -340,14 +371,11 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
 
 
 def _tied(seen: Seen, depths: Sequence[int]) -> Iterator[str]:
-    # Without a table there are no counts of ties.
-    for k, n in zip(depths, seen.tied, strict=False):
-        if n:
-            yield (
-                f"{count(n, 'query')} with judged items tied across rank {k}: the tie "
-                "rule decides"
-            )
-    if seen.any_tied and not any(seen.tied):
+    who = [count(n, "query") if n else "" for n in seen.tied]
+    if any(who):
+        words = "{} with judged items tied across rank {}", "{} across rank {}"
+        yield f"{_at(depths, who, *words)}: the tie rule decides"
+    elif seen.any_tied:
         yield f"{count(seen.any_tied, 'query')} with judged items in ties"
 
 
