@@ -31,9 +31,10 @@ from rankine._engines.work import MOST, Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
-from rankine._evaluate.notes import notes_of
+from rankine._evaluate.notes import notes_of, warnings_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
+from rankine._evaluate.warnings import hardly_met
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.errors import DataError, ParameterError, nearest
 
@@ -185,8 +186,8 @@ def evaluated(
     top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
     state = _state_of(rows, work)
-    if top is not None and depth is None and not state.seen.retrieved:
-        # Whether a judged item is in the run at all, the first rows do not tell.
+    if top is not None and depth is None and hardly_met(*state.seen.in_common):
+        # Whether judged items are in the run at all, the first rows do not tell.
         top, rows = None, pair.rows(partitions, None)
         state = _state_of(rows, work)
     refuse(state, job, pair, name)
@@ -228,16 +229,16 @@ class SparkEvaluation(Evaluation):
         self._state, self._work, self._rows, self._pair = state, work, rows, pair
         doubts = doubts_on(job, pair, state)
         self._collected: dict[str, str] = {}
+        seen = state.seen if plan.judged else None
         self._said = notes_of(
             plan,
             self.summaries,
-            state.seen if plan.judged else None,
+            seen,
             doubts=doubts,
             catalogue=() if listing is None else listing.catalogue,
             said=said_of(plan, pair, state, top),
         )
-        of_tool = (caution.told() for caution in state.cautions)
-        self.warnings = (*doubts.warnings(), *filter(None, of_tool))
+        self.warnings = warnings_of(seen, doubts, state.cautions)
 
     @property
     def notes(self) -> tuple[str, ...]:

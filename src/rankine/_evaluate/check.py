@@ -15,7 +15,7 @@ from rankine._base.records import cached_property
 from rankine._base.text import count, percent
 from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
-from rankine._evaluate.warnings import all_relevant, level_of
+from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
 from rankine._io.columns import is_rating
 from rankine._io.itself import refuse_itself
 from rankine._io.mappings import as_rows
@@ -315,16 +315,17 @@ class _Pair:
                 f"({few(only_listed)})",
                 "such queries are not evaluated",
             )
-        lists, share = self.judged_lists, self.of_both["unjudged_at_k"]
-        if lists.height and lists["grade"].null_count() == lists.height:
+        share = self.of_both["unjudged_at_k"]
+        said = hardly_met(*self._in_common())
+        if said is not None:
+            level, what = said
             ours, theirs = (
                 few(frame["item"].unique(maintain_order=True))
                 for frame in (self.truth, self.run)
             )
             yield Finding(
-                "warning",
-                f"no judged item is in the run: {ours} are judged, {theirs} are in the "
-                "run",
+                level,
+                f"{what}: {ours} are judged, {theirs} are in the run",
                 "check that both write item ids the same way",
             )
         elif share is not None and share > _MANY_UNJUDGED:
@@ -342,6 +343,15 @@ class _Pair:
                     f"in {self.retrieved.name}",
                     "they are compared as text if all texts are plain ints",
                 )
+
+    def _in_common(self) -> tuple[int, int, int]:
+        """Return how many items are judged, fit into the lists, and are in them."""
+        n_judged = self.truth.group_by("query").agg(judged=pl.col("item").n_unique())
+        n_listed = self.judged_lists.group_by("query").agg(listed=pl.len())
+        both = n_judged.join(n_listed, on="query")
+        possible = both.select(pl.min_horizontal("judged", "listed").sum()).item()
+        found = self.judged_lists.filter(pl.col("grade").is_not_null())
+        return int(n_judged["judged"].sum()), possible, _n_pairs(found)
 
     def _order(self) -> Iterator[Finding]:
         run, lists = self.run, self.lists

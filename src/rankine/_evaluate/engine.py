@@ -13,7 +13,13 @@ from rankine._conventions.convention import BY_RANK
 from rankine._evaluate.plan import OF_LISTS, users_of
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
-from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated, n_unsorted
+from rankine._evaluate.warnings import (
+    doubts_of,
+    hardly_met,
+    liked_from,
+    looks_rated,
+    n_unsorted,
+)
 from rankine._io.mappings import as_rows
 from rankine._io.sources import (
     Dense,
@@ -372,8 +378,18 @@ def _joins(
         depth = plan.depth if keep is None and joins is None else None
         if depth is not None and _is_quick(source):
             depth = None  # judged items at any rank, whatever the metrics look at
-        by_order |= match(truth, source, missing, depth=depth, keep=heads)
+        matched = match(truth, source, missing, depth=depth, keep=heads)
+        if depth is not None and any(map(_misses, matched.values())):
+            # Whether judged items are in the run at all, the first ranks do not tell.
+            matched = match(truth, source, missing, keep=heads)
+        by_order |= matched
     return [by_order[order] for order in orders]
+
+
+def _misses(aligned: Aligned) -> bool:
+    """Say whether so few judged items were found that their ids may differ."""
+    said = hardly_met(*aligned.in_common)
+    return said is not None and said[0] == "warning"
 
 
 def _ranked(rule: Convention, source: Source) -> Convention:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import has_no_weights
+from rankine._evaluate.warnings import hardly_met, told
 from rankine._join.aligned import SHOWN, Aligned
 from rankine._metrics.lists.kind import ListMetric
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Bools
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
-    from rankine._evaluate.warnings import Doubts
+    from rankine._evaluate.warnings import Caution, Doubts
     from rankine._metrics.metric import Metric
     from rankine._tables.judged import Judged
 
@@ -40,7 +41,8 @@ class Seen:
         left_out: whether these were left out.
         extra: how many queries of the run are not judged.
         extra_ids: the first few of them.
-        judged, retrieved: how many items are judged, and how many of these the run has.
+        in_common: how many items are judged, how many of these fit into the lists, and
+            how many are there.
         listed: whether any query has a list, and whether any list has an item.
         grades: the smallest and the largest grade.
         negative: how many grades are below 0.
@@ -58,8 +60,7 @@ class Seen:
     left_out: bool = True
     extra: int = 0
     extra_ids: tuple[Any, ...] = ()
-    judged: int = 0
-    retrieved: int = 0
+    in_common: tuple[int, ...] = 0, 0, 0
     listed: tuple[bool, bool] = False, False
     grades: tuple[float, float] = math.inf, -math.inf
     negative: int = 0
@@ -87,8 +88,7 @@ class Seen:
             self.left_out and other.left_out,
             self.extra + other.extra,
             (*self.extra_ids, *other.extra_ids)[:SHOWN],
-            self.judged + other.judged,
-            self.retrieved + other.retrieved,
+            _added(self.in_common, other.in_common),
             (self.listed[0] or other.listed[0], self.listed[1] or other.listed[1]),
             (
                 min(self.grades[0], other.grades[0]),
@@ -126,8 +126,7 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
         bool(table.in_run.all()),
         len(aligned.extra),
         tuple(aligned.extra[:SHOWN]),
-        len(grade),
-        len(table.query),
+        aligned.in_common,
         (bool(table.in_run.any()), bool(table.n_retrieved.any())),
         (float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))),
         int(np.count_nonzero(grade < 0)),
@@ -180,6 +179,17 @@ def notes_of(
         *said,
     )
     return tuple(dict.fromkeys(notes))
+
+
+def warnings_of(
+    seen: Seen | None, doubts: Doubts, cautions: Iterable[Caution]
+) -> tuple[str, ...]:
+    """Say what makes the numbers doubtful: the data first, then the tool."""
+    return (
+        *doubts.warnings(),
+        *(() if seen is None else _hardly_met(seen, "warning")),
+        *told(cautions),
+    )
 
 
 def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
@@ -274,11 +284,14 @@ def _apart(seen: Seen) -> Iterator[str]:
     if seen.extra:
         who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
         yield f"{who} of the run without judgements ({names}): not evaluated"
-    if not seen.retrieved and seen.listed[1] and seen.judged:
-        yield (
-            "no judged item is in the run; rankine check shows whether both write ids "
-            "the same way"
-        )
+    yield from _hardly_met(seen, "note")
+
+
+def _hardly_met(seen: Seen, level: str) -> Iterator[str]:
+    """Say that hardly any judged item is in the run, if that is of this level."""
+    said = hardly_met(*seen.in_common)
+    if said is not None and said[0] == level:
+        yield f"{said[1]}; rankine check shows whether both write ids the same way"
 
 
 def _unreachable(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:

@@ -12,12 +12,20 @@ from rankine._conventions.tools import TOOLS
 from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
-from rankine._evaluate.notes import Seen, notes_of, ranking_metrics, seen_in, told_in
+from rankine._evaluate.notes import (
+    Seen,
+    notes_of,
+    ranking_metrics,
+    seen_in,
+    told_in,
+    warnings_of,
+)
 from rankine._evaluate.warnings import (
     NO_DOUBTS,
     Caution,
     Doubts,
     cautions_of,
+    told,
     with_steps,
 )
 from rankine._io.values import NO_COLUMN
@@ -99,7 +107,7 @@ class Evaluation(DrawnEvaluation):
         tool may give another number: for a metric that it does not have, and for tied
         items whose order it leaves open.
         """
-        return (*self._doubted.warnings(), *self._told_of_tool)
+        return warnings_of(self._seen, self._doubted, self._cautions)
 
     @cached_property
     def _doubted(self) -> Doubts:
@@ -110,7 +118,7 @@ class Evaluation(DrawnEvaluation):
     @property
     def _told_of_tool(self) -> tuple[str, ...]:
         """Where a number may not be the one that the tool would give, in words."""
-        return tuple(filter(None, (caution.told() for caution in self._cautions)))
+        return told(self._cautions)
 
     @cached_property
     def _cautions(self) -> tuple[Caution, ...]:

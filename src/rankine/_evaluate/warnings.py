@@ -34,6 +34,8 @@ _OF_RATINGS = 4
 """The largest grade from which grades look like ratings."""
 _LIKED = 0.75
 """How far up from the smallest grade those of liked items usually begin."""
+_HARDLY = 0.01
+"""The share of judged items below which ids probably differ."""
 _NONE = math.inf, -math.inf
 
 
@@ -119,6 +121,30 @@ def all_relevant(least: float, most: float, threshold: float) -> list[str] | Non
     return [what, todo]
 
 
+def hardly_met(n_judged: int, n_possible: int, n_found: int) -> tuple[str, str] | None:
+    """Say that hardly any judged item is in the run, and how serious that is.
+
+    That a single judged item was not found is nothing unusual.
+
+    Args:
+        n_judged: how many items are judged.
+        n_possible: how many of them the lists could have, by their lengths.
+        n_found: how many of them they have.
+
+    >>> hardly_met(9000, 1000, 9)
+    ('warning', 'only 9 of 9,000 judged items are in the run')
+    >>> hardly_met(9000, 1000, 10), hardly_met(1, 1, 0)
+    (None, ('note', 'no judged item is in the run'))
+    """
+    if n_found >= _HARDLY * n_possible:
+        return None
+    level = "warning" if n_judged > 1 else "note"
+    if not n_found:
+        return level, "no judged item is in the run"
+    are = "is" if n_found == 1 else "are"
+    return level, f"only {n_found:,} of {n_judged:,} judged items {are} in the run"
+
+
 def liked_from(least: float, most: float) -> int:
     """Return the grade from which on items usually count as liked.
 
@@ -196,6 +222,11 @@ class Caution:
             return self.text
         n = self.n + self.always
         return self.text.replace("{}", count(n, self.noun)) if n else None
+
+
+def told(cautions: Iterable[Caution]) -> tuple[str, ...]:
+    """Return the words of cautions, of those that have something to warn of."""
+    return tuple(filter(None, (caution.told() for caution in cautions)))
 
 
 def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:

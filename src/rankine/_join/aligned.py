@@ -67,6 +67,7 @@ class Aligned:
             whether one is below.
         whole: the length of the list of each judged query before unjudged items were
             left out; None if they were not.
+        found: how many judged items the run has, if the table has only some of them.
     """
 
     table: Judged
@@ -88,6 +89,22 @@ class Aligned:
     heads: Rows | None = None
     steps: Callable[[], tuple[int, bool]] = no_steps
     whole: Ints | None = None
+    found: int | None = None
+
+    @property
+    def in_common(self) -> tuple[int, int, int]:
+        """How many items are judged, how many fit into the lists, how many are there.
+
+        A list cannot have more judged items than it has items.
+        """
+        table, origin = self.table, self.origin
+        pool = table.pool if self.named is None else self.named.pool
+        judged = np.diff(pool.starts)
+        if self.named is not None and origin is not None:
+            judged = np.append(judged, 0)[origin]  # -1 is not judged
+        possible = int(np.minimum(judged, self.lengths).sum())
+        found = len(table.query) + self.floored if self.found is None else self.found
+        return len(pool.grade), possible, found
 
     @property
     def lengths(self) -> Ints:

@@ -83,7 +83,10 @@ def match(
         judged = ~np.isnan(table.grade)
         table = table if judged.all() else table.take(judged)
         ids, named = truth.source.queries, truth.named
-        return joined(table, ids, [], [], run.notes, named=named, deepest=depth)
+        return joined(
+            table, ids, [], [], run.notes, named=named, deepest=depth,
+            found=None if depth is None else len(named.pool.grade),  # of these columns
+        )  # fmt: skip
     judgements = truth.judgements
     list_row, column, pair, notes = _cells(judgements, run)
     row = list_row[judgements.pool.query[pair]]

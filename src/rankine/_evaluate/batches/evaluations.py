@@ -22,7 +22,7 @@ from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import notes_of, told_in
+from rankine._evaluate.notes import notes_of, told_in, warnings_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -333,10 +333,7 @@ class Evaluations(Total[_Part]):
                 catalogue=part.catalogue,
                 said=(*part.said.notes(self.n_batches), *part.came.notes),
             ),
-            warnings=(
-                *part.doubts.warnings(),
-                *filter(None, (caution.told() for caution in part.cautions)),
-            ),
+            warnings=warnings_of(part.seen, part.doubts, part.cautions),
         )
 
     @property

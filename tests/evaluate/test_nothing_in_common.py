@@ -1,0 +1,146 @@
+"""Judged items that the run hardly has: a warning everywhere, and not for one miss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine._base.limits import limited
+from tests.evaluate.streams import FORMS, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QRELS = {f"q{n}": {"a": 1, "b": 1} for n in range(20)}
+APART = {query: ["x", "y", "z"] for query in QRELS}
+WAY = "; rankine check shows whether both write ids the same way"
+NOTHING = f"no judged item is in the run{WAY}"
+
+
+def met(n: int) -> dict[str, list[str]]:
+    """Return 100 lists of 200 judged items, with so many of them."""
+    return {f"q{k}": ["x", "a" if k < n else "y"] for k in range(100)}
+
+
+JUDGED = {f"q{k}": {"a": 1, "b": 1} for k in range(100)}
+
+
+def test_a_table_whose_cells_hold_lists_is_doubted(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    rows = "".join(f"{query},\"['a', 'b']\"\n" for query in QRELS)
+    path.write_text("query,item\n" + rows)
+
+    ev = rk.evaluate(QRELS, path, "RR")
+
+    assert ev["RR"] == 0
+    assert ev.warnings == (NOTHING,)
+    assert NOTHING not in ev.notes
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_is_doubted_in_every_form(form: str, tmp_path: Path) -> None:
+    rows = [
+        (query, item, -float(place))
+        for query, items in APART.items()
+        for place, item in enumerate(items)
+    ]
+
+    for engine in ("auto", "stream"):
+        run = written(rows, form, tmp_path)
+        ev = rk.evaluate(QRELS, run, ["RR", "P@1"], engine=engine)
+        assert ev.warnings == (NOTHING,)
+
+
+def test_batches_add_up() -> None:
+    accumulator = rk.Accumulator("P@1")
+    for query, judged in QRELS.items():
+        accumulator.update({query: judged}, {query: APART[query]})
+
+    assert accumulator.result().warnings == (NOTHING,)
+
+
+def test_compare_and_the_gate_warn(tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+
+    found = rk.compare(QRELS, {"good": {q: ["a"] for q in QRELS}, "bad": APART}, "RR")
+    rk.gate(QRELS, APART, path, metrics="RR", update=True)
+    gate = rk.gate(QRELS, APART, path, {"RR": 0.1})
+
+    assert f"bad: {NOTHING}" in found.warnings
+    assert NOTHING in gate.notes
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (0, "no judged item is in the run"),
+        # 100 of 200 judged items fit into the lists, and one is 1 % of them.
+        (1, None),
+        (100, None),
+    ],
+)
+def test_few_items_in_common_are_those_below_one_percent(
+    n: int, said: str | None
+) -> None:
+    run = {query: entry[1:] for query, entry in met(n).items()}
+
+    warned = rk.evaluate(JUDGED, run, "RR").warnings
+    checked = [f.what for f in rk.check(JUDGED, run).findings if "in the run" in f.what]
+
+    assert [*warned] == ([] if said is None else [said + WAY])
+    assert [what.partition(":")[0] for what in checked] == ([] if n else [said])
+
+
+def test_one_of_two_hundred_is_few() -> None:
+    said = "only 1 of 200 judged items is in the run"
+
+    found = rk.check(JUDGED, met(1)).findings[0]
+
+    assert rk.evaluate(JUDGED, met(1), "RR").warnings == (said + WAY,)
+    assert (found.level, found.what) == (
+        "warning",
+        f"{said}: a, b are judged, x, a, y are in the run",
+    )
+    assert rk.evaluate(JUDGED, met(2), "RR").warnings == ()
+
+
+def test_a_single_miss_is_only_noted() -> None:
+    ev = rk.evaluate({"q": {"a": 1}}, {"q": ["x", "y"]}, "RR")
+    found = rk.check({"q": {"a": 1}}, {"q": ["x", "y"]}).findings
+
+    assert (ev.warnings, NOTHING in ev.notes) == ((), True)
+    assert [finding.level for finding in found] == ["note"]
+
+
+def test_short_lists_of_many_judged_items_are_not_doubted() -> None:
+    qrels = {"q": {f"d{n}": 1 for n in range(1000)}}
+
+    assert rk.evaluate(qrels, {"q": ["d1"]}, "P@1").warnings == ()
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_items_below_the_cutoff_are_in_the_run(deep: bool) -> None:  # noqa: FBT001
+    rows = [(q, item, s) for q in QRELS for item, s in (("x", 2.0), ("a", 1.0))]
+    run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+
+    with limited(whole_rows=0 if deep else 100, few_rows=0):
+        assert rk.evaluate(QRELS, run, "P@1").warnings == ()
+
+
+def test_a_matrix_has_the_items_of_its_judgements() -> None:
+    grades, scores = np.eye(3, 50), -np.eye(3, 50)
+
+    ev = rk.evaluate(rk.from_scores(grades), rk.from_scores(scores), "P@1")
+
+    assert (ev["P@1"], ev.warnings) == (0, ())
+
+
+def test_what_a_floor_leaves_out_is_in_the_run() -> None:
+    rule = rk.Convention(score_floor=5)
+    run: Any = {query: {"a": 1.0} for query in QRELS}
+
+    assert rk.evaluate(QRELS, run, "RR", convention=rule).warnings == ()
