@@ -55,3 +55,40 @@ def test_a_part_without_the_score_is_named(
         f"{tmp_path}: {file} has no score column, but {other} has one; all files must "
         "be alike"
     )
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_many_parts_share_their_notes(form: str, engine: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for number in range(30):
+        part = pl.DataFrame({"user": [f"u{number}"], "doc": ["a"], "rating": [1.0]})
+        part = part.rename({"doc": "item"}) if number > 27 else part
+        path = folder / f"{number:02}.{form}"
+        part.write_csv(path) if form == "csv" else part.write_parquet(path)
+    qrels = {f"u{number}": {"a": 1} for number in range(30)}
+
+    ev = rk.evaluate(qrels, folder, "RR", engine=engine)
+
+    most, others, together = ev.notes
+    first = f"(28 of 30 files, such as {folder}/00.{form})"
+    assert most == f"{folder}: query = user, item = doc, score = rating {first}"
+    last = f"(2 of 30 files, such as {folder}/28.{form})"
+    assert others == f"{folder}: query = user, score = rating {last}"
+    assert together == f"{folder}: 30 files are read as one"
+    (warned,) = ev.warnings
+    assert warned.startswith(f"{folder}: the column 'rating' is used as the score")
+
+
+def test_counts_of_parts_add_up(tmp_path: Path) -> None:
+    for number in range(4):
+        lists = {"query": ["p", "q"], "items": [["a"], [] if number else ["a"]]}
+        part = pl.DataFrame(lists).with_columns(query=pl.col("query") + str(number))
+        part.write_parquet(tmp_path / f"{number}.parquet")
+
+    notes = rk.evaluate({"p0": {"a": 1}, "p1": {"a": 1}}, tmp_path, "RR").notes
+
+    some = f"(3 of 4 files, such as {tmp_path}/1.parquet)"
+    assert f"{tmp_path}: 3 empty lists in 'items' {some}" in notes
+    assert f"{tmp_path}: the lists in 'items' are read as rows, in their order" in notes

@@ -9,8 +9,9 @@ import glob
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rankine._base.text import Counted
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.csv import csv_part, read_separated
 from rankine._io.detect import sniff, sniff_table
@@ -24,7 +25,7 @@ from rankine._io.trec import read_trec
 from rankine.errors import FormatError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from rankine._io.columns import Role
     from rankine._io.fields import Sniffed
@@ -46,7 +47,7 @@ def read_table(place: Path, how: Reading) -> Table:
     """Open a table with named columns: a file, or all parts in a folder."""
     parts, n_files = _each(place, lambda path: _open(path, how), "run")
     name = str(place) if n_files else parts[0].title
-    notes = _once(part.notes for part in parts)
+    notes = _of_all(((part.title, part.notes) for part in parts), name, len(parts))
     if n_files > 1:
         notes += (f"{place}: {len(parts)} files are read as one",)
     return Table(name, tuple(parts), how.columns or {}, notes)
@@ -182,7 +183,8 @@ def _together(
             "across several files; put them into one file, or give query ids"
         )
         raise FormatError(msg)
-    notes = _once(source.notes for source in sources)
+    named = [(source.name, source.notes) for source in sources]
+    notes = _of_all(named, name, len(sources))
     notes += (f"{name}: {len(sources)} files are read as one",)
     streams = [source for source in sources if isinstance(source, Stream)]
     if len(streams) == len(sources):
@@ -197,7 +199,7 @@ def _together(
         notes=notes,
         ranked=parts[0].ranked,
         role=role,
-        warnings=_once(rows.warnings for rows in parts),
+        warnings=_warnings(parts, name),
         column=parts[0].column,
     )
 
@@ -248,7 +250,7 @@ def _streams_together(
         notes,
         ranked=sources[0].ranked,
         tag=sources[-1].tag,
-        warnings=_once(source.warnings for source in sources),
+        warnings=_warnings(sources, name),
         n_rows=_sum(source.n_rows for source in sources),
     )
 
@@ -258,6 +260,51 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return None if None in known else sum(filter(None, known))
 
 
-def _once(groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the notes on several files, each once."""
-    return tuple(dict.fromkeys(text for group in groups for text in group))
+def _warnings(parts: Sequence[Rows | Stream], name: str) -> tuple[str, ...]:
+    return _of_all(((part.name, part.warnings) for part in parts), name, len(parts))
+
+
+def _of_all(
+    said: Iterable[tuple[str, Iterable[str]]], name: str, n_files: int
+) -> tuple[str, ...]:
+    """Return what is said of the files of a folder: each thing once, with its files.
+
+    Args:
+        said: the name of each file that is read, and the notes on it.
+        name: the folder.
+        n_files: how many files there are.
+
+    >>> _of_all([("p/1", ("p/1: no header",)), ("p/2", ("p/2: no header",))], "p", 2)
+    ('p: no header',)
+    >>> notes = [(f"p/{n}", (f"p/{n} has no ranks",)) for n in range(3)]
+    >>> _of_all(notes, "p", 9)
+    ('p has no ranks (3 of 9 files, such as p/0)',)
+    """
+    by_words: dict[Any, list[tuple[str, str]]] = {}
+    for file, notes in said:
+        for note in notes:
+            words: Any = note.removeprefix(file)
+            if isinstance(note, Counted):
+                before, noun, after = note.key
+                words = before.removeprefix(file), noun, after
+            by_words.setdefault(words, []).append((file, note))
+    return tuple(
+        alike[0][1] if len(alike) == 1 else _of_many(alike, name, n_files)
+        for alike in by_words.values()
+    )
+
+
+def _of_many(alike: Sequence[tuple[str, str]], name: str, n_files: int) -> str:
+    """Say once what is said of several files; takes the files and their notes."""
+    file, first = alike[0]
+    which = f" ({len(alike):,} of {n_files:,} files, such as {file})"
+    which = "" if len(alike) == n_files else which
+    if isinstance(first, Counted):
+        before, noun, after = first.key
+        n = sum(note.n for _, note in alike if isinstance(note, Counted))
+        return Counted(_renamed(before, file, name), n, noun, after + which)
+    return _renamed(first, file, name) + which
+
+
+def _renamed(words: str, file: str, name: str) -> str:
+    return name + words.removeprefix(file) if words.startswith(file) else words
