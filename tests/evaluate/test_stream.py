@@ -183,11 +183,11 @@ def test_rows_in_any_order(
 
 
 def said(sentences: tuple[str, ...]) -> list[list[str]]:
-    """Return the words of sentences, but for those on files and the order of rows.
+    """Return the words of sentences, but for those on files, ranks and rows in order.
 
     Words are sorted, as queries are named in the order in which they come.
     """
-    about = re.compile("read as one|no header|in order|out of order")
+    about = re.compile("read as one|no header|in order|out of order|ranks and scores")
     return sorted(
         sorted(re.findall(r"\w+", text)) for text in sentences if not about.search(text)
     )

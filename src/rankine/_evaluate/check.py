@@ -19,6 +19,7 @@ from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
 from rankine._io.columns import is_rating
 from rankine._io.itself import refuse_itself
 from rankine._io.mappings import as_rows
+from rankine._io.rank_columns import contradiction
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
 from rankine._join.places import met_by_number, paired
@@ -370,14 +371,9 @@ class _Pair:
                 "scores rise along every list, as distances do",
                 "if smaller is better, give lower_is_better=True or --lower-is-better",
             )
-        n = _contradicted(run) if "rank" in run.columns else 0
-        if n:
-            yield Finding(
-                "warning",
-                f"ranks and scores give different orders in {count(n, 'list')}",
-                "the score decides; to trust the rank, give order='rank' or "
-                "--order rank",
-            )
+        told = contradiction(run).told() if "rank" in run.columns else None
+        if told is not None:
+            yield Finding("warning", *told)
         across = self.of_run["queries_tied_across_k"]
         if across:
             yield Finding(
@@ -459,11 +455,3 @@ def _share(part: int, whole: int) -> float | None:
 
 def _n_pairs(frame: pl.DataFrame) -> int:
     return frame.select("query", "item").n_unique()
-
-
-def _contradicted(run: pl.DataFrame) -> int:
-    """Count the lists in which a better rank has a lower score."""
-    higher = pl.col("value").diff().over("query") > 0
-    later = pl.col("rank").diff().over("query") > 0
-    ordered = run.sort("query", "rank", maintain_order=True)
-    return ordered.filter(higher & later)["query"].n_unique()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.contradiction import NO_CONTRADICTION
 from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
@@ -124,6 +125,9 @@ def evaluate_source(
 
 def _doubts_of(truth: Truth | None, source: Source, plan: Plan) -> Doubts:
     doubts = doubts_of(truth, source, plan.thresholds)
+    found = getattr(source, "contradiction", NO_CONTRADICTION)
+    if found.n_lists and plan.rule.order == "score":
+        doubts = replace(doubts, contradiction=found)
     if truth is None:
         return doubts
     numbered = met_by_number(truth.source, source, ("qrels", "run"))

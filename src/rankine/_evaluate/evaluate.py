@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
+from rankine._base.contradiction import NO_CONTRADICTION
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
@@ -250,6 +251,8 @@ class Job:
         if limit is not None:
             how = replace(how, memory=limit)
         source = source_of(run, how, options.order, part=self.partial)
+        if options.order is not None and isinstance(source, (Rows, Stream)):
+            source = replace(source, contradiction=NO_CONTRADICTION)  # as was chosen
         if isinstance(source, Stream) and limit is not None:
             notes = (*source.notes, *said)
             source = replace(source, memory=limit, notes=notes, memo={})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import Judged
@@ -50,6 +51,7 @@ class Doubts:
         grades: the smallest and the largest grade.
         rated: whether the grades come from a column of ratings.
         thresholds: the smallest relevant grades of metrics, where nobody gave them.
+        contradiction: in how many lists ranks and scores disagree.
     """
 
     read: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Doubts:
     grades: tuple[float, float] = _NONE
     rated: bool = False
     thresholds: tuple[float, ...] = ()
+    contradiction: Contradiction = NO_CONTRADICTION
 
     def __add__(self, other: Doubts) -> Doubts:
         """Return what was seen of both parts of the data."""
@@ -71,11 +74,14 @@ class Doubts:
             ),
             self.rated or other.rated,
             tuple(sorted({*self.thresholds, *other.thresholds})),
+            self.contradiction.plus(other.contradiction),
         )
 
     def warnings(self) -> tuple[str, ...]:
         """Say what makes the numbers doubtful, the worst first."""
-        return (*self._rising(), *self.read, *self._all_relevant("warning"))
+        told = self.contradiction.told()
+        ranks = () if told is None else ("; ".join(told),)
+        return (*self._rising(), *ranks, *self.read, *self._all_relevant("warning"))
 
     def notes(self) -> tuple[str, ...]:
         """Say what else is worth knowing about the data."""

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.forks import need_threads
 from rankine._io.frames import frame_part, is_frame, reason, resolved, rows_of
 from rankine._io.mappings import in_one
+from rankine._io.rank_columns import FIRST_ROWS, contradiction
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine._io.values import kind_of
-from rankine.errors import ColumnNotFoundError, FormatError
+from rankine.errors import ColumnNotFoundError, FormatError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping, Sequence
@@ -50,10 +52,14 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         raise no_rows(name)
     part = resolved(first, "run", how)
     head = rows_of(first, "run", how, part)
+    begun = [first]
+    found = head.contradiction
+    if found.n_lists:
+        begun, found = _compared(batches, first, part, how)
 
     def parts() -> Generator[Rows, None, None]:
         n_rows = 0
-        for batch in chain([first], batches):
+        for batch in chain(begun, batches):
             rows = rows_of(_later(batch, part, n_rows), "run", how, part)
             together([head.frame.clear(), rows.frame], [head, rows])
             yield Rows(rows.frame, name, first=n_rows)
@@ -66,10 +72,33 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         ranked=head.ranked,
         kind="batches",
         warnings=head.warnings,
+        contradiction=found,
         memory=how.memory,
         once=True,
     )
     return in_one(stream) if how.memory is None else stream
+
+
+def _compared(
+    batches: Iterator[Any], first: Any, part: Mapping[str, str], how: Reading
+) -> tuple[list[Any], Contradiction]:
+    """Read the first batches, and compare their ranks with their scores."""
+    begun, frames, n_rows = [], [], 0
+    for batch in chain([first], batches):
+        begun.append(batch)
+        try:
+            rows = rows_of(batch, "run", replace(how, keep_rank=True), part)
+            frames.append(rows.frame.select("query", "value", "rank"))
+            together(frames[:1] + frames[-1:], [rows, rows])
+        except (RankineError, pl.exceptions.PolarsError):
+            return begun, NO_CONTRADICTION  # which will be told when all are read
+        n_rows += rows.frame.height
+        if n_rows > FIRST_ROWS:
+            break
+    sample = pl.concat(frames).head(FIRST_ROWS)
+    if how.lower_is_better:
+        sample = sample.with_columns(-pl.col("value"))
+    return begun, contradiction(sample, cut=n_rows > FIRST_ROWS)
 
 
 def tables_of(data: Any, name: str) -> Iterator[Table]:

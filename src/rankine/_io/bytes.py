@@ -224,6 +224,17 @@ class Opened:
         if total:
             yield b"".join(parts)
 
+    def first_lines(self, size: int, skip: int) -> tuple[bytes, bool]:
+        """Return about so many bytes of whole lines, and whether there are more.
+
+        Args:
+            size: how many bytes.
+            skip: bytes at the start that are left out, such as a header.
+        """
+        with closing(self.lines(size)) as blocks:
+            first = next(blocks, b"")
+            return first[skip:], next(blocks, b"") != b""
+
     def _lines_of_file(self, size: int) -> Generator[bytes, None, None]:
         longest = limits().line_bytes
         with self._raw(buffering=_BUFFER) as file:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS, after, decoded
 from rankine._io.columns import Role, swapped
 from rankine._io.frames import reason, resolved, rows_of
+from rankine._io.rank_columns import FIRST_BYTES
 from rankine._io.sources import Rows, Stream, with_rows
 from rankine._io.tables import Part
-from rankine.errors import FormatError
+from rankine.errors import FormatError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -49,11 +51,31 @@ def read_separated(
         how = replace(how, columns=None)
     table = csv_part(opened, sniffed)
     part = resolved(table, role, how)
+    found = NO_CONTRADICTION
     if "score" in part and not how.by_rank and not how.keep_rank:
+        found = _contradiction(opened, sniffed, part, how)
         part.pop("rank", None)  # which is not read, as that takes time
+    source: Rows | Stream
     if role == "run" and _in_parts(opened, sniffed, how, part):
-        return _stream(opened, sniffed, part, how)
-    return rows_of(table, role, how, part)
+        source = _stream(opened, sniffed, part, how)
+    else:
+        source = rows_of(table, role, how, part)
+    return replace(source, contradiction=found) if found.n_lists else source
+
+
+def _contradiction(
+    opened: Opened, sniffed: Sniffed, part: Mapping[str, str], how: Reading
+) -> Contradiction:
+    """Compare the ranks of the first rows with the scores, where there are both."""
+    if "rank" not in part:
+        return NO_CONTRADICTION
+    try:
+        text, more = opened.first_lines(FIRST_BYTES, sniffed.skip)
+        first = csv_part(opened, replace(sniffed, skip=0), text)
+        found = rows_of(first, "run", how, part).contradiction
+    except RankineError:
+        return NO_CONTRADICTION  # which will be told when all rows are read
+    return found._replace(cut=found.cut or more)
 
 
 def _in_parts(

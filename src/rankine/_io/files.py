@@ -8,9 +8,11 @@ from __future__ import annotations
 import glob
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.text import Counted
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.csv import csv_part, read_separated
@@ -200,6 +202,7 @@ def _together(
         ranked=parts[0].ranked,
         role=role,
         warnings=_warnings(parts, name),
+        contradiction=_contradiction(parts),
         column=parts[0].column,
     )
 
@@ -251,6 +254,7 @@ def _streams_together(
         ranked=sources[0].ranked,
         tag=sources[-1].tag,
         warnings=_warnings(sources, name),
+        contradiction=_contradiction(sources),
         n_rows=_sum(source.n_rows for source in sources),
     )
 
@@ -262,6 +266,12 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 def _warnings(parts: Sequence[Rows | Stream], name: str) -> tuple[str, ...]:
     return _of_all(((part.name, part.warnings) for part in parts), name, len(parts))
+
+
+def _contradiction(parts: Sequence[Rows | Stream]) -> Contradiction:
+    return reduce(
+        Contradiction.plus, (part.contradiction for part in parts), NO_CONTRADICTION
+    )
 
 
 def _of_all(

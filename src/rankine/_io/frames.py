@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.text import Counted
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
+from rankine._io.rank_columns import (
+    FIRST_ROWS,
+    contradiction,
+)
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
 from rankine._io.values import ids, is_missing, numbers, worth_of
-from rankine.errors import ColumnNotFoundError, DataError, FormatError
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    FormatError,
+    RankineError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -112,7 +122,29 @@ def rows_of(
         warnings=() if ranked else swapped(part, role, how.columns, title),
         column=column or "",
         n_empty=n_empty,
+        contradiction=_contradiction(taken, part, columns, origin, how),
     )
+
+
+def _contradiction(
+    taken: pl.DataFrame,
+    part: Mapping[str, str],
+    columns: Mapping[str, pl.Series],
+    origin: Rows,
+    how: Reading,
+) -> Contradiction:
+    """Compare the ranks of the first rows with the scores, where there are both."""
+    if how.by_rank or "rank" not in part or "score" not in part:
+        return NO_CONTRADICTION
+    first = taken[part["rank"]].head(FIRST_ROWS)
+    try:
+        ranks = numbers(first, part["rank"], origin, lenient=True)
+    except RankineError:
+        return NO_CONTRADICTION  # no numbers, which do not matter as the score decides
+    rows = [columns[key].head(FIRST_ROWS).alias(key) for key in ("query", "value")]
+    rows[1] = -rows[1] if how.lower_is_better else rows[1]
+    sample = pl.DataFrame([*rows, ranks.alias("rank")])
+    return contradiction(sample, cut=taken.height > FIRST_ROWS)
 
 
 def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:

@@ -293,6 +293,7 @@ def in_one(source: Stream) -> Rows:
         ranked=source.ranked,
         kind=source.kind,
         warnings=source.warnings,
+        contradiction=source.contradiction,
     )
 
 

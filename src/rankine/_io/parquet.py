@@ -18,6 +18,7 @@ import polars as pl
 
 from rankine._base.limits import limits
 from rankine._io.frames import frame_part, reason, resolved, rows_of
+from rankine._io.rank_columns import FIRST_ROWS
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part, holding_numbers
 from rankine.errors import FormatError
@@ -85,7 +86,7 @@ def parquet_stream(opened: Opened, how: Reading) -> Stream:
     if how.memory is not None:  # of which there may be little
         step = max(1, min(step, how.memory // _OF_ROW))
 
-    def some(begin: int) -> Rows:
+    def some(begin: int, step: int = step) -> Rows:
         def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
             with _taken_for("Parquet", opened):
                 frame = scan.select(wanted).slice(begin, step).collect()
@@ -103,7 +104,7 @@ def parquet_stream(opened: Opened, how: Reading) -> Stream:
         raise no_rows(opened.name)
     with _taken_for("Parquet", opened):
         _check_pages(opened, None, names)
-    head = some(0)
+    head = some(0, FIRST_ROWS + 1)
     return Stream(
         lambda: with_rows(parts(), opened.name),
         opened.name,
@@ -111,6 +112,7 @@ def parquet_stream(opened: Opened, how: Reading) -> Stream:
         ranked=head.ranked,
         warnings=head.warnings,
         n_rows=n_rows,
+        contradiction=head.contradiction,
     )
 
 

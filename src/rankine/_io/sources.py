@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.notebook import as_table
 from rankine._base.records import record
 from rankine.errors import DataError, NoRowsError
@@ -92,6 +93,7 @@ class Rows:
         grid_queries: the ids of all rows of the matrix, of which some may be empty.
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
+        contradiction: in how many of the first lists ranks and scores disagree.
     """
 
     frame: pl.DataFrame
@@ -114,6 +116,7 @@ class Rows:
     grid_queries: pl.Series | None = None
     is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
+    contradiction: Contradiction = NO_CONTRADICTION
 
     def where(self, row: int) -> str:
         """Say where a row is, as ``file:line`` or as a row number from 0."""
@@ -168,6 +171,7 @@ class Stream:
         once: whether it can be opened only once.
         n_rows: about how many rows it has, None if that is not known.
         memo: what is kept of it between two readings.
+        contradiction: in how many of the first lists ranks and scores disagree.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
@@ -181,6 +185,7 @@ class Stream:
     once: bool = False
     n_rows: int | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    contradiction: Contradiction = NO_CONTRADICTION
 
 
 @record(frozen=True, slots=True, eq=False)

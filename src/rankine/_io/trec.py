@@ -1,9 +1,10 @@
 """TREC text: ``query Q0 item rank score tag``, and ``query 0 item grade`` for qrels.
 
 Fields are separated by any white space; a line that begins with ``#`` is a comment; the
-rank column is not read. A file is read in parts of whole lines, so that memory holds
-one part. A regular part, with one space between fields and nothing else, goes straight
-to the reader of polars; any other part is brought into that form first.
+rank column is not read, but for the first lines, where ranks are compared with scores.
+A file is read in parts of whole lines, so that memory holds one part. A regular part,
+with one space between fields and nothing else, goes straight to the reader of polars;
+any other part is brought into that form first.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ import codecs
 import math
 import re
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
 from rankine._io.fields import NUMBER_IN_BYTES
 from rankine._io.mappings import in_one
+from rankine._io.rank_columns import (
+    FIRST_BYTES,
+    contradiction,
+)
 from rankine._io.sources import Rows, Stream, with_rows
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, FormatError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -128,8 +134,29 @@ def read_trec(
         ranked=layout.kind in _RANKED,
         tag=None if layout.kind == "msmarco" else lambda: _tag(opened, layout),
         n_rows=opened.n_lines,
+        contradiction=_contradiction(opened, layout),
     )
     return in_one(stream) if role == "qrels" else stream
+
+
+def _contradiction(opened: Opened, layout: Layout) -> Contradiction:
+    """Compare the ranks of the first rows with the scores, which count."""
+    if layout.kind != "run":
+        return NO_CONTRADICTION
+    how = replace(layout.how, keep_rank=True)
+    sniffed = layout.sniffed
+    try:
+        text, more = opened.first_lines(FIRST_BYTES, sniffed.skip)
+        with_ranks = replace(layout, how=how)
+        frame = _regular(with_ranks, text)
+        if frame is None:
+            rows = _read_irregular(text, with_ranks, opened.name, sniffed.line)
+            frame = rows.frame
+    except RankineError:
+        return NO_CONTRADICTION  # which will be told when all rows are read
+    if how.lower_is_better:
+        frame = frame.with_columns(-pl.col("value"))
+    return contradiction(frame, cut=more)
 
 
 def _layout(opened: Opened, sniffed: Sniffed, role: Role, how: Reading) -> Layout:
