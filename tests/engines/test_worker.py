@@ -259,3 +259,18 @@ def test_a_worker_needs_numpy_and_pyarrow_alone() -> None:
     )
 
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 49])
+@pytest.mark.parametrize("metric", ["RR", "gm_map", "RScore"])
+def test_an_interval_of_equal_values_is_their_mean(metric: str, n: int) -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(n)}
+    run = {query: ["x", "y", "a"] for query in qrels}
+    ev = rk.evaluate(qrels, run, [metric])
+    (summary,) = ev.summaries.values()
+    pooled = Pooled(ev.bound[0], ev.convention, Sums.of(summary, ev.queries))
+
+    found = pooled.interval(0.95)
+
+    assert pooled.value == ev[metric]
+    assert found.low <= pooled.value <= found.high

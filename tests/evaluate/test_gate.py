@@ -324,6 +324,36 @@ def test_weights_count(tmp_path: Path) -> None:
         rk.gate(QRELS, OLD, path, {"RR": 0.01})
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        rk.Convention(),
+        rk.Convention(decimals=4),
+        rk.Convention(overrides={"RR": {"decimals": 2}}),
+    ],
+)
+def test_the_means_are_those_of_evaluate(
+    tmp_path: Path,
+    rule: rk.Convention,
+    weighted: bool,  # noqa: FBT001
+) -> None:
+    path, draw = tmp_path / "g.json", np.random.default_rng(1)
+    old, new = (lists(draw.integers(1, 4, N).tolist()) for _ in range(2))
+    options: dict[str, Any] = {"convention": rule}
+    if weighted:
+        options["weights"] = {query: draw.random() for query in QRELS}
+    rk.gate(QRELS, old, path, metrics=["RR", "AP"], update=True, **options)
+
+    found = rk.gate(QRELS, new, path, {"RR": 0.1, "AP": 0.1}, **options)
+
+    before, after = (
+        rk.evaluate(QRELS, run, ["RR", "AP"], **options).mean for run in (old, new)
+    )
+    assert {own.metric: own.baseline for own in found.verdicts} == before
+    assert {own.metric: own.value for own in found.verdicts} == after
+
+
 def test_queries_that_one_side_has_are_told(tmp_path: Path) -> None:
     path, rule = tmp_path / "g.json", rk.Convention(queries="both")
     rk.gate(QRELS, OLD, path, metrics="RR", update=True, convention=rule)

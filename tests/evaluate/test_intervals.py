@@ -96,6 +96,54 @@ def test_equal_values_have_an_interval_of_no_width(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "t"])
+@pytest.mark.parametrize("metric", ["RR", "gm_map", "RScore", "InterListDiversity@3"])
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 49])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_interval_of_equal_values_is_their_mean(
+    method: str,
+    metric: str,
+    n: int,
+    weighted: bool,  # noqa: FBT001
+) -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(n)}
+    run = {query: ["x", query, "a"] for query in qrels}
+    draw = np.random.default_rng(n)
+    weights = {query: draw.random() for query in qrels} if weighted else None
+    ev = rk.evaluate(qrels, run, [metric], weights=weights)
+
+    found = ev.interval(metric, method=method)
+
+    assert found.low <= ev[metric] <= found.high
+    np.testing.assert_allclose(found, ev[metric], rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "t"])
+def test_an_interval_is_rounded_as_its_number(method: str) -> None:
+    rule = rk.Convention(decimals=2)
+    qrels = {f"q{number}": {"a": 1} for number in range(3)}
+    run = {query: ["x", "y", "a"] for query in qrels}
+    ev = rk.evaluate(qrels, run, ["RR"], convention=rule)
+
+    assert ev["RR"] == 0.33
+    assert ev.interval("RR", method=method) == (0.33, 0.33)
+    assert ev.curve("RR", [3]).row(0) == (3, 0.33, 0.33, 0.33)
+
+
+def test_no_resample_is_better_than_perfect() -> None:
+    # Sums of weights and of weighted values are rounded to other units.
+    draw = np.random.default_rng(0)
+    for n in range(2, 9):
+        qrels = {f"q{number}": {"a": 1} for number in range(n)}
+        run = {
+            query: ["a"] if place else ["x", "a"] for place, query in enumerate(qrels)
+        }
+        for _ in range(10):
+            weights = {query: draw.random() for query in qrels}
+            ev = rk.evaluate(qrels, run, ["RR"], weights=weights)
+            assert ev.interval("RR", n_resamples=200).high <= 1
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "t"])
 @pytest.mark.parametrize("metric", ["gm_map", "RScore"])
 def test_an_interval_is_one_of_the_number_that_is_shown(
     method: str, metric: str

@@ -98,6 +98,21 @@ def test_fiellers_bounds_are_ratios_that_are_just_not_rejected() -> None:
     assert row["lift_low"] < row["lift"] < row["lift_high"]
 
 
+@pytest.mark.parametrize("lift", ["delta", "fieller"])
+def test_a_lift_of_values_that_vary_little_is_inside_its_bounds(lift: str) -> None:
+    draw = np.random.default_rng(3)
+    for _ in range(20):
+        y = 0.1 * (1 + 1e-9 * draw.random(63))
+        y[:30] = 0.1
+        frame = pl.DataFrame(
+            {"user_id": range(63), "arm": ["A"] * 30 + ["B"] * 33, "y": y}
+        )
+
+        row = ab(frame, {"y": "y"}, lift=lift).details.row(0, named=True)
+
+        assert row["lift_low"] <= row["lift"] <= row["lift_high"]
+
+
 def test_fieller_has_no_bounds_where_the_control_may_be_0() -> None:
     row = ab(SMALL, {"y": "y"}, lift="fieller").details.row(0, named=True)
 

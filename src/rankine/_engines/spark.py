@@ -320,7 +320,8 @@ class SparkEvaluation(Evaluation):
                 "queries, which are not kept; use method='t'"
             )
             raise ParameterError(msg)
-        sample = Sample(self._column(label), pooled.metric.summary)
+        how, values = pooled.metric.summary, self._column(label)
+        sample = Sample(values, how, number=pooled.number)
         (bounds,) = intervals(
             [sample],
             confidence=confidence,
@@ -328,7 +329,7 @@ class SparkEvaluation(Evaluation):
             n_resamples=n_resamples,
             seed=seed,
         )
-        return bounds
+        return pooled.rounded(bounds)  # type: ignore[no-any-return]
 
     @property
     def n_queries(self) -> int:

@@ -15,12 +15,13 @@ import numpy as np
 
 from rankine._base.records import cached_property
 from rankine._evaluate.notes import Seen
-from rankine._evaluate.summary import settled
+from rankine._evaluate.plan import rule_for
+from rankine._evaluate.summary import rounded_bounds, settled
 from rankine._evaluate.warnings import Caution, added
 from rankine._join.aligned import SHOWN
 from rankine._stats.exact import Exact, exact_sum, product_error, root, to_float
 from rankine._stats.exact import added as summed
-from rankine._stats.intervals import FLOOR, Interval
+from rankine._stats.intervals import FLOOR, Interval, around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -163,21 +164,28 @@ class Pooled:
         return "left out" if worth is None else f"counted as {worth:g}"
 
     @cached_property
-    def value(self) -> float:
-        """The number that stands for all queries."""
+    def number(self) -> float:
+        """What the values are summed up to; nan without any."""
         sums, how = self.sums, self.metric.summary
         if not sums.n:
-            number = math.nan
-        elif sums.parts is not None:
+            return math.nan
+        if sums.parts is not None:
             up, down = map(to_float, sums.parts[:2])
-            number = up / down if down else math.nan
-        elif how == "sum":
-            number = to_float(sums.total)
-        else:
-            number = to_float(sums.total) / sums.n
-            number = math.exp(number) if how == "geometric" else number
-        undefined = self.n_undefined if sums.parts is None else 0
-        return settled(self.metric, self.rule, number, sums.n, undefined)
+            return up / down if down else math.nan
+        if how == "sum":
+            return to_float(sums.total)
+        mean = to_float(sums.total) / sums.n
+        return math.exp(mean) if how == "geometric" else mean
+
+    @cached_property
+    def value(self) -> float:
+        """The number that stands for all queries."""
+        undefined = self.n_undefined if self.sums.parts is None else 0
+        return settled(self.metric, self.rule, self.number, self.sums.n, undefined)
+
+    def rounded(self, interval: Interval) -> Interval:
+        """Round the bounds of an interval as the number is."""
+        return rounded_bounds(interval, rule_for(self.metric, self.rule).decimals)
 
     def interval(self, confidence: float) -> Interval:
         """Return Student's interval; of a ratio of sums by its linear approximation."""
@@ -200,12 +208,8 @@ class Pooled:
             deviation *= (n / down) ** 2
         error = root(deviation / (n - 1)) / math.sqrt(n)
         reach = float(stdtrit(n - 1, 1 - (1 - confidence) / 2)) * error
-        low, high = to_float(center) - reach, to_float(center) + reach
-        how = "mean" if parts else self.metric.summary
-        if how == "geometric":
-            return Interval(math.exp(low), math.exp(high))
-        scale = n if how == "sum" else 1
-        return Interval(low * scale, high * scale)
+        kind = "mean" if parts else self.metric.summary
+        return self.rounded(around(self.number, reach, kind, n))
 
 
 @dataclass(eq=False)

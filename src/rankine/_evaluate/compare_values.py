@@ -93,9 +93,10 @@ def compare_values(
     order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
     columns = [_numbers_of(table, name)[order] for name in names]
     values = np.stack(columns)[None, :, :]
-    samples = [Sample(column) for column in columns]
-    bounds = intervals(samples, confidence=confidence, seed=seed)
     means = np.array([[_mean(column) for column in columns]])
+    pairs = zip(columns, means[0].tolist(), strict=True)
+    samples = [Sample(column, number=mean) for column, mean in pairs]
+    bounds = intervals(samples, confidence=confidence, seed=seed)
     lows, highs = np.array(bounds).T[:, None, :]
     compared = Compared(
         names, ("value",), [queries[row] for row in order], values, means, lows, highs,

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine._base.checks import check_k, check_number
 from rankine._base.notebook import as_table
-from rankine._evaluate.plan import plan_of
+from rankine._evaluate.plan import plan_of, rule_for
 from rankine._evaluate.summary import summarize
 from rankine._join.aligned import Aligned
 from rankine._metrics.lists.kind import ListMetric
@@ -63,7 +63,13 @@ def _curve(
 ) -> pl.DataFrame:
     summaries = _summaries(evaluation, metric, cutoffs)
     samples = [summary.sample for summary in summaries]
-    bounds = intervals(samples, confidence=confidence)
+    decimals = rule_for(metric @ cutoffs[0], evaluation.convention).decimals
+    bounds = [
+        summary.inside(pair, decimals, cut=True)
+        for summary, pair in zip(
+            summaries, intervals(samples, confidence=confidence), strict=True
+        )
+    ]
     return pl.DataFrame(
         {
             "k": cutoffs,

@@ -20,6 +20,7 @@ from rankine._evaluate.baseline import KEEP, UPDATE, Baseline, Query
 from rankine._evaluate.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import options_of
+from rankine._evaluate.plan import rule_for
 from rankine._evaluate.summary import finite, mean_of
 from rankine._stats.flips import NOTHING, flipped_p
 from rankine._stats.paired import DRAWS, Differences
@@ -432,7 +433,8 @@ def gate_run(
     elif old is not None:
         old.refuse_other_data(new, path)
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
-    verdicts = verdicts_of(old or new, new, sizes, directions, terms.seed)
+    decimals = [rule_for(bound, job.plan.rule).decimals for bound in job.plan.bound]
+    verdicts = verdicts_of(old or new, new, sizes, directions, terms.seed, decimals)
     if terms.update:
         write_whole(path, new.text())
     lost, unknown = _lost(old or new, new)
@@ -506,8 +508,12 @@ def verdicts_of(
     margins: Mapping[str, float],
     directions: Iterable[bool],
     seed: int = 0,
+    decimals: Iterable[int | None] | None = None,
 ) -> tuple[GateVerdict, ...]:
-    """Compare the values of a run with those of its baseline, metric by metric."""
+    """Compare the values of a run with those of its baseline, metric by metric.
+
+    The means are rounded to decimals as those of an evaluation are.
+    """
     queries = list(new.queries)
     now = {query: new.queries[query].values for query in queries}
     before = {query: entry.values for query, entry in old.queries.items()}
@@ -516,8 +522,10 @@ def verdicts_of(
     if any(entry is not None for entry in weights):
         weight = np.array([entry or 0.0 for entry in weights])
     verdicts = []
-    risk, decimals = ALPHA / len(new.metrics), new.convention.get("decimals")
-    for number, (label, up) in enumerate(zip(new.metrics, directions, strict=True)):
+    risk = ALPHA / len(new.metrics)
+    digits = [None] * len(new.metrics) if decimals is None else decimals
+    each = zip(new.metrics, directions, digits, strict=True)
+    for number, (label, up, places) in enumerate(each):
         values, earlier, first = (
             _column(source, queries, number) for source in (now, before, old.first)
         )
@@ -528,7 +536,7 @@ def verdicts_of(
         low, high = (float(bound[0]) for bound in d.interval(1 - risk))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
         mean_before, mean = (
-            mean_of(np.where(d.paired[0], side, np.nan), weight, decimals)
+            mean_of(np.where(d.paired[0], side, np.nan), weight, places)
             for side in (earlier, values)
         )
         total = Differences((values - first)[None, :], weight).mean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankine._evaluate.plan import rule_for
 from rankine._stats.intervals import intervals
 
 if TYPE_CHECKING:
@@ -39,4 +40,6 @@ def draw_intervals(
     )
     for (evaluation, label), pair in zip(places, bounds, strict=True):
         known = evaluation.drawn.setdefault(options, {})
-        known[label] = evaluation.summaries[label].inside(pair)
+        summary = evaluation.summaries[label]
+        decimals = rule_for(summary.metric, evaluation.convention).decimals
+        known[label] = summary.inside(pair, decimals, cut=method == "bootstrap")

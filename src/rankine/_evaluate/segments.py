@@ -73,10 +73,10 @@ def segment_table(
             for system, name in enumerate(compared.systems):
                 values = compared.values[metric, system][inside]
                 weights = None if compared.weights is None else compared.weights[inside]
-                samples.append(Sample(values, weights=weights))
                 known = ~np.isnan(values)
                 counts = None if weights is None else weights[known]
                 mean = reduce(values[known], "mean", counts)
+                samples.append(Sample(values, weights=weights, number=mean))
                 rows.append((label, segment, name, int(known.sum()), mean))
     bounds = intervals(samples, confidence=settings.confidence, seed=settings.seed)
     return pl.DataFrame(

@@ -120,16 +120,26 @@ class Summary:
         if self.metric.fact.pairs is not None:
             # A query has a part in the pairs of all others too, which makes its own
             # deviation count twice (Hoeffding 1948).
-            mean = float(np.nanmean(values)) if not np.isnan(values).all() else 0.0
-            values = mean + 2 * (values - mean)
-        return Sample(values, self.metric.summary, self.parts, self.uneven)
+            mean = reduce(values[~np.isnan(values)], "mean")
+            values = self.value + 2 * (values - mean)
+        return Sample(values, self.metric.summary, self.parts, self.uneven, self.value)
 
-    def inside(self, interval: Interval) -> Interval:
-        """Cut an interval of a mean over pairs to the bounds of the metric."""
-        if self.metric.fact.pairs is None:
-            return interval
-        least, most = self.metric.bounds
-        return Interval(*(min(max(bound, least), most) for bound in interval))
+    def inside(
+        self, interval: Interval, decimals: int | None, *, cut: bool
+    ) -> Interval:
+        """Return an interval whose bounds hold as the number's own do.
+
+        Args:
+            interval: the interval as it was computed.
+            decimals: to how many digits the convention rounds the number, if it does.
+            cut: whether no bound can be beyond those of the metric, as in a bootstrap,
+                where only rounding leads there; Student's can, but not for a mean over
+                pairs.
+        """
+        if cut or self.metric.fact.pairs is not None:
+            least, most = self.metric.bounds
+            interval = Interval(*(min(max(bound, least), most) for bound in interval))
+        return rounded_bounds(interval, decimals)
 
     @property
     def fate_of_empty(self) -> str:
@@ -300,6 +310,11 @@ def _rounded(value: float, decimals: int | None) -> float:
     if decimals is not None and math.isfinite(value):
         return round(value, decimals)
     return value
+
+
+def rounded_bounds(interval: Interval, decimals: int | None) -> Interval:
+    """Round the bounds of an interval as a convention rounds its number."""
+    return Interval(*(_rounded(bound, decimals) for bound in interval))
 
 
 def mean_of(values: Floats, weights: Floats | None, decimals: int | None) -> float:

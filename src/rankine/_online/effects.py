@@ -115,10 +115,12 @@ class Effect:
         """Return the ratios that the data do not reject; nan if they are unbounded."""
         a, b = self.a, self.b
         t2 = _t(_df(a.error2, b.error2, self), 1 - alpha / 2) ** 2
-        square, const = a.value**2 - t2 * a.error2, b.value**2 - t2 * b.error2
-        middle = a.value * b.value
-        root = np.sqrt(np.maximum(middle**2 - square * const, 0))
+        square, middle = a.value**2 - t2 * a.error2, a.value * b.value
+        # Not as middle^2 - square (b^2 - t^2 error^2), of which rounding leaves nothing
+        # where errors are small.
+        spread = a.error2 * b.value**2 + b.error2 * square
         bounded = square > 0
+        root = np.sqrt(t2 * np.where(bounded, spread, np.nan))
         low, high = (middle - root) / square, (middle + root) / square
         return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
 

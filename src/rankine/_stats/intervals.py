@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 METHODS = ("bootstrap", "t")
 FLOOR = 1e-5
 """The least value in a geometric mean, as in trec_eval."""
+_ROUNDED = 2.0**-50
+"""How far rounding moves a mean at most, in n times its largest term.
+
+`summable` moves each term by 2^-52 of that; products and quotients are rounded too.
+"""
 
 
 class Interval(NamedTuple):
@@ -52,12 +57,14 @@ class Sample:
         how: how they are summed up: ``mean``, ``sum`` or ``geometric``.
         parts: numerator and denominator per query, where these are pooled.
         weights: how much each query counts; None if all count the same.
+        number: what they are summed up to; nan if that is not known.
     """
 
     values: Floats
     how: str = "mean"
     parts: tuple[Floats, Floats] | None = None
     weights: Floats | None = None
+    number: float = math.nan
 
     @cached_property
     def rows(self) -> Floats:
@@ -95,18 +102,30 @@ class Sample:
         return len(self.rows[0])
 
     def summed_up(self, means: Floats) -> Floats:
-        """Return the summary that the means of the rows give."""
-        summary: Floats = means[0]
-        if self.is_ratio:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                summary = means[0] / means[1]
-        if self.parts is not None:
-            return summary
-        if self.how == "geometric":
-            summary = np.exp(summary)
-        elif self.how == "sum":
-            summary = summary * self.n
-        return summary
+        """Return the summary that the means of the rows give.
+
+        To sum them exactly, terms were rounded to one unit. A summary that differs from
+        the number by no more than that is the number, or rounding would push the number
+        out of its own interval.
+        """
+        rounded = np.abs(self.rows).max(axis=1) * (self.n * _ROUNDED)
+        with np.errstate(all="ignore"):  # where values are not finite, or sums are 0
+            summary, slack = means[0], rounded[0]
+            if self.is_ratio:
+                slack = (slack + abs(self.number) * rounded[1]) / np.abs(means[1])
+                summary = summary / means[1]
+            if self.kind == "geometric":
+                summary, slack = np.exp(summary), slack * self.number
+            elif self.kind == "sum":
+                summary, slack = summary * self.n, slack * self.n
+            is_number = np.abs(summary - self.number) <= slack
+        settled: Floats = np.where(is_number, self.number, summary)
+        return settled
+
+    @property
+    def kind(self) -> str:
+        """What the number is: ``mean``, also of parts, ``sum`` or ``geometric``."""
+        return "mean" if self.parts is not None else self.how
 
 
 def intervals(
@@ -173,19 +192,35 @@ def _student(sample: Sample, tail: float) -> Interval:
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
     n = sample.n
+    means = sample.rows.mean(axis=1)
     if not sample.is_ratio:
         (base,) = sample.rows
-        mean = float(base.mean())
     else:
         up, down = sample.rows
-        size = float(down.mean())
-        if size == 0:
+        if means[1] == 0:
             return Interval(math.nan, math.nan)
-        mean = float(up.mean()) / size
-        base = (up - mean * down) / size
+        base = (up - means[0] / means[1] * down) / means[1]
     reach = float(stdtrit(n - 1, 1 - tail)) * float(base.std(ddof=1)) / math.sqrt(n)
-    low, high = mean - reach, mean + reach
-    if sample.parts is None and sample.how == "geometric":
-        return Interval(math.exp(low), math.exp(high))
-    scale = n if sample.parts is None and sample.how == "sum" else 1
-    return Interval(low * scale, high * scale)
+    return around(float(sample.summed_up(means)), reach, sample.kind, n)
+
+
+def around(number: float, reach: float, kind: str, n: int) -> Interval:
+    """Return the interval around a number, from how far that of its mean reaches.
+
+    Args:
+        number: the mean, sum or geometric mean of n values.
+        reach: how far the interval of their mean reaches to both sides; for a geometric
+            mean, that of the mean of their logarithms.
+        kind: ``mean``, ``sum`` or ``geometric``.
+        n: how many values there are.
+
+    >>> around(6.0, 0.5, "sum", 3)
+    Interval(low=4.5, high=7.5)
+    """
+    if kind == "geometric":
+        with np.errstate(over="ignore"):
+            return Interval(
+                number / float(np.exp(reach)), number * float(np.exp(reach))
+            )
+    reach = reach * n if kind == "sum" else reach
+    return Interval(number - reach, number + reach)

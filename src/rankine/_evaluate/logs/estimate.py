@@ -229,7 +229,7 @@ def _interval(
         )
         parts.sort()  # so that the order of rounds does not matter
         (bounds,) = intervals(
-            [Sample(outcome.value + parts)],
+            [Sample(outcome.value + parts, number=outcome.value)],
             confidence=asked.confidence,
             method=asked.method,
             seed=asked.seed,
