@@ -62,6 +62,36 @@ def test_notes(qrels: Any, run: Any, note: str) -> None:
     assert note in rk.evaluate(qrels, run, ["P@2"]).notes
 
 
+@pytest.mark.parametrize(
+    ("ties", "said"),
+    [
+        ("average", "averaged over their orders"),
+        ("best", "in their best order"),
+        ("worst", "in their worst order"),
+    ],
+)
+def test_what_becomes_of_ties(ties: str, said: str) -> None:
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}
+
+    ev = rk.evaluate(qrels, run, ["P@1", "nDCG@1"], ties=ties)
+
+    note = "1 query with judged items tied across rank 1: "
+    assert ev.notes == (note + said,)
+    mixed = rk.evaluate(qrels, run, ["P(ties='average')@1", "nDCG@1"])
+    assert mixed.notes == (f"{note}the tie rule decides",)
+
+
+@pytest.mark.parametrize("scope", ["pooled", "weighted"])
+def test_no_query_counts_as_a_number_for_all(scope: str) -> None:
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 0}}
+    run = {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 4.0, "b": 3.0}}
+
+    ev = rk.evaluate(qrels, run, f"AUC(scope={scope!r})")
+
+    fate = "no value of its own in a number for all queries"
+    assert ev.notes == (f"1 query without a relevant item: {fate}",)
+
+
 def test_a_tie_that_stays_within_the_cutoff_is_no_tie_across_it() -> None:
     ev = rk.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["P@2"])
 

@@ -145,3 +145,14 @@ def test_the_mean_over_both_is_ours_over_both() -> None:
 
     assert mean["NumQ"] == len(both)
     assert math.isclose(mean["AP"], math.fsum(values) / len(both), rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("nickname", ["official", "set", "all_trec"])
+def test_nicknames_stand_for_what_it_has(nickname: str) -> None:
+    theirs = pytrec_eval.supported_nicknames[nickname] - TEXTS
+
+    ev = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, nickname, convention="pytrec_eval")
+
+    ours = (FAMILIES[name].expand("") for name in theirs)
+    assert {*ev.mean} == {str(metric) for pairs in ours for _, metric in pairs}
+    assert not any("does not exist" in warning for warning in ev.warnings)

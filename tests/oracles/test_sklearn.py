@@ -146,3 +146,16 @@ def test_average_precision_of_full_lists_without_ties(
     ]
 
     np.testing.assert_allclose(ours, expected, rtol=RTOL, atol=ATOL)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_ideal_list_has_items_that_were_not_retrieved(k: int) -> None:
+    # The best item is not in the list; scikit-learn must be given a score for it.
+    qrels, run = {"q": {"a": 3, "b": 1, "c": 0}}, {"q": {"b": 2.0, "c": 1.0}}
+
+    ours = rk.evaluate(qrels, run, rk.nDCG @ k, convention="sklearn")
+
+    theirs = ndcg_score([[3, 1, 0]], [[0, 2, 1]], k=k)
+    assert ours[rk.nDCG @ k] == pytest.approx(theirs, rel=1e-12)
+    own = rk.evaluate(qrels, run, rk.nDCG(ideal="retrieved") @ k)
+    assert own[rk.nDCG(ideal="retrieved") @ k] == 1

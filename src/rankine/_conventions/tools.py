@@ -25,8 +25,8 @@ class Tool:
             scores open; None if it never does.
         over_train: our metrics that it averages over the users of the training data,
             with 1 for those without a list.
-        trec_version: the version of trec_eval whose layout its numbers are printed in,
-            if it prints as trec_eval does.
+        trec_version: the version of trec_eval whose measures it has, and in whose layout
+            its numbers are printed, if it prints as trec_eval does.
     """
 
     title: str
@@ -92,6 +92,7 @@ TOOLS: dict[str, Tool] = {
         "only the topics that are in both.",
         checked="pytrec_eval-terrier 0.5.11",
         calls=_OF_TREC,
+        trec_version=9,
     ),
     "ir_measures": Tool(
         title="ir_measures",
@@ -373,3 +374,13 @@ TOOLS: dict[str, Tool] = {
         },
     ),
 }  # fmt: skip
+
+
+def trec_version(convention: object) -> int:
+    """Return the version of trec_eval that has the measures of a named convention.
+
+    >>> trec_version("pytrec_eval"), trec_version("rankine")
+    (9, 10)
+    """
+    named = isinstance(convention, str) and convention in TOOLS
+    return TOOLS[str(convention)].trec_version if named else 10

@@ -341,8 +341,8 @@ def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
         named = names.get("vectors") or names["topics"]
         msg = (
             f"{named} needs features, but items= has only texts that are nearly all "
-            "different, as titles are; to use them nevertheless, give "
-            f"columns={{'features': ...}} or --col features=NAME"
+            "different, or that name or describe items, as titles do; to use them "
+            "nevertheless, give columns={'features': ...} or --col features=NAME"
         )
         raise DataError(msg)
     if "topics" in needs and table.topics is None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _NO_LIMIT = np.iinfo(np.int64).max
+_BY_RULE = "the tie rule decides"
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterato
     yield from _empty(summaries, n_metrics)
     yield from undefined(summaries)
     yield from _of_lists(seen, metrics)
-    yield from _tied(seen, _depths(metrics))
+    yield from _tied(seen, metrics)
     yield from _negative(seen)
 
 
@@ -383,13 +384,24 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
     return any(least <= 0 if rel is None else least < rel for rel in thresholds)
 
 
-def _tied(seen: Seen, depths: Sequence[int]) -> Iterator[str]:
+def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     who = [count(n, "query") if n else "" for n in seen.tied]
     if any(who):
         words = "{} with judged items tied across rank {}", "{} across rank {}"
-        yield f"{_at(depths, who, *words)}: the tie rule decides"
+        yield f"{_at(_depths(metrics), who, *words)}: {_rule_of_ties(metrics)}"
     elif seen.any_tied:
         yield f"{count(seen.any_tied, 'query')} with judged items in ties"
+
+
+def _rule_of_ties(metrics: Sequence[Metric]) -> str:
+    """Say what becomes of tied items, if all metrics agree."""
+    chosen = {metric.get("ties") for metric in metrics if metric.fact.ordered}
+    words = {
+        "average": "averaged over their orders",
+        "best": "in their best order",
+        "worst": "in their worst order",
+    }
+    return words.get(str(chosen.pop()), _BY_RULE) if len(chosen) == 1 else _BY_RULE
 
 
 def _negative(seen: Seen) -> Iterator[str]:

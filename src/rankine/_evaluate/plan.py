@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
+from rankine._conventions.tools import trec_version
 from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
@@ -154,11 +155,12 @@ def plan_of(
     if rel is not None:
         rule = rule.replace(threshold=rel)
     metrics: dict[Metric, None] = {}
+    version = trec_version(convention)
     for entry in asked:
         if isinstance(entry, Metric):
             metrics[entry] = None
         else:
-            metrics.update(dict.fromkeys(parse_all(entry)))
+            metrics.update(dict.fromkeys(parse_all(entry, version)))
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
         raise UsageError(msg)

@@ -144,6 +144,8 @@ class Summary:
     @property
     def fate_of_empty(self) -> str:
         """What happened to these queries, in words."""
+        if has_no_weights(self.metric):  # and so its values are not theirs
+            return "no value of its own in a number for all queries"
         worth = self.values[self.empty]
         if np.isnan(worth).all():
             return "left out"

@@ -110,10 +110,25 @@ NAMES_OF_TABLES = NAMES.union(*ALIASES_OF_TABLES.values())
 """The names of columns that are known in any table."""
 NO_COLUMN = "-"
 """What stands for a column that does not exist."""
+_OF_ITEMS = {
+    "title", "titles", "name", "item_name", "movie_name", "book_name", "product_name",
+    "app_name", "description", "abstract", "summary", "overview",
+}  # fmt: skip
+"""Columns that name or describe single items; so does any that ends with _title."""
 _HARMLESS = {
     "", "timestamp", "time", "date", "ts", "unix_timestamp", "iteration", "iter", "q0",
     "fold", "split", "index", "level_0", "unnamed: 0", "year",
 }  # fmt: skip
+
+
+def is_of_single_items(name: str) -> bool:
+    """Say whether a column names or describes items, and does not group them.
+
+    >>> is_of_single_items("movie_title"), is_of_single_items("class")
+    (True, False)
+    """
+    folded = name.casefold()
+    return folded in _OF_ITEMS or folded.endswith(("_title", " title"))
 
 
 def refuse_leftover(

@@ -13,7 +13,7 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io import open_table
-from rankine._io.columns import no_part, resolve_table
+from rankine._io.columns import is_of_single_items, no_part, resolve_table
 from rankine._io.frames import is_frame
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows, is_sparse
@@ -30,6 +30,8 @@ _NEARLY = 0.9
 """Share of different texts from which they are names of items, not topics."""
 _ENOUGH, _BESIDE = 20, 3
 """Texts that show it: in the only column of texts, and next to another one."""
+_BY_NAME = "such a column names or describes single items"
+_BY_TEXT = "nearly every text in it is different"
 _LARGEST = float(np.finfo(np.float64).max)
 """The largest weight of a topic."""
 
@@ -298,13 +300,13 @@ def _of_columns(
     }
     nested = (pl.List, pl.Array)
     texts = {name for name in words if not isinstance(words[name].dtype, nested)}
-    names = [] if named else _names_of_items(of_column, texts)
+    names = {} if named else _names_of_items(of_column, texts)
     words = {name: column for name, column in words.items() if name not in names}
     topics = [of_column[name] for name in words]
     left_out = tuple(
-        f"{title}: {name!r} is not used as a topic, as nearly every text in it is "
-        f"different; use it with columns={{'features': ...}} or --col features=NAME"
-        for name in names
+        f"{title}: {name!r} is not used as a topic, as {why}; use it with "
+        "columns={'features': ...} or --col features=NAME"
+        for name, why in names.items()
     )
     vectors = None
     if numbers:
@@ -347,18 +349,21 @@ def _of_columns(
 
 def _names_of_items(
     of_column: Mapping[str, pl.DataFrame], texts: Collection[str]
-) -> list[str]:
-    """Return the columns of texts that are nearly all different, such as titles.
+) -> dict[str, str]:
+    """Return the columns that tell items apart, such as titles, and why these do.
 
-    A few texts may differ by chance, unless another column has topics that recur.
+    A few texts may differ by chance, unless another column has topics that recur. Words
+    of titles recur too, so that only the name tells where each word is a text.
     """
+    called = dict.fromkeys(filter(is_of_single_items, of_column), _BY_NAME)
     differ = [
         name
         for name, rows in of_column.items()
         if name in texts and rows["topic"].n_unique() >= _NEARLY * rows.height
     ]
     enough = _BESIDE if len(differ) < len(of_column) else _ENOUGH
-    return [name for name in differ if of_column[name].height >= enough]
+    by_text = [name for name in differ if of_column[name].height >= enough]
+    return called | dict.fromkeys(by_text, _BY_TEXT)
 
 
 def _spread(column: pl.Series, name: str, title: str) -> dict[str, pl.Series]:

@@ -93,8 +93,10 @@ def several(text: str, metrics: Sequence[Metric], taker: str = "evaluate") -> st
 
 
 @lru_cache(maxsize=4096)
-def parse_all(text: str) -> tuple[Metric, ...]:
+def parse_all(text: str, version: int = 10) -> tuple[Metric, ...]:
     """Read one or several metrics: ``P@5,10``, ``P.5,10`` and nicknames are several.
+
+    Nicknames stand for the measures that a version of trec_eval has.
 
     >>> parse_all("P@5,10")
     (P@5, P@10)
@@ -109,6 +111,7 @@ def parse_all(text: str) -> tuple[Metric, ...]:
         return tuple(
             metric
             for family in NICKNAMES[stripped]
+            if FAMILIES[family].since <= version
             for _, metric in FAMILIES[family].expand("")
         )
     listed = each_cutoff(stripped)

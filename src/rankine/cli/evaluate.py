@@ -141,10 +141,10 @@ def command(
     version, lines = 10, []
     asked: list[Any] = [*(metrics or (() if style else DEFAULT)), *limits]
     if style == "trec_eval":
-        from rankine._conventions.tools import TOOLS  # noqa: PLC0415
+        from rankine._conventions.tools import trec_version  # noqa: PLC0415
         from rankine._report.trec import lines_of, metrics_of  # noqa: PLC0415
 
-        version = TOOLS[convention].trec_version if convention in TOOLS else version
+        version = trec_version(convention)
         lines = lines_of(metrics or ("official",), version)
         asked = [*metrics_of(lines), *limits]
     options = said(

@@ -246,6 +246,26 @@ def test_titles_are_no_topics(n: int) -> None:
     assert both.notes == ()
 
 
+@pytest.mark.parametrize("kind", ["token_seq", "token"])
+@pytest.mark.parametrize("title", ["movie_title", "title", "name", "Description"])
+def test_words_of_titles_are_no_topics(title: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "films.item"
+    path.write_text(
+        f"item_id:token\t{title}:{kind}\tclass:token_seq\n"
+        "a\tToy Story\tAnimation Comedy\nb\tFour Rooms\tThriller\n"
+        "c\tThe Toy\tComedy\nd\tThe Four Stories\tDrama\n"
+    )
+    run, metric = {"u": ["a"]}, "TopicDiversity@1"
+
+    ev = rk.evaluate(None, run, metric, items=path)
+    told = {"features": [title, "class"]}
+    both = rk.evaluate(None, run, metric, items=path, columns=told)
+
+    assert ev["TopicDiversity@1"] == 2  # Animation and Comedy
+    assert both["TopicDiversity@1"] == (4 if kind == "token_seq" else 3)
+    assert f"{title!r} is not used as a topic" in ev.notes[0]
+
+
 def test_a_few_different_texts_may_be_topics() -> None:
     few = pl.DataFrame({"item_id": ["a", "b", "c"], "topic": ["x", "y", "z"]})
 

@@ -390,7 +390,7 @@ def ndcg(
         base: the base of the logarithm, for ``log`` and ``jk``.
         ideal: the list to divide by: ``judged@k``; ``judged``, not cut at k (Jurity);
             ``k_ones``, the query's best gain at all k ranks (RecTools);
-            ``retrieved``, only the items of this list (scikit-learn); ``given@k``,
+            ``retrieved``, only the items of this list (torchmetrics); ``given@k``,
             judged items in the order given (Spark with grades).
         rel: grades below this have no gain.
         ties: ``average``, ``best`` or ``worst`` order of tied items.
