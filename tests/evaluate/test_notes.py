@@ -92,6 +92,35 @@ def test_no_query_counts_as_a_number_for_all(scope: str) -> None:
     assert ev.notes == (f"1 query without a relevant item: {fate}",)
 
 
+def test_condensed_lists_say_what_they_lack() -> None:
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+    run = {"q": ["x", "a", "b", "y"], "r": ["x", "a"], "s": ["a"]}
+    condensed = rk.Convention(unjudged="removed")
+    of_one = rk.Convention(overrides={"P": {"unjudged": "removed"}})
+
+    for convention, whose in ((condensed, ""), (of_one, " (P@1)")):
+        ev = rk.evaluate(qrels, run, ["RR", "P@1"], convention=convention)
+        # x and y of the first list, x of the second, of 4 + 2 items.
+        removed = f"3 unjudged items removed from the lists, 50.0 % of all{whose}"
+        assert removed in ev.notes
+    both = rk.evaluate(qrels, run, ["RR"], convention=condensed.replace(queries="both"))
+    assert "3 unjudged items removed from the lists, 50.0 % of all" in both.notes
+
+
+def test_condensed_batches_add_up() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(5)}
+    run = {query: ["x", "a"] for query in qrels}
+    convention = rk.Convention(unjudged="removed")
+    batches = rk.Accumulator("RR", convention=convention)
+    for query, judged in qrels.items():
+        batches.update({query: judged}, {query: run[query]})
+
+    whole = rk.evaluate(qrels, run, "RR", convention=convention)
+
+    assert batches.result().notes == whole.notes
+    assert "5 unjudged items removed from the lists, 50.0 % of all" in whole.notes
+
+
 def test_a_tie_that_stays_within_the_cutoff_is_no_tie_across_it() -> None:
     ev = rk.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["P@2"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import pickle
@@ -31,6 +32,7 @@ def test_to_dict_holds_numbers_intervals_convention_and_notes() -> None:
         "low": low,
         "high": high,
         "n": 3,
+        "queries": 3,
         "without_relevant": 0,
         "undefined": 0,
     }
@@ -215,3 +217,86 @@ def test_an_evaluation_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(evaluate(["AP", "nDCG@5"])))  # noqa: S301
 
     assert again.mean == evaluate(["AP", "nDCG@5"]).mean
+
+
+JUDGED = {f"u{number}": {"a": 1, "b": 0} for number in range(4)}
+LISTS = {f"u{number}": ["x", "a", "b"] for number in range(9)}
+TRAIN = {user: ["x", "y"] for user in LISTS}
+
+
+def test_metrics_of_different_queries_say_of_how_many() -> None:
+    metrics = ["nDCG@2", "P@2", "Novelty@2"]
+    ev = rk.evaluate(JUDGED, LISTS, metrics, train=TRAIN, items={"a": "t"})
+    numbers = "4 queries (nDCG@2, P@2), 9 (Novelty@2)"
+
+    assert f"{numbers}. Below each" in str(ev)
+    assert numbers in ev._repr_html_()
+    assert [
+        line.split("|")[-2].strip() for line in ev.to_markdown().split("\n")[2:]
+    ] == [
+        "4",
+        "4",
+        "9",
+    ]
+    record = ev.to_dict()["metrics"]
+    assert [record[label]["queries"] for label in record] == [4, 4, 9]
+    extra = "5 queries of the run without judgements (u4, u5, u6, ...): not evaluated"
+    assert f"{extra} for nDCG@2, P@2" in ev.notes
+
+
+def test_metrics_of_the_same_queries_do_not() -> None:
+    ev = rk.evaluate(JUDGED, LISTS, ["nDCG@2", "P@2"])
+
+    assert "\n4 queries. Below each" in str(ev)
+    assert "queries (" not in ev._repr_html_()
+    assert any(note.endswith(": not evaluated") for note in ev.notes)
+
+
+def test_a_query_without_a_value_is_not_one_of_the_mean() -> None:
+    qrels = {"u0": {"a": 1}, "u1": {"a": 1, "x": 0}}
+    ev = rk.evaluate(qrels, LISTS, ["AUC(universe='matched')", "AP"])
+
+    assert "1 query (AUC(universe='matched')), 2 (AP). Below" in str(ev)
+    record = ev.to_dict()["metrics"]["AUC(universe='matched')"]
+    assert (record["n"], record["queries"], record["undefined"]) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"convention": "ranx"}, "ranx"),
+        ({"convention": rk.conventions()["ranx"]}, "ranx"),
+        ({"convention": "ranx", "rel": 2}, "ranx with threshold=2"),
+        (
+            {"convention": rk.Convention(unjudged="removed")},
+            "rankine with unjudged='removed'",
+        ),
+        (
+            {"convention": rk.Convention(overrides={"AP": {"decimals": 2}})},
+            "rankine with AP(decimals=2)",
+        ),
+        ({"ties": "average"}, "rankine with tie='average'"),
+    ],
+)
+def test_another_convention_is_named(options: dict[str, Any], name: str) -> None:
+    ev = rk.evaluate(JUDGED, LISTS, "AP@2", **options)
+    cmp = rk.compare(JUDGED, {"a": LISTS, "b": LISTS}, "AP@2", **options)
+    said = f"Convention: {name}"
+
+    for result in (ev, cmp):
+        assert f"\n{said}\n" in f"{result}\n"
+        plain = result.to_markdown().replace("\\", "")
+        assert plain.endswith(f"|\n\n{said}")
+        latex = result.to_latex().replace("\\_", "_").splitlines()
+        assert latex[-2].endswith(rf"{{l}}{{{said}}} \\")
+        assert said in html.unescape(result._repr_html_())
+
+
+@pytest.mark.parametrize("convention", ["rankine", rk.Convention()])
+def test_the_usual_convention_is_not_named(convention: Any) -> None:
+    ev = rk.evaluate(JUDGED, LISTS, "AP@2", convention=convention)
+    cmp = rk.compare(JUDGED, {"a": LISTS, "b": LISTS}, "AP@2", convention=convention)
+
+    for result in (ev, cmp):
+        for text in (result, result.to_markdown(), result.to_latex()):
+            assert "onvention" not in str(text)

@@ -313,6 +313,10 @@ PRESETS: dict[str, Convention] = {
 }
 
 
+BASE = "rankine"
+"""The convention that is used unless another is asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConvention:
     """What a tool does with a log of another policy, where `ctr` offers a choice.
@@ -395,6 +399,52 @@ def convention(choice: str | Convention) -> Convention:
         )
         raise UnknownConventionError(msg)
     return PRESETS[choice]
+
+
+def called(rule: Convention, preset: str | None = None) -> str:
+    """Return the name of a convention, and what it does differently.
+
+    Args:
+        rule: the convention.
+        preset: the one that it was made from; if not given, the one that is most like
+            it. Of one that another version had, only the name is known.
+
+    >>> called(Convention()), called(PRESETS["ranx"])
+    ('rankine', 'ranx')
+    >>> called(Convention(unjudged="removed"))
+    "rankine with unjudged='removed'"
+    >>> called(PRESETS["ranx"].replace(overrides={"AP": {"decimals": 2}}))
+    'ranx with AP(decimals=2)'
+    """
+    if preset is not None and preset not in PRESETS:
+        return preset
+    differ = {
+        name: _differences(rule, PRESETS[name])
+        for name in (PRESETS if preset is None else [preset])
+    }
+    nearest_to_it = min(differ, key=lambda name: len(differ[name]))
+    choices = ", ".join(differ[nearest_to_it])
+    return f"{nearest_to_it} with {choices}" if choices else nearest_to_it
+
+
+def _differences(rule: Convention, other: Convention) -> list[str]:
+    """Return the choices of a convention that are not those of another, as text."""
+    ours, theirs = rule.to_dict(), other.to_dict()
+    own, known = ours.pop("overrides"), theirs.pop("overrides")
+    of_metrics = [
+        f"{name}({', '.join(_unlike(own.get(name, {}), known.get(name, {})))})"
+        for name in dict.fromkeys([*own, *known])
+        if own.get(name, {}) != known.get(name, {})
+    ]
+    return [*_unlike(ours, theirs), *of_metrics]
+
+
+def _unlike(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{name}={ours[name]!r}" if name in ours else f"without {name}"
+        for name in dict.fromkeys([*ours, *theirs])
+        if ours.get(name, ...) != theirs.get(name, ...)
+    ]
 
 
 def chosen(name: str) -> str | Convention:

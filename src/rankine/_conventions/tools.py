@@ -25,8 +25,8 @@ class Tool:
             scores open; None if it never does.
         over_train: our metrics that it averages over the users of the training data,
             with 1 for those without a list.
-        trec_version: the version of trec_eval whose measures it has, and in whose layout
-            its numbers are printed, if it prints as trec_eval does.
+        trec_version: the version of trec_eval whose measures it has, and whose layout
+            its numbers are printed in, if it prints as trec_eval does.
     """
 
     title: str

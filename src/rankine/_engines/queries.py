@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from rankine._engines.work import (
     odd_text,
     refuse_beyond,
 )
-from rankine._evaluate.notes import ranking_metrics, seen_in
+from rankine._evaluate.notes import ranking_metrics, removed_from, seen_in
 from rankine._evaluate.summary import summarize
 from rankine._evaluate.warnings import cautions_of
 from rankine._join.aligned import SHOWN, Aligned, apply, cut
@@ -145,8 +146,9 @@ class Queries:
                     state.sums[number] = sums
         state.n_queries = len(tables[0].ids)
         if plan.judged:
-            first = next(table for table in tables if isinstance(table, Aligned))
-            state.seen = seen_in(first, ranking_metrics(plan))
+            aligned = [table for table in tables if isinstance(table, Aligned)]
+            seen = seen_in(aligned[0], ranking_metrics(plan))
+            state.seen = replace(seen, removed=removed_from(aligned))
         self._see_both(state, judged, listed)
         state.steps = max(table.steps() for table in tables)
         if plan.preset is not None:

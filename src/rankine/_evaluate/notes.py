@@ -54,6 +54,8 @@ class Seen:
         short: how many lists end before each cutoff.
         tied: in how many queries judged items are tied across each cutoff.
         any_tied: in how many queries judged items are in ties that metrics look at.
+        removed: how many unjudged items were taken out of condensed lists, and out of
+            how many items.
     """
 
     missing: int = 0
@@ -72,6 +74,7 @@ class Seen:
     short: tuple[int, ...] = ()
     tied: tuple[int, ...] = ()
     any_tied: int = 0
+    removed: tuple[int, int] = 0, 0
 
     def moved(self, by: int) -> Seen:
         """Return the same for queries with larger numbers."""
@@ -103,6 +106,7 @@ class Seen:
             _added(self.short, other.short),
             _added(self.tied, other.tied),
             self.any_tied + other.any_tied,
+            (self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
         )
 
 
@@ -142,6 +146,19 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
         ),
         _n_queries(table, in_tie),
     )
+
+
+def removed_from(tables: Iterable[Aligned]) -> tuple[int, int]:
+    """Count the unjudged items that were removed, of all in the lists.
+
+    Metrics with other conventions have other tables of the same lists.
+    """
+    counts = [(0, 0)]
+    for aligned in tables:
+        n, left = int(aligned.lengths.sum()), int(aligned.table.n_retrieved.sum())
+        if aligned.whole is not None:
+            counts.append((n - left, n))
+    return max(counts)
 
 
 def _n_queries(table: Judged, rows: Bools) -> int:
@@ -225,10 +242,11 @@ def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterato
     n_metrics = sum(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
-    yield from _apart(seen)
+    yield from _apart(seen, _readers(plan))
     yield from _unreachable(seen, metrics)
     yield from _empty(summaries, n_metrics)
     yield from undefined(summaries)
+    yield from _condensed(seen, plan)
     yield from _of_lists(seen, metrics)
     yield from _tied(seen, metrics)
     yield from _negative(seen)
@@ -275,16 +293,31 @@ def _is_graded(metric: Metric) -> bool:
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _apart(seen: Seen) -> Iterator[str]:
-    """Say what only the judgements or only the run has."""
+def _readers(plan: Plan) -> str:
+    """Name the metrics that need judgements, if others look at more queries."""
+    whose = [
+        str(metric)
+        for metric, bound in zip(plan.asked, plan.bound, strict=True)
+        if not isinstance(bound, ListMetric) or "judgements" in bound.needs
+    ]
+    return "" if len(whose) == len(plan.asked) else f" for {few(whose)}"
+
+
+def _apart(seen: Seen, readers: str) -> Iterator[str]:
+    """Say what only the judgements or only the run has.
+
+    Args:
+        seen: what was seen.
+        readers: for which metrics that matters, if not for all.
+    """
     if seen.missing:
         who = count(seen.missing, "judged query")
         names = few(seen.missing_ids, seen.missing)
         fate = "left out" if seen.left_out else "counted as 0"
-        yield f"{who} missing from the run ({names}): {fate}"
+        yield f"{who} missing from the run ({names}): {fate}{readers}"
     if seen.extra:
         who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
-        yield f"{who} of the run without judgements ({names}): not evaluated"
+        yield f"{who} of the run without judgements ({names}): not evaluated{readers}"
     yield from _hardly_met(seen, "note")
 
 
@@ -371,6 +404,25 @@ def _at(depths: Sequence[int], numbers: Sequence[str], first: str, later: str) -
 def _in_words(words: Sequence[str], link: str) -> str:
     *others, last = words or [""]
     return f"{', '.join(others)} {link} {last}" if others else last
+
+
+def _condensed(seen: Seen, plan: Plan) -> Iterator[str]:
+    """Say how many items are missing from lists without unjudged items."""
+    removed, n = seen.removed
+    if not removed:
+        return
+    whose = [
+        plan.labels[number]
+        for group in plan.judged
+        for number, _, rule in group.members
+        if rule.unjudged == "removed"
+    ]
+    all_of_them = len(whose) == len(ranking_metrics(plan))
+    who = count(removed, "unjudged item")
+    yield (
+        f"{who} removed from the lists, {percent(removed / n, 1)} of all"
+        f"{'' if all_of_them else f' ({few(whose)})'}"
+    )
 
 
 def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
@@ -16,6 +17,7 @@ from rankine._evaluate.notes import (
     Seen,
     notes_of,
     ranking_metrics,
+    removed_from,
     seen_in,
     told_in,
     warnings_of,
@@ -347,7 +349,10 @@ class Evaluation(DrawnEvaluation):
     def _seen(self) -> Seen | None:
         """What was seen of judged queries, None if no metric reads them."""
         judged = [table for table in self._tables if isinstance(table, Aligned)]
-        return seen_in(judged[0], ranking_metrics(self._plan)) if judged else None
+        if not judged:
+            return None
+        seen = seen_in(judged[0], ranking_metrics(self._plan))
+        return replace(seen, removed=removed_from(judged))
 
     @cached_property
     def _told(self) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ from rich.text import Text
 from rankine._base.text import p_equals, p_text
 from rankine._evaluate.summary import finite
 from rankine._report.export import (
+    convention_of,
     latex_table,
     latex_text,
     markdown_table,
     markdown_text,
+    queries_by_metric,
 )
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
@@ -45,12 +47,24 @@ def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
     tables.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
     if comparison.is_segmented:
         tables.append(_by_segment(comparison))
-    lines = [_how(comparison), *_more(rows)]
+    lines = [_how(comparison), *_whose(comparison), *_more(rows)]
     lines += [f"! {text}" for text in comparison.warnings]
     lines += [f"- {text}" for text in comparison.notes]
     said = Group(*(Text(shown(line)) for line in lines))
     drawn = [plain_text(table, ENDLESS) for table in tables]
     return "\n".join([*drawn, plain_text(said, width or ENDLESS)])
+
+
+def named_of(comparison: Comparison) -> str:
+    """Say whose choices the numbers follow; empty for rankine's own, and if unknown."""
+    first = next(iter(comparison.evaluations.values()), None)
+    return "" if first is None else convention_of(first)
+
+
+def _whose(comparison: Comparison) -> list[str]:
+    """Say of how many queries metrics are, if they differ, and whose choices rule."""
+    numbers = queries_by_metric(comparison.evaluations.values())
+    return [*filter(None, (numbers, named_of(comparison)))]
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -191,13 +205,14 @@ def to_html(comparison: Comparison) -> str:
     head, rows = _pairs(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
     said = (*comparison.warnings, *comparison.notes)
-    below = (_how(comparison), *_more(rows), *said)
+    below = (_how(comparison), *_whose(comparison), *_more(rows), *said)
     return means + html_table(head, lines, "lllrrrl", below=below)
 
 
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
-    return markdown_table(comparison.metrics, markdown_cells(comparison))
+    rows = markdown_cells(comparison)
+    return markdown_table(comparison.metrics, rows, named_of(comparison))
 
 
 def markdown_cells(comparison: Comparison) -> list[list[str]]:
@@ -207,7 +222,8 @@ def markdown_cells(comparison: Comparison) -> list[list[str]]:
 
 def to_latex(comparison: Comparison) -> str:
     """Return a table for the booktabs package; letters are superscripts."""
-    return latex_table(comparison.metrics, latex_cells(comparison))
+    rows = latex_cells(comparison)
+    return latex_table(comparison.metrics, rows, named_of(comparison))
 
 
 def latex_cells(comparison: Comparison) -> list[list[str]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.forks import need_threads
+from rankine._conventions.presets import BASE, called
+from rankine._evaluate.notes import few
 from rankine._evaluate.summary import finite
 from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
@@ -66,6 +68,35 @@ def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
     return cells
 
 
+def convention_of(evaluation: Evaluation) -> str:
+    """Say whose choices the numbers follow; empty for rankine's own."""
+    name = called(evaluation.convention, evaluation.preset)
+    return "" if name == BASE else f"Convention: {shown(name)}"
+
+
+def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
+    """Say how many queries each metric is a mean of; empty if all have the same.
+
+    Several runs may have a metric of different numbers of queries.
+    """
+    counts = [
+        {label: summary.n for label, summary in evaluation.summaries.items()}
+        for evaluation in evaluations
+    ]
+    if all(len({*of_run.values()}) < 2 for of_run in counts):  # noqa: PLR2004 - the same
+        return ""
+    labels: dict[tuple[int, int], list[str]] = {}
+    for label in counts[0]:
+        sizes = [of_run[label] for of_run in counts]
+        labels.setdefault((min(sizes), max(sizes)), []).append(label)
+    said: list[str] = []
+    for (least, most), those in labels.items():
+        n = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        unit = "" if said else " query" if least == most == 1 else " queries"
+        said.append(f"{n}{unit} ({few(those)})")
+    return ", ".join(said)
+
+
 def to_dict(evaluation: Evaluation) -> dict[str, Any]:
     """Return numbers, intervals, convention and notes as plain values."""
     return {
@@ -77,6 +108,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
                 "low": finite(cell.low),
                 "high": finite(cell.high),
                 "n": cell.n,
+                "queries": cell.n + evaluation.summaries[cell.metric].n_undefined,
                 "without_relevant": evaluation.summaries[cell.metric].n_empty,
                 "undefined": evaluation.summaries[cell.metric].n_undefined,
             }
@@ -96,7 +128,19 @@ def to_markdown(evaluation: Evaluation) -> str:
         f"| {cell.metric} | {cell.number()} | {cell.bounds()} | {cell.n} |"
         for cell in cells(evaluation)
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_below(convention_of(evaluation))])
+
+
+def _below(text: str) -> list[str]:
+    """Return a line below a table of Markdown, nothing if there is nothing to say."""
+    return ["", markdown_text(text)] if text else []
+
+
+def _last_row(text: str, columns: int) -> list[str]:
+    """Return a row of LaTeX over all columns, nothing if there is nothing to say."""
+    if not text:
+        return []
+    return [rf"\multicolumn{{{columns}}}{{l}}{{{latex_text(text)}}} \\"]
 
 
 _LATEX = {
@@ -122,14 +166,19 @@ def markdown_text(text: str) -> str:
     return text
 
 
-def markdown_table(labels: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(
+    labels: Iterable[str], rows: Iterable[Sequence[str]], below: str = ""
+) -> str:
     """Return a row per run and a column per metric; cells are escaped already."""
     names = ["run", *map(markdown_text, labels)]
     lines = [f"| {' | '.join(names)} |", "|---|" + "---:|" * (len(names) - 1)]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, *_below(below)])
 
 
-def latex_table(labels: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def latex_table(
+    labels: Sequence[str], rows: Iterable[Sequence[str]], below: str = ""
+) -> str:
     """Return a table for the booktabs package; cells are escaped already."""
     return "\n".join(
         [
@@ -139,6 +188,7 @@ def latex_table(labels: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
             r"\midrule",
             *(" & ".join(row) + r" \\" for row in rows),
             r"\bottomrule",
+            *_last_row(below, len(labels) + 1),
             r"\end{tabular}",
         ]
     )
@@ -158,6 +208,7 @@ def to_latex(evaluation: Evaluation) -> str:
             r"\midrule",
             *rows,
             r"\bottomrule",
+            *_last_row(convention_of(evaluation), 3),
             r"\end{tabular}",
         ]
     )
@@ -169,7 +220,11 @@ def to_html(evaluation: Evaluation) -> str:
         (evaluation.name, "value", "95 % interval"),
         [(cell.metric, cell.number(), cell.bounds()) for cell in cells(evaluation)],
         "lrl",
-        below=(*evaluation.warnings, *evaluation.notes),
+        below=(
+            *filter(None, [queries_by_metric([evaluation]), convention_of(evaluation)]),
+            *evaluation.warnings,
+            *evaluation.notes,
+        ),
     )
 
 

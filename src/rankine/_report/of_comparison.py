@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_text
+from rankine._conventions.presets import called
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
 from rankine._report.explorer import check_texts, explored
+from rankine._report.export import queries_by_metric
 from rankine._report.markup import (
     Cell,
     Markup,
@@ -115,13 +117,14 @@ def listed(names: list[str]) -> str:
 def _about(comparison: Comparison) -> str:
     how = comparison.settings
     parts = [
-        count(len(comparison.queries), "query"),
+        queries_by_metric(comparison.evaluations.values())
+        or count(len(comparison.queries), "query"),
         count(len(comparison.systems), "system"),
         ", ".join(comparison.metrics),
     ]
     first = next(iter(comparison.evaluations.values()), None)
-    if first is not None and first.preset is not None:
-        parts.append(f"convention {first.preset}")
+    if first is not None:
+        parts.append(f"convention {called(first.convention, first.preset)}")
     return " · ".join([*parts, f"{100 * how.confidence:g} % intervals"])
 
 

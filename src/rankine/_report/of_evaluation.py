@@ -8,10 +8,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
+from rankine._conventions.presets import called
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
 from rankine._report.explorer import check_texts, explored_run
-from rankine._report.export import cells
+from rankine._report.export import cells, queries_by_metric
 from rankine._report.markup import Cell, Markup, isolated, table, tag
 from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
@@ -47,9 +48,9 @@ def page_of(
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
     check_texts(texts)
-    parts = [count(len(evaluation.queries), "query"), "95 % intervals"]
-    if evaluation.preset is not None:
-        parts.insert(1, f"convention {evaluation.preset}")
+    n = queries_by_metric([evaluation]) or count(len(evaluation.queries), "query")
+    parts = [n, "95 % intervals"]
+    parts.insert(1, f"convention {called(evaluation.convention, evaluation.preset)}")
     name = _named(evaluation)
     page = Page(title or f"How good is {name}?", " · ".join(parts), [name])
     page.add("numbers", "Numbers", *_numbers(page, evaluation))

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankine._base.text import count
-from rankine._report.export import Cell, cells
+from rankine._report.export import Cell, cells, convention_of, queries_by_metric
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
@@ -184,8 +184,12 @@ def _footer(
     who = count(max(sizes), "query")
     if len(sizes) > 1:
         who = f"{min(sizes)} to {max(sizes)} queries"
+    who = queries_by_metric(evaluations) or who
     said = _on_intervals(evaluations[0]) if intervals else _ELSEWHERE
     lines: list[RenderableType] = [Text(f"{who}. {said}", style="dim")]
+    named = convention_of(evaluations[0])  # one for all runs
+    if named:
+        lines.append(Text(named, style="dim"))
     by_run = [_told(evaluation) for evaluation in evaluations]
     if len(by_run) == 1:
         return [*lines, *map(_indented, by_run[0])]
