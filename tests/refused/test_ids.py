@@ -281,6 +281,35 @@ def test_a_mapping_has_the_ids_that_a_column_may_have(
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (["b", NAN, "a"], "1 item id is missing"),
+        ([NAN, 7], "1 item id is missing"),
+        (["b", 7, "a"], "item ids are int and str, such as 7 and 'b'; give them one "),
+        ([7, 2.0**60], "item ids are floats of 2^53 or more, such as 1152921504606846"),
+    ],
+)
+def test_ids_beside_a_run_follow_the_same_rule(ids: list[Any], said: str) -> None:
+    beside: dict[str, tuple[str, Any]] = {
+        "train": ("Novelty", {"u": ids}),
+        "items": ("ILD", {item: [0.0, 1.0] for item in ids}),
+        "catalog": ("Coverage", ids),
+    }
+    for name, (metric, data) in beside.items():
+        with pytest.raises(DataError, match="^" + name) as caught:
+            rk.evaluate(None, {"q": ["a"]}, metric, **{name: data})
+        assert said in str(caught.value)
+
+
+def test_records_with_nan_as_an_item_lack_its_id() -> None:
+    run = [{"query": "q", "item": item} for item in ("a", NAN)]
+
+    text = refused(DataError, {"q": {"a"}}, run)
+
+    assert text.startswith("run, row 1: 1 item id is missing")
+
+
 @pytest.mark.parametrize("ids", [[6, 7], [6, 7.0], [np.int64(6), 7], [2**70, 7]])
 def test_ids_that_are_all_numbers_of_ints_are_of_one_type(ids: list[Any]) -> None:
     assert rk.evaluate({"q": {7: 1}}, {"q": ids}, "RR")["RR"] == 1 / 2

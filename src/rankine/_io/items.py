@@ -18,7 +18,7 @@ from rankine._io.frames import is_frame
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import Rows, is_sparse
 from rankine._io.tables import Table, holding_numbers, together
-from rankine._io.values import ids, kind_of, no_text
+from rankine._io.values import ids, kind_of, no_text, series_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
 if TYPE_CHECKING:
@@ -129,14 +129,7 @@ def _of_mapping(data: Mapping[Any, Any], title: str) -> Features:
     if not data:
         msg = f"{title} is empty; give at least one item with its features"
         raise DataError(msg)
-    try:
-        column = pl.Series("item", list(data))
-    except UnicodeEncodeError as error:
-        raise no_text(error, title) from None
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        msg = f"{title} has ids of several types; give them one type, text or ints"
-        raise DataError(msg) from None
-    items = ids(column, "item", Rows(pl.DataFrame(), title), hint="")[0]
+    items = series_of("item", list(data), title, hint="")
     data = {
         item: entry.to_numpy() if hasattr(entry, "to_numpy") else entry
         for item, entry in data.items()

@@ -177,7 +177,7 @@ def _axis(values: Any, n: int, what: str) -> pl.Series:
     if not plain:
         msg = f"{what} must be a list of {n} ids, got {values!r}"
         raise ParameterError(msg)
-    column = series_of(what, list(values), what)
+    column = series_of("query" if what == "queries" else "item", list(values), what)
     if len(column) != n:
         msg = f"{len(column)} {what} were given for {n} in the matrix"
         raise DataError(msg)

@@ -15,7 +15,7 @@ from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import graded
 from rankine._io.sources import Lists, Rows, hold_objects
-from rankine._io.values import NO_COLUMN, as_float, kind_of
+from rankine._io.values import NO_COLUMN, as_float, is_missing, kind_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -214,6 +214,8 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int, float}:  # JSON has one type for numbers
         values = [None if value is None else as_float(value) for value in values]
+    if kinds == {str, float}:  # nan is how other libraries mark a missing text
+        values = [None if is_missing(value) else value for value in values]
     if kinds == {list}:
         inner = {type(member) for value in values for member in value or ()}
         if inner == {int, float}:

@@ -121,7 +121,7 @@ def _from_floats(
     if merged.any():
         msg = (
             f"{name}: {part} ids are floats of 2^{bits} or more, such as "
-            f"{int(column.filter(merged)[0])}, which cannot tell neighbouring ids "
+            f"{column.filter(merged)[0]:.20g}, which cannot tell neighbouring ids "
             "apart; pandas turns ints into floats where a join leaves nulls: read or "
             "cast them as ints or text before the join"
         )
@@ -231,14 +231,17 @@ def unknown_grade(what: str, value: Any, grades: Mapping[Any, float]) -> DataErr
 
 
 def series_of(
-    part: str, values: list[Any], name: str, *, lenient: bool = False
+    part: str, values: list[Any], name: str, *, lenient: bool = False, **words: str
 ) -> pl.Series:
-    """Return ids of one type as a column, checked as those of a frame are."""
+    """Return ids of one type as a column, checked as those of a frame are.
+
+    Further words are those of `ids`.
+    """
     plain = [
         value.item() if isinstance(value, np.generic) else value for value in values
     ]
     kinds = set(map(type, plain))
-    if lenient and len(kinds) > 1:  # of which nan is one
+    if len(kinds) > 1:  # of which nan may be one, which is a missing id
         plain = [None if is_missing(value) else value for value in plain]
         kinds = set(map(type, plain)) - {type(None)}
     if kinds == {int, float}:  # as in columns of other libraries
@@ -251,7 +254,8 @@ def series_of(
         raise _not_one_type(part, plain, name) from None
     if column.dtype == pl.Object:
         raise _not_one_type(part, plain, name)
-    checked, _ = ids(column, part, Rows(pl.DataFrame(), name), lenient=lenient)
+    origin = Rows(pl.DataFrame(), name)
+    checked, _ = ids(column, part, origin, lenient=lenient, **words)
     return checked
 
 

@@ -24,7 +24,7 @@ from rankine._io.sources import (
     hold_objects,
     is_sparse,
 )
-from rankine._io.values import ids
+from rankine._io.values import ids, series_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -220,13 +220,9 @@ def catalog_of(catalog: Any) -> int | pl.Series:
         raise ParameterError(msg)
     if not isinstance(catalog, pl.Series):
         listed = catalog.to_list() if hasattr(catalog, "to_list") else list(catalog)
-        try:
-            catalog = pl.Series("item", listed)
-        except (TypeError, pl.exceptions.PolarsError):
-            msg = "catalog must hold ids, text or ints"
-            raise DataError(msg) from None
+        catalog = series_of("item", listed, "catalog", hint="")
     if len(catalog) == 0:
         msg = "the catalogue is empty"
         raise DataError(msg)
     need_threads()
-    return ids(catalog, "item", origin)[0].unique()
+    return ids(catalog, "item", origin, hint="")[0].unique()

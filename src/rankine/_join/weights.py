@@ -16,7 +16,7 @@ from rankine._io.columns import check_parts, resolve_table
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import together
-from rankine._io.values import NO_COLUMN, ids, numbers
+from rankine._io.values import NO_COLUMN, ids, numbers, series_of
 from rankine._join.ids import Index, one_type
 from rankine.errors import ColumnNotFoundError, DataError
 
@@ -90,11 +90,7 @@ def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights
             if not isinstance(weight, (Real, np.number)):
                 msg = f"the weight of {query!r} is {weight!r}, not a number"
                 raise DataError(msg)
-        try:
-            queries = pl.Series("query", list(data))
-        except NO_COLUMN:
-            msg = "weights must have ids that are all text or all ints"
-            raise DataError(msg) from None
+        queries = series_of("query", list(data), "weights", hint="")
         weights = pl.Series("weight", [_float(*pair) for pair in data.items()])
         return _checked(queries, weights, origin, ())
     table = open_table(data, "weights", how)
