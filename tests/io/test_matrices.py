@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -178,11 +179,46 @@ def test_a_row_without_a_grade_is_a_query_without_judgements() -> None:
 
 @pytest.mark.parametrize(
     "rows",
-    [[[1, -1, -1]], [[1, -1], [2, 3]], [[1, 2], [-1, -1]], [[1.0, -1.0], [2.0, 3.0]]],
-)
+    [
+        [[1, -1, -1]], [[1, -1], [2, 3]], [[1, 2], [-1, -1]], [[1.0, -1.0], [2.0, 3.0]],
+        [[-1, -1], [-1, -1]],
+    ],
+)  # fmt: skip
 def test_negative_numbers_at_the_end_of_rows_are_refused(rows: Any) -> None:
     with pytest.raises(DataError, match=r"ends with -1.*; pad=-1.*\?"):
         rk.from_ranked(rows)
+
+
+PADDED = [[1, -1], [2, 3]]
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+@pytest.mark.parametrize(
+    "run",
+    [
+        PADDED, {"a": PADDED[0], "b": PADDED[1]}, {"a": np.array(PADDED[0])},
+        pl.DataFrame({"query": ["a", "b"], "item": PADDED}),
+        pl.DataFrame({"query": ["a", "b"], "item": np.array(PADDED)}),
+    ],
+)  # fmt: skip
+def test_lists_filled_up_with_a_negative_number_are_refused(
+    run: Any,
+    lenient: bool,  # noqa: FBT001
+) -> None:
+    said = "ends with -1, which looks like padding"
+    for role in ("run", "qrels", "train", "reference"):
+        given: dict[str, Any] = {"qrels": None, "run": {"a": [1], "b": [2]}, role: run}
+        metric = {"qrels": "R", "train": "Novelty", "reference": "Intersection@1"}
+        with pytest.raises(DataError, match=said):
+            rk.evaluate(metrics=metric.get(role, "Entropy"), lenient=lenient, **given)
+
+
+@pytest.mark.parametrize(
+    "run", [[[-1, 1], [2]], [[-5, -7]], [[1, -7], [2, -8]], [["-1"]], {"q": {-1: 1.0}}]
+)
+def test_other_negative_numbers_in_lists_are_ids(run: Any) -> None:
+    rk.evaluate(None, run, "Entropy")
+    rk.evaluate(None, {0: [1]}, "Novelty", train={0: {1, -1}})
 
 
 def test_places_that_pad_names_are_no_items() -> None:

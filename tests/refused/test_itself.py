@@ -25,18 +25,26 @@ ASKS: dict[str, Callable[..., Any]] = {
         data, {"a": data, "b": data}, "RR", columns=columns
     ),
     "check": lambda data, columns: rk.check(data, data, columns=columns),
+    "gate": lambda data, columns: rk.gate(
+        data, data, "b.json", metrics="RR", update=True, columns=columns
+    ),
+    "Accumulator": lambda data, columns: rk.Accumulator("RR", columns=columns).update(
+        data, data
+    ),
     "reconcile": lambda data, columns: rk.reconcile(data, data, "RR", columns=columns),
 }
 
 
 @pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize("form", ["file", "records", "frame"])
+@pytest.mark.parametrize("form", ["file", "records", "frame", "lazy frame"])
 def test_a_run_is_not_evaluated_against_itself(
     ask: str, form: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
-    data = {"file": str(path), "records": RECORDS, "frame": pl.DataFrame(RECORDS)}[form]
+    frame = pl.DataFrame(RECORDS)
+    forms: dict[str, Any] = {"file": str(path), "records": RECORDS, "frame": frame}
+    data = forms.get(form, frame.lazy())
 
     with pytest.raises(ParameterError) as caught:
         ASKS[ask](data, {"query": "user_input", "item": "retrieved"})
@@ -49,6 +57,15 @@ def test_a_run_is_not_evaluated_against_itself(
         "--col qrels.item=reference --col run.item=retrieved; it has 'user_input', "
         "'retrieved', 'reference'"
     )
+
+
+def test_a_table_without_another_column_of_items_needs_other_judgements() -> None:
+    run = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
+
+    with pytest.raises(ParameterError) as caught:
+        rk.evaluate(run, run, "RR")
+
+    assert "; give the judgements in a table of their own; it has" in str(caught.value)
 
 
 def test_one_table_may_have_a_column_of_items_for_each_side() -> None:

@@ -104,11 +104,11 @@ def test_an_array_is_pointed_to_its_readers() -> None:
 @pytest.mark.parametrize(
     ("make", "wanted"),
     [
-        (lambda: rk.from_scores([1.0, 2.0]), "1 dimensions"),
+        (lambda: rk.from_scores([1.0, 2.0]), "1 dimension$"),
         (lambda: rk.from_scores([["a"]]), "expected a matrix of numbers"),
         (lambda: rk.from_scores([[1.0, 2.0]], items=["a"]), "1 items"),
         (lambda: rk.from_scores([[1.0, 2.0]], items=["a", "a"]), "not all different"),
-        (lambda: rk.from_ranked([1, 2]), "1 dimensions"),
+        (lambda: rk.from_ranked([1, 2]), "1 dimension$"),
         (lambda: rk.from_ranked([["a", "b"], ["c"]]), "pad"),
     ],
     ids=["vector", "text", "few-ids", "same-ids", "flat", "ragged"],

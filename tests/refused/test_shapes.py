@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import rankine as rk
@@ -33,11 +34,23 @@ def test_values_and_indices_are_refused() -> None:
     assert rk.evaluate({0: {1}}, rk.from_ranked(top.indices), "RR")["RR"] == 1
 
 
-@pytest.mark.parametrize("kind", [pd.Series, pl.Series])
-def test_a_series_is_refused(kind: Any) -> None:
-    with pytest.raises(FormatError, match="cannot read run from a Series"):
+@pytest.mark.parametrize(
+    "kind", [pd.Series, pl.Series, lambda ids: pa.chunked_array([ids])]
+)
+def test_a_column_is_refused(kind: Any) -> None:
+    column = kind([0, 1])
+    for read in (
+        lambda: rk.ctr(column, column),
+        lambda: rk.online.summarize(column),
+        lambda: rk.evaluate(None, {0: [1]}, "Novelty", train=column),
+        lambda: rk.evaluate(None, {0: [1]}, "Intersection", reference=column),
+        lambda: rk.evaluate(None, {0: [1]}, "ILD", items=column),
+    ):
+        with pytest.raises(FormatError):
+            read()
+    with pytest.raises(FormatError, match=r"run from a .* pass a frame"):
         rk.evaluate({0: {1}}, kind([0, 1]), "RR")
-    with pytest.raises(FormatError, match="cannot read qrels from a Series"):
+    with pytest.raises(FormatError, match=r"qrels from a .* pass a frame"):
         rk.evaluate(kind([0, 1]), {0: [1]}, "RR")
 
 
@@ -45,7 +58,7 @@ def test_what_is_said_of_an_array_is_read() -> None:
     with pytest.raises(FormatError, match=r"pass a list for each, \[\[0\], \[1\]\]$"):
         rk.evaluate(np.array([0, 1]), [[0], [1]], "RR")
     assert rk.evaluate([[0], [1]], [[0], [1]], "RR")["RR"] == 1
-    with pytest.raises(FormatError, match=r"wrap a matrix with from_scores$"):
+    with pytest.raises(FormatError, match=r"from_scores, or pass .*tolist\(\)$"):
         rk.evaluate(np.array([[0, 1]]), [[0]], "RR")
     with pytest.raises(FormatError, match=r"from_scores or from_ranked$"):
         rk.evaluate([[0]], np.array([[0, 1]]), "RR")
@@ -55,6 +68,12 @@ def test_pairs_of_items_and_scores_are_refused() -> None:
     said = r"tuples, such as \('a', 0.9\); for items with numbers, write \{item: number"
     with pytest.raises(DataError, match=said):
         rk.evaluate({"q": {"a"}}, {"q": [("a", 0.9), ("b", 0.8)]}, "RR")
+    for ids in (["a", "b"], np.array(["a", "b"])):
+        with pytest.raises(FormatError, match=r"not an id.*write \{item: number\}$"):
+            rk.evaluate({"q": {"a"}}, {"q": (ids, [0.9, 0.8])}, "RR")
+    ids, scores = np.array([[0, 1]]), np.array([[0.9, 0.8]])
+    with pytest.raises(FormatError, match=r"holds an array.*from_ranked\(ids\)$"):
+        rk.evaluate([[0]], (scores, ids), "RR")
 
 
 def test_no_word_is_said_to_be_relevant() -> None:

@@ -20,8 +20,8 @@ from rankine._io.columns import (
     check_parts,
     known_columns,
 )
-from rankine._io.frames import frame_part, from_frame, is_frame
-from rankine._io.mappings import check_ids, turned
+from rankine._io.frames import frame_part, from_frame, is_column, is_frame
+from rankine._io.mappings import check_ids, refuse_padded, turned
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
 from rankine._io.repeats import cleaned
@@ -59,20 +59,21 @@ def read(
     if how is PLAIN and type(data) is dict and not hold_objects(data.values()):
         lists = Lists(data, name or role)  # what is mostly given
         check_ids(lists, role)
+        refuse_padded(lists)
         return lists
     if how is not PLAIN:
         _check(how)
     source = _read(data, role, how, name or role)
-    if isinstance(source, Lists) and source is not data and not how.lenient:
-        check_ids(source, role)
+    if isinstance(source, Lists) and source is not data:
+        if not how.lenient:
+            check_ids(source, role)
+        refuse_padded(source)
     if how.lower_is_better and role == "run":
         return turned(source, lenient=how.lenient)
     return source
 
 
-def _read(  # noqa: C901 - a line for each form
-    data: Any, role: Role, how: Reading, name: str
-) -> Source:
+def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
     was_read = isinstance(data, Source)
     if how.grades is not None and (was_read or is_sparse(data)):
         msg = (
@@ -91,12 +92,6 @@ def _read(  # noqa: C901 - a line for each form
         return _of_list(data, role, how, name)
     if isinstance(data, Mapping) and not is_sparse(data):
         return from_entries(data, role, how, name)
-    if type(data).__name__ == "Series":
-        msg = (
-            f"cannot read {name} from a Series, which is one column; pass a frame with "
-            "columns of queries and items"
-        )
-        raise FormatError(msg)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
         return files.read_path(Path(os.fsdecode(data)), role, how)
@@ -106,18 +101,28 @@ def _read(  # noqa: C901 - a line for each form
         return from_frame(data, role, how, name=name)
     if is_sparse(data):
         return from_sparse(data, role, name)
-    hint = ""
-    if type(data).__name__ in {"ndarray", "Tensor"}:
-        wrap = "from_scores" if role == "qrels" else "from_scores or from_ranked"
-        hint = f"; wrap a matrix with {wrap}"
-        if getattr(data, "ndim", 2) == 1:
-            hint = "; for one item per query, pass a list for each, [[0], [1]]"
     msg = (
         f"cannot read {name} from {kind_of(data)}; expected a path, a mapping by "
         "query, a pandas, polars or pyarrow frame, an iterator of such frames, or a "
-        "sparse matrix" + hint
+        f"sparse matrix{_hint(data, role)}"
     )
     raise FormatError(msg)
+
+
+def _hint(data: Any, role: Role) -> str:
+    """Say what to do with what holds numbers or ids, but not for whom."""
+    if is_column(data):
+        return "; this is one column: pass a frame with columns of queries and items"
+    if type(data).__name__ not in {"ndarray", "Tensor"}:
+        return ""
+    if getattr(data, "ndim", 2) == 1:
+        return "; for one item per query, pass a list for each, [[0], [1]]"
+    if role == "run":
+        return "; wrap a matrix with from_scores or from_ranked"
+    return (
+        "; wrap a matrix of grades with from_scores, or pass the lists of relevant "
+        "items, x.tolist()"
+    )
 
 
 def _is_record(entry: Any, how: Reading) -> bool:
@@ -137,6 +142,8 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source
             "list of items for each query, such as [['a', 'b'], ['c']], or records "
             "with a query"
         )
+        if type(odd).__name__ in {"ndarray", "Tensor"}:
+            msg += "; for a matrix of ids, best first, pass from_ranked(ids)"
         raise FormatError(msg)
     if data and all(_is_record(entry, how) for entry in data):
         need_threads()

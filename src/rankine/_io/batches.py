@@ -11,7 +11,14 @@ import polars as pl
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.forks import need_threads
-from rankine._io.frames import frame_part, is_frame, reason, resolved, rows_of
+from rankine._io.frames import (
+    frame_part,
+    is_column,
+    is_frame,
+    reason,
+    resolved,
+    rows_of,
+)
 from rankine._io.mappings import in_one
 from rankine._io.rank_columns import FIRST_ROWS, contradiction
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
@@ -39,7 +46,7 @@ def is_batches(data: Any) -> bool:
 
 def _is_reader(data: Any) -> bool:
     """Say whether this is a source of record batches, and not a table in memory."""
-    if isinstance(data, (pl.DataFrame, pl.LazyFrame)):
+    if isinstance(data, (pl.DataFrame, pl.LazyFrame)) or is_column(data):
         return False
     return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "columns")
 

@@ -20,7 +20,7 @@ from rankine._io.rank_columns import (
 )
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
-from rankine._io.values import ids, is_missing, numbers, worth_of
+from rankine._io.values import ids, is_missing, numbers, refuse_padding, worth_of
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
@@ -47,10 +47,15 @@ def is_frame(data: Any) -> bool:
     """Say whether this is a table of a library that can be read."""
     return (
         isinstance(data, (pl.DataFrame, pl.LazyFrame))
-        or hasattr(data, "__arrow_c_stream__")
+        or (hasattr(data, "__arrow_c_stream__") and not is_column(data))
         or _is_pandas(data)
         or _is_dataset(data)
     )
+
+
+def is_column(data: Any) -> bool:
+    """Say whether this is one column, which Arrow exports as it does tables."""
+    return type(data).__name__ in {"Series", "ChunkedArray"}
 
 
 def _is_dataset(data: Any) -> bool:
@@ -204,6 +209,13 @@ def _unnested(
             "empty list if nothing was retrieved"
         )
         raise DataError(msg)
+    inner: Any = frame.schema[item]
+    if inner.inner.is_numeric() and (frame[item].list.last() < 0).any():
+        refuse_padding(
+            frame[item].to_list(),
+            lambda row: f"{title}, row {row}: the list in {item!r}",
+            "if it fills up short lists, leave it out",
+        )
     kept = frame.filter(counts[nested[0]] > 0)
     notes = [f"{title}: the lists in {item!r} are read as rows, in their order"]
     empty = frame.height - kept.height

@@ -16,7 +16,7 @@ from rankine._io import open_table
 from rankine._io.columns import is_of_single_items, no_part, resolve_table
 from rankine._io.frames import is_frame
 from rankine._io.repeats import first_repeat
-from rankine._io.sources import Rows, is_sparse
+from rankine._io.sources import is_sparse
 from rankine._io.tables import Table, holding_numbers, together
 from rankine._io.values import ids, kind_of, no_text, series_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest

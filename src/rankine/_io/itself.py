@@ -30,7 +30,7 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
     """Refuse a table that would be evaluated against itself.
 
     One table may be both judgements and run if it has a column of items for each, or
-    one column of grades and another of scores.
+    one column of grades and another of scores, or if the user names one for both.
 
     Args:
         qrels: the judgements, as they were given.
@@ -43,7 +43,9 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
             part, chosen = _parts(run, of_qrels, of_run)
         except RankineError:
             return  # the reader says what is wrong
-        _refuse(part, *chosen)
+        # Grades that are named as the scores too ask for the ideal order.
+        names = {*(of_qrels.columns or {}), *(of_run.columns or {})}
+        _refuse(part, *chosen, meant={"grade", "score"} <= names)
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -61,7 +63,7 @@ def _parts(
     if isinstance(data, (str, os.PathLike)):
         # The columns are those of judgements or of a run, which are named below.
         part = open_table(data, _SAME, replace(of_run, columns=None)).parts[0]
-    elif is_frame(data) and not isinstance(data, pl.LazyFrame):
+    elif is_frame(data):
         part = open_table(data, _SAME).parts[0]
     elif isinstance(data, list) and data and isinstance(data[0], dict):
         part = records_part(data, _SAME)
@@ -72,22 +74,28 @@ def _parts(
     return part, [judged, ranked]
 
 
-def _refuse(part: Part | None, judged: dict[str, str], ranked: dict[str, str]) -> None:
+def _refuse(
+    part: Part | None, judged: dict[str, str], ranked: dict[str, str], *, meant: bool
+) -> None:
     if part is None or judged["item"] != ranked["item"]:
         return
     value = ranked.get("score", ranked.get("rank"))
-    if judged.get("grade") != value or _holds_objects(part, judged["item"]):
+    if judged.get("grade") != value or meant or _holds_objects(part, judged["item"]):
         return
     item, others = judged["item"], _others(part.names, judged)
-    shown = "COLUMN" if not others else others[0]
-    relevant, retrieved = (item, shown) if _is_judged(item) else (shown, item)
+    todo = "give the judgements in a table of their own"
+    if others:
+        pair = (item, others[0]) if _is_judged(item) else (others[0], item)
+        relevant, retrieved = pair
+        todo = (
+            f"name one column for each, columns={{'qrels.item': {relevant!r}, "
+            f"'run.item': {retrieved!r}}} or --col qrels.item={relevant} "
+            f"--col run.item={retrieved}"
+        )
     msg = (
         f"{part.title} is given as the judgements and as the run, with {item!r} as "
-        "the item of both, so the run would be evaluated against itself; name one "
-        f"column for each, columns={{'qrels.item': {relevant!r}, 'run.item': "
-        f"{retrieved!r}}} or "
-        f"--col qrels.item={relevant} --col run.item={retrieved}; it has "
-        f"{', '.join(map(repr, part.names))}"
+        f"the item of both, so the run would be evaluated against itself; {todo}; it "
+        f"has {', '.join(map(repr, part.names))}"
     )
     raise ParameterError(msg)
 

@@ -25,6 +25,7 @@ from rankine._io.values import (
     is_missing,
     kind_of,
     known_grade,
+    refuse_padding,
     series_of,
     unknown_grade,
 )
@@ -76,6 +77,7 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
 
 _GROUPS = {dict, list, tuple, set, frozenset}
 """Types whose iteration gives the ids of a query."""
+_ORDERED = {list, tuple, np.ndarray}
 _NO_INTS = {bool, np.timedelta64}
 
 
@@ -94,6 +96,27 @@ def check_ids(source: Lists, role: Role) -> None:
     if not _are_plain(groups):
         _check_items(data, role)
         series_of("item", list(chain.from_iterable(groups)), name)
+
+
+def refuse_padded(source: Lists) -> None:
+    """Refuse lists of numbers that are filled up with a negative one."""
+    entries = source.data.values()
+    if set(map(type, entries)).isdisjoint(_ORDERED):
+        return
+    lists: list[Any] = [_ids_in(e) if type(e) in _ORDERED else () for e in entries]
+    ends = [items[-1] for items in lists if items]
+    try:
+        if not ends or not min(ends) < 0:
+            return
+    except TypeError:  # texts, or what is refused elsewhere
+        return
+    if all(isinstance(item, (int, float)) for item in chain.from_iterable(lists)):
+        queries = list(source.data)
+        refuse_padding(
+            lists,
+            lambda number: f"{source.name}: the list of query {queries[number]!r}",
+            "if it fills up short lists, leave it out, or use from_ranked(x, pad=PAD)",
+        )
 
 
 def _are_plain(groups: Collection[Collection[Any]]) -> bool:
@@ -151,6 +174,8 @@ def _check_items(data: Mapping[Any, Any], role: Role) -> None:
         for place, item in enumerate(_ids_in(entry)):
             if not isinstance(item, Hashable):
                 msg = f"item {place} in the {of_query} is not an id: {item!r}"
+                if isinstance(item, (list, np.ndarray)):
+                    msg += "; for items with numbers, write {item: number}"
                 raise FormatError(msg)
             if _is_no_id(item):
                 which = f"item {place}" if ordered else "the id of an item"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.text import count
 from rankine._io.sources import Dense, Rows
-from rankine._io.values import ids, is_missing, series_of
+from rankine._io.values import ids, is_missing, refuse_padding, series_of
 from rankine.errors import (
     DataError,
     DuplicateItemError,
@@ -123,8 +124,9 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         )
         raise FormatError(msg) from None
     _check_dimensions(values.ndim, "expected a matrix, queries by ranks")
-    if pad is None and values.dtype.kind in "if":
-        _refuse_padding(values)
+    if pad is None and values.dtype.kind in "if" and (values[:, -1:] < 0).any():
+        todo = "pad=PAD? It makes these places no items"
+        refuse_padding(values, "row {} of the matrix".format, todo)
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")
     flat = values.ravel()
@@ -163,7 +165,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
 
 def _check_dimensions(n: int, wanted: str) -> None:
     if n != 2:  # noqa: PLR2004 - a matrix
-        msg = f"{wanted}, got {n} dimensions"
+        msg = f"{wanted}, got {count(n, 'dimension')}"
         raise FormatError(msg)
 
 
@@ -228,28 +230,6 @@ def _is_same(value: Any, other: Any) -> bool:
         return bool(value == other)
     except (TypeError, ValueError, OverflowError):
         return False
-
-
-def _refuse_padding(values: AnyArray) -> None:
-    """Refuse negative numbers that only fill up rows, unless somebody says so.
-
-    That is how they look if all are the same and no row has another item after them;
-    ids that may be negative, such as hashes, differ and are anywhere in a row.
-    """
-    negative = values < 0
-    ends = negative[:, -1:].any() and not negative.all()
-    if not ends or (negative[:, :-1] & ~negative[:, 1:]).any():
-        return
-    row = int(np.flatnonzero(negative[:, -1])[0])
-    last = values[row, -1].item()
-    if (values[negative] != last).any():
-        return
-    msg = (
-        f"row {row} of the matrix ends with {last!r}, after which no row has another "
-        f"item; pad={last!r}? It makes these places no items. If they are items, give "
-        "their ids as text"
-    )
-    raise DataError(msg)
 
 
 def _is_pad(flat: AnyArray, pad: Any) -> Bools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from rankine._io.sources import Rows
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
@@ -194,7 +195,7 @@ def _grades_hint(texts: pl.Series) -> str:
         return ""
     # Which of them are relevant, nobody can see.
     entries = ", ".join(f"{word!r}: N" for word in words)
-    plain = ",".join(f"{word}=N" for word in words)
+    plain = quote(",".join(f"{word}=N" for word in words))
     return (
         f"; for grades in words, say what each is worth, grades={{{entries}}} or "
         f"--grades {plain}, with 0 for what is not relevant"
@@ -259,6 +260,40 @@ def series_of(
     return checked
 
 
+def refuse_padding(
+    lists: Iterable[Sequence[Any]], whose: Callable[[int], str], todo: str
+) -> None:
+    """Refuse a negative number that only fills up lists, unless somebody says so.
+
+    That is how it looks if all negative numbers are the same and none has another item
+    after it; ids that may be negative, such as hashes, differ and are anywhere.
+
+    Args:
+        lists: items, which are numbers.
+        whose: names a list by its number.
+        todo: what to do about it, in which PAD stands for the number.
+    """
+    first, pad = None, 0
+    for number, items in enumerate(lists):
+        end = len(items)
+        while end and items[end - 1] < 0:
+            end -= 1
+            if first is None:
+                first, pad = number, items[end]
+            if items[end] != pad:
+                return
+        if any(item < 0 for item in items[:end]):
+            return
+    if first is None:
+        return
+    shown = repr(getattr(pad, "item", lambda: pad)())
+    msg = (
+        f"{whose(first)} ends with {shown}, which looks like padding; "
+        f"{todo.replace('PAD', shown)}. If it is an item, give the ids as text"
+    )
+    raise DataError(msg)
+
+
 def _not_one_type(part: str, values: list[Any], name: str) -> DataError:
     """Say which types the ids have, with an example of two of them."""
     examples = {type(value).__name__: value for value in reversed(values)}
@@ -298,6 +333,7 @@ def kind_of(value: Any) -> str:
     if value is None:
         return "None"
     kind = type(value).__name__
+    kind = {"ndarray": "array", "Tensor": "tensor"}.get(kind, kind)
     return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
 
 

@@ -14,7 +14,7 @@ import polars.selectors as cs
 
 from rankine._base.forks import need_threads
 from rankine._io import read, source_of
-from rankine._io.mappings import as_rows
+from rankine._io.mappings import as_rows, refuse_padded
 from rankine._io.sources import (
     PLAIN,
     Dense,
@@ -97,6 +97,7 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
             for user, had in train.items()
         }
+        refuse_padded(Lists(train, "train"))
         rows = as_rows(Lists(lists, "train"), "run", lenient=how.lenient)
     else:
         source = read(train, "qrels", how, "train")

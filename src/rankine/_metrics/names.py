@@ -87,8 +87,7 @@ def several(text: str, metrics: Sequence[Metric], taker: str = "evaluate") -> st
     more = ", ..." if len(metrics) > 3 else ""  # noqa: PLR2004 - as many as are shown
     return (
         f"{text!r} stands for {len(metrics)} metrics ({names}{more}), but only one is "
-        f"expected here; name one, or give all of them to {taker} (-m on the command "
-        "line)"
+        f"expected here; name one, or give all of them to {taker}"
     )
 
 

@@ -168,7 +168,7 @@ class Evaluations(Total[_Part]):
             msg = "a metric was redefined after this Accumulator was made"
             raise ParameterError(msg)
         self._job.check(judged=qrels is not None)
-        truth, source = self._job.truth(qrels), self._job.source(run)
+        truth, source = self._job.truth(qrels, run), self._job.source(run)
         if isinstance(source, Stream):
             source = as_rows(source, "run")  # to see also who has come in it
         if self._renumbers:
