@@ -21,6 +21,7 @@ import rankine as rk
 from rankine._evaluate.losses import LOSSES
 from rankine.errors import DataError, ParameterError
 from tests.contracts import DOCS, check_docstring, sections
+from tests.tensors import Tensor
 
 NAMES = list(LOSSES)
 SEEDS = range(10)
@@ -247,10 +248,25 @@ def test_the_form_of_the_columns_does_not_matter(name: str) -> None:
     wanted = loss_of(name)(y, p)
     forms: list[Callable[[Any], Any]] = [
         list, tuple, pl.Series, pd.Series, pa.array, lambda column: column[::-1][::-1],
+        lambda column: np.reshape(column, (-1, 1)), Tensor,
+        lambda column: Tensor(np.reshape(column, (-1, 1))),
     ]  # fmt: skip
 
     for form in forms:
         assert loss_of(name)(form(y), form(p)) == wanted
+
+
+@every_loss
+def test_what_is_no_column_of_numbers_is_refused_in_our_words(name: str) -> None:
+    y, p = columns(3)
+    odd: dict[str, Any] = {
+        "column of numbers": [Tensor(value) for value in p],
+        "is on cuda:0": Tensor(p, device="cuda:0"),
+        "complex numbers": Tensor(p + 0j),
+    }
+    for said, column in odd.items():
+        with pytest.raises(DataError, match=said):
+            loss_of(name)(y, column)
 
 
 @every_loss

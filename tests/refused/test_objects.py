@@ -20,6 +20,7 @@ from rankine.errors import (
     RankineError,
 )
 from tests.refused.refusals import LISTS, ONE_QUERY, TRUTH, frame, refused
+from tests.tensors import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -184,41 +185,6 @@ def test_38_stored_duplicates_are_refused_and_not_added(kind: Any) -> None:
 
 
 # --- tensors
-
-
-class Tensor:
-    """Stands for a tensor of torch, which the tests do not install."""
-
-    def __init__(
-        self, values: Any, device: str = "cpu", layout: str = "strided"
-    ) -> None:
-        self.values = np.asarray(values)
-        self.device = type(
-            "Device", (), {"type": device, "__str__": lambda _: device}
-        )()
-        self.layout = f"torch.{layout}"
-        self.detached = False
-
-    def detach(self) -> Tensor:
-        self.detached = True
-        return self
-
-    def is_floating_point(self) -> bool:
-        return self.values.dtype.kind == "f"
-
-    def is_complex(self) -> bool:
-        return False
-
-    def double(self) -> Tensor:
-        self.values = self.values.astype(np.float64)
-        return self
-
-    def numpy(self) -> Any:
-        assert self.detached  # as torch wants it of what has a gradient
-        return self.values
-
-
-Tensor.__module__ = "torch"
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.int64])

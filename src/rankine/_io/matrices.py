@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.tensors import off_torch
 from rankine._base.text import count
 from rankine._io.sources import Dense, Rows
 from rankine._io.values import ids, is_missing, refuse_padding, series_of
@@ -200,7 +201,7 @@ def refuse_topk(data: Any) -> None:
 
 
 def _off_torch(matrix: Any) -> Any:
-    """Use a tensor on the CPU as an array; other tensors are never copied silently."""
+    """Use a tensor as an array, and refuse what is no matrix of its own."""
     refuse_topk(matrix)
     if isinstance(matrix, np.ma.MaskedArray):
         msg = (
@@ -209,20 +210,7 @@ def _off_torch(matrix: Any) -> Any:
             "items that are not judged, or the value of pad= for ranks without an item"
         )
         raise FormatError(msg)
-    if type(matrix).__module__.split(".")[0] != "torch":
-        return matrix
-    if matrix.device.type != "cpu":
-        msg = (
-            f"the tensor is on {matrix.device}; copy it with .cpu() if that is what "
-            "you want"
-        )
-        raise FormatError(msg)
-    if str(matrix.layout) != "torch.strided":
-        msg = f"the tensor is {matrix.layout}; make it dense with .to_dense()"
-        raise FormatError(msg)
-    matrix = matrix.detach()
-    whole = not (matrix.is_floating_point() or matrix.is_complex())
-    return matrix.numpy() if whole else matrix.double().numpy()
+    return off_torch(matrix)
 
 
 def _is_same(value: Any, other: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.forks import need_threads
+from rankine._base.tensors import off_torch
 from rankine._base.text import count
 from rankine._stats.exact import added, exact_sum, product_error
 from rankine.errors import DataError
@@ -212,15 +213,18 @@ def _floats(values: Any, name: str) -> Floats:
     """Return numbers; refuse values that are missing or not numbers."""
     if type(values).__module__.startswith("polars") and hasattr(values, "columns"):
         need_threads()  # polars makes an array of several columns with them
+    values = off_torch(values)
     try:
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
         raw = np.asarray(values)
         if raw.dtype.kind not in "fiubO" or raw.ndim == 0:
             raise TypeError  # noqa: TRY301 - one message for all that is no column
+        if raw.ndim == 2 and raw.shape[1] == 1:  # noqa: PLR2004 - as models return it
+            raw = raw[:, 0]
         # In the order of rows, so that sums over classes do not depend on the layout.
         numbers = np.ascontiguousarray(raw, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         msg = f"{name} must be a column of numbers, got {_sample(values)}"
         raise DataError(msg) from None
     bad = ~np.isfinite(numbers)
