@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.errors import FormatError
+from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,24 +19,100 @@ QRELS = {"u": {"a": 1}}
 RUN = pl.DataFrame({"user": ["u", "u"], "item": ["a", "b"], "score": [2.0, 1.0]})
 
 
-@pytest.mark.parametrize("engine", ["memory", "stream"])
+ENGINES = pytest.mark.parametrize("engine", ["memory", "stream"])
+
+
+@ENGINES
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
         ("_delta_log/0.json", "is a table of Delta, whose files hold old versions too"),
         ("metadata/v1.metadata.json", "is a table of Iceberg, whose files hold old"),
         ("part-1.parquet", "part-1.parquet: has no bytes; its write probably failed"),
+        ("day=1/1.parquet", "1.parquet: has no bytes; its write probably failed"),
     ],
 )
 def test_parts_that_are_not_all_of_the_table_are_refused(
-    inside: str, said: str, engine: str, tmp_path: Path
+    inside: str,
+    said: str,
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for package in ("deltalake", "pyiceberg"):
+        monkeypatch.setitem(sys.modules, package, None)
     RUN.write_parquet(tmp_path / "part-0.parquet")
     (tmp_path / inside).parent.mkdir(exist_ok=True)
     (tmp_path / inside).touch()
 
     with pytest.raises(FormatError, match=re.escape(said)):
         rk.evaluate(QRELS, tmp_path, "RR", engine=engine)
+
+
+@ENGINES
+def test_the_newest_version_of_a_delta_table_is_read(
+    engine: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("deltalake")
+    RUN.write_delta(tmp_path / "run")
+    RUN.with_columns(-pl.col("score")).write_delta(tmp_path / "run", mode="overwrite")
+
+    ev = rk.evaluate(QRELS, tmp_path / "run", "RR", engine=engine)
+
+    assert ev["RR"] == 1 / 2
+    assert rk.read_table(tmp_path / "run").names == ("user", "item", "score")
+    with pytest.raises(FormatError, match="hold old versions of a table of Delta"):
+        rk.evaluate(QRELS, f"{tmp_path}/run/*.parquet", "RR", engine=engine)
+
+
+@pytest.mark.filterwarnings("ignore::polars.exceptions.PerformanceWarning")
+@ENGINES
+def test_the_newest_version_of_an_iceberg_table_is_read(
+    engine: str, tmp_path: Path
+) -> None:
+    catalogs = pytest.importorskip("pyiceberg.catalog.sql")
+    catalog = catalogs.SqlCatalog(
+        "c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}"
+    )
+    catalog.create_namespace("n")
+    rows = RUN.to_arrow()
+    table = catalog.create_table("n.run", schema=rows.schema)
+    table.append(rows)
+    for _ in range(10):  # so that the number of the newest has a digit more
+        table.overwrite(RUN.with_columns(-pl.col("score")).to_arrow())
+
+    ev = rk.evaluate(QRELS, tmp_path / "n" / "run", "RR", engine=engine)
+
+    assert ev["RR"] == 1 / 2
+
+
+@ENGINES
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_names_of_folders_are_columns(ending: str, engine: str, tmp_path: Path) -> None:
+    for user, items in {"007": ["b", "a"], "a%20b": ["a"]}.items():
+        folder = tmp_path / "run" / "day=2026-01-05" / f"user={user}"
+        folder.mkdir(parents=True)
+        part = pl.DataFrame({"item": items, "score": [2.0, 1.0][: len(items)]})
+        getattr(part, f"write_{ending}")(folder / f"part-0.{ending}")
+        (folder / "_SUCCESS").touch()
+    qrels = {"007": {"a"}, "a b": {"a"}}
+
+    ev = rk.evaluate(qrels, tmp_path / "run", "RR", engine=engine)
+
+    assert dict(ev.per_query.iter_rows()) == {"007": 1 / 2, "a b": 1}
+    table = rk.read_table(tmp_path / "run")
+    assert table.names == ("item", "score", "day", "user")
+    days = [frame for frame, _ in table.load(["day"])]
+    assert pl.concat(days)["day"].to_list() == ["2026-01-05"] * 3
+
+
+def test_a_folder_named_for_a_missing_value_has_none(tmp_path: Path) -> None:
+    folder = tmp_path / "user=__HIVE_DEFAULT_PARTITION__"
+    folder.mkdir()
+    RUN.drop("user").write_parquet(folder / "0.parquet")
+
+    with pytest.raises(DataError, match="rows 0, 1: 2 query ids are missing"):
+        rk.evaluate(QRELS, tmp_path, "RR")
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])

@@ -58,7 +58,15 @@ def hashed(path: str) -> Hashed:
     """Hash a file, or the files of a folder or a pattern."""
     files, is_file = _files(path)
     stamps = _stamps(files)
-    return Hashed(path, {file.name: _sha256(file) for file in files}, stamps, is_file)
+    return Hashed(
+        path, {_within(file, path): _sha256(file) for file in files}, stamps, is_file
+    )
+
+
+def _within(file: Path, path: str) -> str:
+    """Return the name of a file, with the folders between it and the one given."""
+    folder = Path(path)
+    return str(file.relative_to(folder)) if folder in file.parents else file.name
 
 
 def _files(path: str) -> tuple[list[Path], bool]:

@@ -9,15 +9,21 @@ import glob
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import reduce
+from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import polars as pl
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.text import Counted
+from rankine._io.batches import read_batches
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.csv import csv_part, read_separated
 from rankine._io.detect import sniff, sniff_table
-from rankine._io.frames import rows_of
+from rankine._io.frames import frame_part, from_frame, reason, rows_of
 from rankine._io.json import json_part, read_json
 from rankine._io.mappings import as_rows
 from rankine._io.parquet import arrow_part, parquet_part, parquet_stream
@@ -27,27 +33,55 @@ from rankine._io.trec import read_trec
 from rankine.errors import FormatError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from rankine._io.columns import Role
     from rankine._io.fields import Sniffed
     from rankine._io.sources import Lists, Reading
-    from rankine._io.tables import Part
+    from rankine._io.tables import Loaded, Part
 
 T = TypeVar("T")
+_Keys: TypeAlias = "Mapping[str, str | None]"
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What Hive writes for a missing value."""
+_VERSIONED = {
+    "Delta": ("_delta_log/*", "deltalake", "scan_delta"),
+    "Iceberg": ("metadata/*.metadata.json", "pyiceberg", "scan_iceberg"),
+}
+"""Tables with versions: what is in their folders, and what in polars reads them."""
 _OF_COLUMNS = {".parquet", ".arrow", ".ipc", ".feather"}
 """Endings of files that have bytes even without rows; text need not have any."""
 
 
 def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
     """Read judgements or a run from a file, or from all parts in a folder."""
-    sources, n_files = _each(place, lambda path: _read(path, role, how), role)
+    version = _newest(place)
+    if version is not None:
+        name = str(place)
+        if role == "run" and how.memory:
+            return read_batches(version, how, name)
+        return from_frame(version, role, how, name=name)
+    sources, n_files = _each(
+        place, lambda path, keys: _read(path, role, how, keys), role
+    )
     return sources[0] if n_files <= 1 else _together(sources, str(place), role)
 
 
 def read_table(place: Path, how: Reading) -> Table:
     """Open a table with named columns: a file, or all parts in a folder."""
-    parts, n_files = _each(place, lambda path: _open(path, how), "run")
+    version = _newest(place)
+    if version is not None:
+        part = frame_part(version, str(place))
+        return Table(part.title, (part,), how.columns or {})
+    parts, n_files = _each(place, lambda path, keys: _open(path, how, keys), "run")
     name = str(place) if n_files else parts[0].title
     notes = _of_all(((part.title, part.notes) for part in parts), name, len(parts))
     if n_files > 1:
@@ -55,18 +89,20 @@ def read_table(place: Path, how: Reading) -> Table:
     return Table(name, tuple(parts), how.columns or {}, notes)
 
 
-def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], int]:
+def _each(
+    place: Path, read: Callable[[Path, _Keys], T], role: Role
+) -> tuple[list[T], int]:
     """Read a file, or all files of a folder or a pattern, and count the latter.
 
     Files without rows are skipped, as programs that write in parts leave some.
     """
     paths = parts_of(place)
     if paths is None:
-        return [read(place)], 0
+        return [read(place, {})], 0
     parts = []
     for path in paths:
         with suppress(NoRowsError):
-            parts.append(read(path))
+            parts.append(read(path, _keys_of(path, place)))
     if not parts:
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{place}: its files contain no {word}"
@@ -74,8 +110,41 @@ def _each(place: Path, read: Callable[[Path], T], role: Role) -> tuple[list[T], 
     return parts, len(paths)
 
 
-def _read(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
+def _keys_of(path: Path, folder: Path) -> _Keys:
+    """Return the columns that are in the names of the folders of a file, as in Hive.
+
+    >>> _keys_of(Path("log/day=7/user=a%20b/part-0.parquet"), Path("log"))
+    {'day': '7', 'user': 'a b'}
+    """
+    if folder not in path.parents:
+        return {}  # of a pattern
+    named = [name.partition("=") for name in path.relative_to(folder).parts[:-1]]
+    return {key: None if text == _NULL else unquote(text) for key, _, text in named}
+
+
+def _with_keys(part: Part, keys: _Keys) -> Part:
+    """Return a table with further columns, of one text each."""
+    keys = {key: text for key, text in keys.items() if key not in part.names}
+    if not keys:
+        return part
+    columns = [pl.lit(text, pl.String).alias(key) for key, text in keys.items()]
+
+    def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
+        inside = [name for name in wanted if name not in keys] or [part.names[0]]
+        frame, origin = part.load(inside, [name for name in numeric if name in inside])
+        return frame.with_columns(columns).select(wanted), origin
+
+    return replace(part, names=(*part.names, *keys), load=load, batches=None)
+
+
+def _read(place: Path, role: Role, how: Reading, keys: _Keys) -> Rows | Stream | Lists:
     """Read judgements or a run from one file, by its content."""
+    if keys:
+        part = _open(place, how, keys)
+        rows = rows_of(part, role, how)
+        if is_empty(rows):
+            raise no_rows(part.title, role)
+        return replace(rows, kind=part.kind)
     opened = Opened(place, how)
     sniffed = sniff(opened, role, how)
     source: Rows | Stream | Lists
@@ -95,7 +164,7 @@ def _read(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
     return replace(source, kind=_kind(opened, sniffed))
 
 
-def _open(place: Path, how: Reading) -> Part:
+def _open(place: Path, how: Reading, keys: _Keys) -> Part:
     """Open a file with named columns, by its content."""
     opened = Opened(place, how)
     sniffed = sniff_table(opened, how)
@@ -105,7 +174,7 @@ def _open(place: Path, how: Reading) -> Part:
         part = _columns(opened, sniffed)
     else:
         part = csv_part(opened, sniffed)
-    return replace(part, kind=_kind(opened, sniffed))
+    return _with_keys(replace(part, kind=_kind(opened, sniffed)), keys)
 
 
 def _columns(opened: Opened, sniffed: Sniffed) -> Part:
@@ -127,13 +196,8 @@ def parts_of(place: Path) -> list[Path] | None:
     except (OSError, ValueError):
         return None  # opening it says why
     if folder:
-        _refuse_versions(place)
         try:
-            paths = [
-                path
-                for path in sorted(place.iterdir())
-                if path.is_file() and not path.name.startswith((".", "_"))
-            ]
+            paths = list(_visible(place))
         except OSError as error:
             raise cannot(place, error) from None
         if not paths:
@@ -149,22 +213,64 @@ def parts_of(place: Path) -> list[Path] | None:
         msg = f"{text}: no file matches this pattern"
         raise FormatError(msg)
     _refuse_cut_off(files)
+    for folder in {path.parent for path in files}:
+        if (folder / "_delta_log").exists():
+            msg = (
+                f"{text}: these files hold old versions of a table of Delta too; give "
+                f"its folder, {folder}"
+            )
+            raise FormatError(msg)
     return files
 
 
-def _refuse_versions(folder: Path) -> None:
-    """Refuse a folder whose files hold old versions of a table too."""
-    kinds = {
-        "Delta": ("_delta_log/*", "scan_delta", "deltalake"),
-        "Iceberg": ("metadata/*.metadata.json", "scan_iceberg", "pyiceberg"),
-    }
-    for kind, (pattern, reader, package) in kinds.items():
-        if next(folder.glob(pattern), None) is not None:
+def _visible(folder: Path) -> Iterator[Path]:
+    """Find the files of a folder, and of those in it whose names are ``key=value``."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_file():
+            yield path
+        elif path.name.partition("=")[1]:
+            yield from _visible(path)
+
+
+def _newest(place: Path) -> pl.LazyFrame | None:
+    """Return the newest version of a table whose files hold old versions too.
+
+    None if this is no folder of such a table.
+    """
+    if not _is_folder(place):
+        return None
+    for kind, (pattern, package, reader) in _VERSIONED.items():
+        found = list(place.glob(pattern))
+        if not found:
+            continue
+        if find_spec(package) is None:
             msg = (
-                f"{folder}: is a table of {kind}, whose files hold old versions too; "
-                f"read it with polars.{reader}, which needs {package}, and pass that"
+                f"{place}: is a table of {kind}, whose files hold old versions too; "
+                f"install {package}, with which its newest version is read"
             )
             raise FormatError(msg)
+        newest = place if pattern.endswith("*") else max(found, key=_number)
+        try:
+            version: pl.LazyFrame = getattr(pl, reader)(str(newest))
+        except Exception as error:  # noqa: BLE001 - the package has errors of its own
+            msg = f"{place}: cannot be read as a table of {kind} ({reason(error)})"
+            raise FormatError(msg) from None
+        return version
+    return None
+
+
+def _is_folder(place: Path) -> bool:
+    try:
+        return str(place) != STDIN and place.is_dir()
+    except (OSError, ValueError):
+        return False  # opening it says why
+
+
+def _number(path: Path) -> int:
+    """Return the number in the name of a file, as in v10.metadata.json."""
+    return int("".join(takewhile(str.isdigit, path.name.lstrip("v"))) or 0)
 
 
 def _refuse_cut_off(paths: list[Path]) -> None:
