@@ -213,11 +213,11 @@ def parts_of(place: Path) -> list[Path] | None:
         msg = f"{text}: no file matches this pattern"
         raise FormatError(msg)
     _refuse_cut_off(files)
-    for folder in {path.parent for path in files}:
-        if (folder / "_delta_log").exists():
+    for parent in {path.parent for path in files}:
+        if (parent / "_delta_log").exists():
             msg = (
                 f"{text}: these files hold old versions of a table of Delta too; give "
-                f"its folder, {folder}"
+                f"its folder, {parent}"
             )
             raise FormatError(msg)
     return files

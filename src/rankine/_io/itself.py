@@ -30,7 +30,7 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
     """Refuse a table that would be evaluated against itself.
 
     One table may be both judgements and run if it has a column of items for each, or
-    one column of grades and another of scores, or if the user names one for both.
+    one column of grades and another of scores.
 
     Args:
         qrels: the judgements, as they were given.
@@ -43,9 +43,7 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
             part, chosen = _parts(run, of_qrels, of_run)
         except RankineError:
             return  # the reader says what is wrong
-        # Grades that are named as the scores too ask for the ideal order.
-        names = {*(of_qrels.columns or {}), *(of_run.columns or {})}
-        _refuse(part, *chosen, meant={"grade", "score"} <= names)
+        _refuse(part, *chosen)
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -74,13 +72,11 @@ def _parts(
     return part, [judged, ranked]
 
 
-def _refuse(
-    part: Part | None, judged: dict[str, str], ranked: dict[str, str], *, meant: bool
-) -> None:
+def _refuse(part: Part | None, judged: dict[str, str], ranked: dict[str, str]) -> None:
     if part is None or judged["item"] != ranked["item"]:
         return
     value = ranked.get("score", ranked.get("rank"))
-    if judged.get("grade") != value or meant or _holds_objects(part, judged["item"]):
+    if judged.get("grade") != value or _holds_objects(part, judged["item"]):
         return
     item, others = judged["item"], _others(part.names, judged)
     todo = "give the judgements in a table of their own"
