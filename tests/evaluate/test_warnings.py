@@ -410,3 +410,43 @@ def test_grades_with_fractions_are_told_a_threshold_that_fits(
         DataError, match=rf"write P\(rel={rel}(\.0)?\)@1, or give rel={rel} "
     ):
         rk.evaluate(qrels, {"u": ["d0"]}, "P@1")
+
+
+# --- a run that was cut off
+
+FIVE = {f"q{number}": {"a": 1} for number in range(5)}
+CUT_OFF = "3 of 5 judged queries are missing from the run, more than half"
+
+
+@pytest.mark.parametrize("convention", ["rankine", "trec_eval"])
+def test_most_judged_queries_are_missing(convention: str) -> None:
+    # One leaves them out, the other counts them as 0.
+    run = {"q0": ["a"], "q1": ["a"], "p": ["a"]}
+
+    warnings = rk.evaluate(FIVE, run, "RR", convention=convention).warnings
+
+    assert sum(CUT_OFF in said for said in warnings) == 1
+    more = rk.evaluate(FIVE, {**run, "q2": ["a"]}, "RR", convention=convention)
+    assert not any("more than half" in said for said in more.warnings)
+
+
+def test_missing_queries_of_batches_are_added_up() -> None:
+    total = rk.Accumulator("RR")
+    total.update({"q0": {"a"}, "q1": {"a"}, "q2": {"a"}}, {"q0": ["a"]})
+    total.update({"q3": {"a"}, "q4": {"a"}}, {"q4": ["a"]})
+    assert any(CUT_OFF in said for said in total.result().warnings)
+
+    total.update({"q5": {"a"}}, {"q5": ["a"]})
+    assert not any("more than half" in said for said in total.result().warnings)
+
+
+def test_comparisons_and_gates_say_who_is_cut_off(tmp_path: Path) -> None:
+    whole = {query: ["a"] for query in FIVE}
+    cut_off = {"q0": ["a"], "q1": ["a"]}
+
+    cmp = rk.compare(FIVE, {"good": whole, "bad": cut_off}, "RR")
+    assert any(f"bad: {CUT_OFF}" in said for said in cmp.warnings)
+    assert not any("good: " in said for said in cmp.warnings)
+    path = tmp_path / "b.json"
+    rk.gate(FIVE, whole, path, metrics="RR", margins={"RR": 0.1}, update=True)
+    assert any(CUT_OFF in said for said in rk.gate(FIVE, cut_off, path, 0.1).notes)

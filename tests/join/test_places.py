@@ -169,7 +169,7 @@ def test_rows_of_a_sparse_matrix_may_be_more_than_the_ids() -> None:
     qrels = csr_array([[1, 0], [0, 1], [1, 1]])
 
     assert not rk.evaluate(qrels, {0: [0], 2: [1]}, "RR").warnings
-    (said,) = rk.evaluate(qrels, {2: [0], 3: [1]}, "RR").warnings
+    (said,) = rk.evaluate(qrels, {1: [1], 2: [0], 3: [1]}, "RR").warnings
     assert "qrels has no query ids, so its row numbers 0 to 2" in said
 
 

@@ -151,7 +151,8 @@ def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
     doubts = doubts_of(truth, pair.run.empty, job.plan.thresholds)
     grades = state.grades if doubts.thresholds else doubts.grades
     rises, falls = state.steps if pair.sequence else (0, False)
-    return replace(doubts, grades=grades, rises=rises, falls=falls)
+    missing = state.seen.missing, state.counts[ROLES[JUDGED], "queries"]
+    return replace(doubts, grades=grades, rises=rises, falls=falls, missing=missing)
 
 
 def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[str]:

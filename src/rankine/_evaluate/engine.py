@@ -118,12 +118,14 @@ def evaluate_source(
             )
     by_order = plan.preset and plan.takes_order
     unsorted = _n_unsorted(source, tables) if by_order else 0
-    doubts = _doubts_of(truth, source, plan)
+    doubts = _doubts_of(truth, source, plan, tables)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
 
 
-def _doubts_of(truth: Truth | None, source: Source, plan: Plan) -> Doubts:
+def _doubts_of(
+    truth: Truth | None, source: Source, plan: Plan, tables: list[Any]
+) -> Doubts:
     doubts = doubts_of(truth, source, plan.thresholds)
     found = getattr(source, "contradiction", NO_CONTRADICTION)
     if found.n_lists and plan.rule.order == "score":
@@ -131,7 +133,17 @@ def _doubts_of(truth: Truth | None, source: Source, plan: Plan) -> Doubts:
     if truth is None:
         return doubts
     numbered = met_by_number(truth.source, source, ("qrels", "run"))
-    return replace(doubts, read=(*numbered, *doubts.read)) if numbered else doubts
+    judged = (table for table in tables if isinstance(table, Aligned))
+    missing = next(map(_missing, judged), (0, 0))
+    return replace(doubts, read=(*numbered, *doubts.read), missing=missing)
+
+
+def _missing(aligned: Aligned) -> tuple[int, int]:
+    """Return how many judged queries the run does not have, and how many there are."""
+    table, origin = aligned.table, aligned.origin
+    n = len(aligned.ids) if origin is None else int(np.count_nonzero(origin >= 0))
+    left_out = bool(table.in_run.all())
+    return aligned.missing, n + aligned.missing * left_out
 
 
 def paired_with(truth: Truth, source: Source) -> tuple[Truth, Source]:

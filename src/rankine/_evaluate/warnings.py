@@ -52,6 +52,7 @@ class Doubts:
         rated: whether the grades come from a column of ratings.
         thresholds: the smallest relevant grades of metrics, where nobody gave them.
         contradiction: in how many lists ranks and scores disagree.
+        missing: how many judged queries the run does not have, of how many.
     """
 
     read: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class Doubts:
     rated: bool = False
     thresholds: tuple[float, ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
+    missing: tuple[int, int] = 0, 0
 
     def __add__(self, other: Doubts) -> Doubts:
         """Return what was seen of both parts of the data."""
@@ -75,13 +77,19 @@ class Doubts:
             self.rated or other.rated,
             tuple(sorted({*self.thresholds, *other.thresholds})),
             self.contradiction.plus(other.contradiction),
+            (self.missing[0] + other.missing[0], self.missing[1] + other.missing[1]),
         )
 
     def warnings(self) -> tuple[str, ...]:
         """Say what makes the numbers doubtful, the worst first."""
         told = self.contradiction.told()
-        ranks = () if told is None else ("; ".join(told),)
-        return (*self._rising(), *ranks, *self.read, *self._all_relevant("warning"))
+        return (
+            *self._rising(),
+            *(() if told is None else ("; ".join(told),)),
+            *self.read,
+            *self._absent(),
+            *self._all_relevant("warning"),
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Say what else is worth knowing about the data."""
@@ -94,6 +102,14 @@ class Doubts:
                 said = all_relevant(least, most, threshold)
                 if said is not None:
                     yield "; ".join(said)
+
+    def _absent(self) -> Iterable[str]:
+        missing, judged = self.missing
+        if 2 * missing > judged:
+            yield (
+                f"{missing:,} of {count(judged, 'judged query')} are missing from the "
+                "run, more than half; was all of it written and read?"
+            )
 
     def _rising(self) -> Iterable[str]:
         if self.rises >= _RISES and not self.falls:
