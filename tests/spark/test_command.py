@@ -178,7 +178,16 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path, stops: list[Any]) -> No
     ):
         (tmp_path / "turned.csv").mkdir(exist_ok=True)
         (tmp_path / "turned.csv" / name).write_text(text)
+    for empty in ("failed/day=1 a/part-1.parquet", "delta/_delta_log/0.json"):
+        file = tmp_path / empty
+        file.parent.mkdir(parents=True)
+        pl.DataFrame({"query": ["q1"], "item": ["a"]}).write_parquet(
+            file.with_name("part-0.parquet")
+        )
+        file.touch()
+    faults[f"{here}delta"] = "is a table of Delta, whose files hold old versions too; "
     said = {path: f"{path}: {fault}" for path, fault in faults.items()}
+    said[f"{here}failed"] = f"{here}failed/day=1 a/part-1.parquet: has no bytes; its "
     said[f"{here}turned.csv"] = f"{here}turned.csv/b.csv: {unreadable}CSV header"
     said["s3a://bucket/run"] = "Spark has no connector for such a path; "
     for path, message in said.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from rankine._engines.frames import functions, quoted
 from rankine._engines.jobs import run_action
@@ -13,6 +14,8 @@ from rankine._io.columns import resolve
 from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._io.sources import Reading
 
 FORMATS = ("parquet", "csv", "tsv", "ndjson", "trec")
@@ -82,7 +85,7 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
     """Return what Spark reads from a file, a folder, a pattern or an object store."""
     kind, read = format_of(path, how), spark.read
     if kind == "parquet":
-        return run_action(lambda: read.parquet(path), path)
+        return run_action(lambda: _of_parquet(read, path), path)
     if kind == "ndjson":
         return run_action(lambda: read.option("mode", "FAILFAST").json(path), path)
     if kind == "trec":
@@ -97,6 +100,45 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
     return _of_csv(
         run_action(lambda: read.options(**options).csv(path), path), path, side, how
     )
+
+
+def _of_parquet(read: Any, path: str) -> Any:
+    """Read a table; refuse files without a byte, which Spark would skip."""
+    if _is_there(lambda: read.text(f"{path}/_delta_log")):
+        if _is_there(lambda: read.format("delta").load(path)):
+            return read.format("delta").load(path)
+        msg = (
+            f"{path}: is a table of Delta, whose files hold old versions too; start "
+            "Spark with delta-spark, with which its newest version is read"
+        )
+        raise FormatError(msg)
+    frame = read.parquet(path)
+    files = frame.inputFiles()
+    # As nothing of their content is asked for, this lists files, those with bytes.
+    full = read.format("binaryFile").load(path).select("path")
+    if len(files) > 1 and full.count() < len(files):
+        names = {_plain(row.path) for row in full.collect()}
+        empty = next((file for file in files if _plain(file) not in names), path)
+        msg = (
+            f"{_plain(empty)}: has no bytes; its write probably failed: write it again"
+        )
+        raise FormatError(msg)
+    return frame
+
+
+def _is_there(read: Callable[[], Any]) -> bool:
+    """Say whether Spark finds what is read, and has what reads it."""
+    try:
+        return bool(read().columns)
+    except Exception as error:
+        if type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
+            return False
+        raise
+
+
+def _plain(path: str) -> str:
+    """Return a path as it is written in one way: Spark has several."""
+    return re.sub(r"^file:/+", "/", unquote(path))
 
 
 def _of_trec(lines: Any, path: str, side: int) -> Any:
