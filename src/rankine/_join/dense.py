@@ -21,7 +21,6 @@ from rankine._tables.segments import (
     rounded,
     runs,
     stable_order,
-    starts_of,
 )
 from rankine.errors import DataError
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._conventions.convention import Convention
     from rankine._io.sources import Rows
     from rankine._join.aligned import Aligned
     from rankine._join.judgements import Judgements, Truth
@@ -55,12 +53,7 @@ def match(
     truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
 ) -> Aligned:
     """Find the judged cells of a matrix, and their ranks in an order."""
-    if order.by != "score":
-        msg = (
-            f"a matrix of scores is ranked by its scores; order={order.by!r} cannot be "
-            "used"
-        )
-        raise DataError(msg)
+    _refuse_other_order(order)
     masked = _is_masked(run)
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
     if isinstance(truth.source, Dense):
@@ -174,6 +167,14 @@ def _may_repeat(grid: Ints) -> bool:
     return False
 
 
+def _lengths(scores: Floats, *, masked: bool) -> Ints:
+    """Return how many items each row retrieves."""
+    if masked:
+        length: Ints = np.count_nonzero(scores > -np.inf, axis=1)
+        return length
+    return np.full(len(scores), scores.shape[1], dtype=np.int64)
+
+
 def _lists(
     scores: Floats, list_row: Ints, *, masked: bool, keep_scores: bool
 ) -> dict[str, Any]:
@@ -182,10 +183,7 @@ def _lists(
     Queries without a row, which is -1, have no list.
     """
     in_run = list_row >= 0
-    length = np.full(len(scores), scores.shape[1], dtype=np.int64)
-    if masked:
-        length = np.count_nonzero(scores > -np.inf, axis=1)
-    n_retrieved = np.append(length, 0)[list_row]
+    n_retrieved = np.append(_lengths(scores, masked=masked), 0)[list_row]
     kept = kept_query = None
     if keep_scores:
         cells = scores[np.maximum(list_row, 0)]
@@ -199,22 +197,22 @@ def _lists(
     }
 
 
-def first_of(
-    run: Dense, rule: Convention, depth: int, floor: float | None
-) -> tuple[pl.Series, Ints, pl.Series]:
-    """Return the queries, where the list of each begins, and its first items.
+def first_in_rows(
+    run: Dense, order: Order, depth: int | None
+) -> tuple[Ints, Ints, Floats, Ints]:
+    """Return the first cells of each row, in its order.
 
-    Those with a score at or under the floor do not count.
+    Returns:
+        Their rows, columns and scores, and how many items each row has in all.
     """
+    _refuse_other_order(order)
     masked = _is_masked(run)
-    scores, keys = rounded(run.matrix, rule.score_bits), _tie_order(run, rule.tie)
+    scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
     row, column, rank, _, _ = _top(scores, keys, depth, masked=masked)
-    inside = rank <= depth
-    if floor is not None:
-        inside &= scores[row, column] > floor
-    row, column = row[inside], column[inside]
-    starts = starts_of(np.bincount(row, minlength=len(scores)))
-    return run.queries, starts, run.items.gather(column)
+    if depth is not None:
+        inside = rank <= depth
+        row, column = row[inside], column[inside]
+    return row, column, scores[row, column], _lengths(scores, masked=masked)
 
 
 def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, ...]]:
@@ -225,6 +223,16 @@ def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, 
     column = Index(items).find(truth.items)
     pair = np.flatnonzero((column >= 0) & (list_row[truth.pool.query] >= 0))
     return list_row, column[pair], pair, notes + more
+
+
+def _refuse_other_order(order: Order) -> None:
+    """Refuse to rank the cells of a row by anything but their scores."""
+    if order.by != "score":
+        msg = (
+            f"a matrix of scores is ranked by its scores; order={order.by!r} cannot be "
+            "used"
+        )
+        raise DataError(msg)
 
 
 def _same_axes(grades: Dense, scores: Dense) -> None:

@@ -26,7 +26,13 @@ from rankine._join.pieces import (
     repeats_left_out,
     take,
 )
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks, sorted_rows
+from rankine._join.ranks import (
+    Order,
+    check_ranks,
+    refuse_nan,
+    refuse_same_ranks,
+    sorted_rows,
+)
 from rankine._tables.keys import may_repeat
 from rankine._tables.segments import (
     NO_STEPS,
@@ -136,14 +142,25 @@ class Lists:
 
 
 def lists_of(
-    source: Source, rule: Convention | None = None, *, keyed: bool = False
+    source: Source,
+    rule: Convention | None = None,
+    depth: int | None = None,
+    *,
+    keyed: bool = False,
 ) -> Lists:
     """Bring the rows of a run into the order of queries and ranks.
 
-    A convention says what they are ordered by, and how ties are broken; without one,
-    that of rankine. A caller that needs only the keys of items sets `keyed`.
+    Args:
+        source: the run.
+        rule: the convention that says what they are ordered by, and how ties are
+            broken; that of rankine if not given.
+        depth: how many items of each list will be looked at; None for all. Only rows
+            of a matrix are cut there, since they are as long as the catalogue.
+        keyed: whether the keys of items are enough.
     """
     rule = rule or _OWN
+    if isinstance(source, Dense):
+        return _of_matrix(source, rule, depth)
     scored = rule.order != "given"
     if isinstance(source, Mappings):
         lists = _of_texts(source, rule, keyed=keyed)
@@ -170,6 +187,26 @@ def lists_of(
     lists = Lists(rows.name, rows.notes, queries, starts, ids, order, scores)
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
     return _numbered(rows, lists) if rule.order == "rank_value" else lists
+
+
+def _of_matrix(source: Dense, rule: Convention, depth: int | None) -> Lists:
+    """Take the first items of each row of a matrix, if it retrieves any."""
+    order = Order.of(rule)
+    row, column, scores, length = dense.first_in_rows(source, order, depth)
+    filled = np.flatnonzero(length)
+    starts = starts_of(np.bincount(row, minlength=len(length))[filled])
+    items = source.items.gather(column)
+    return Lists(
+        source.name,
+        source.notes,
+        source.queries.gather(filled),
+        starts,
+        Ids(lambda: items, "row {}".format),
+        order=None,
+        scores=scores,
+        falls=steps_of(scores, starts).strict,
+        lengths=length[filled],
+    )
 
 
 def _last_only(
@@ -344,11 +381,9 @@ def first_of(
         depth: how many of each list.
         floor: the score at or under which an item does not count, if there is one.
     """
-    if isinstance(source, Dense):
-        return First(*dense.first_of(source, rule, depth, floor))
     if isinstance(source, Mappings):
         return _first_of_mappings(source.data, rule, depth, floor)
-    lists = lists_of(source, rule)
+    lists = lists_of(source, rule, depth)
     if lists.ranks is not None:
         items, starts, ranks = lists.first(depth)
         return First(lists.queries, starts, items, ranks)

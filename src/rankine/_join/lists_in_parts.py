@@ -36,11 +36,12 @@ where more items are added to the different ones."""
 def lists_in(source: Source, rule: Convention, depth: int | None) -> Lists:
     """Bring the rows of a run into order; keep what may be held of a large one.
 
-    For a run that must not be held, these are its items down to a depth.
+    For a run that must not be held, and for a matrix, these are its items down to a
+    depth.
     """
     if isinstance(source, Stream) and source.memory is not None:
         return by_query(source, partial(_lists_in_parts, source, rule, depth))
-    return lists_of(source, rule)
+    return lists_of(source, rule, depth)
 
 
 def first_in(
