@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import rankine as rk
@@ -377,3 +378,23 @@ def test_72_a_catalogue_smaller_than_all_items_is_refused() -> None:
     text = refused(DataError, qrels, run, "AUC(universe='catalogue')", catalog=2)
 
     assert "catalogue has 2 items" in text
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {0: {0: 0.2, 1: 0.1}, 1: {2: 0.2, 1: 0.1}},
+        {0: [0, 1], 1: (2, 1)},
+        {0: np.array([0, 1]), 1: [2, 1]},
+        rk.from_ranked([[0, 1], [2, 1]]),
+        rk.from_scores([[0.2, 0.1, -np.inf], [-np.inf, 0.1, 0.2]]),
+        pl.DataFrame({"query": [0, 0, 1, 1], "item": [0, 1, 2, 1]}),
+    ],
+    ids=["dicts", "lists", "arrays", "ranks", "scores", "frame"],
+)
+def test_items_of_a_catalogue_are_counted_once_in_every_form(run: Any) -> None:
+    found = refused(DataError, {0: {0}, 1: {1}}, run, "FallOut@2", catalog=2)
+
+    assert "catalogue has 2 items" in found
+    assert "has 3 different ones" in found
+    assert rk.evaluate({0: {0}, 1: {1}}, run, "RR", catalog=3)["RR"] == (1 + 1 / 2) / 2

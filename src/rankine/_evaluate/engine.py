@@ -23,7 +23,6 @@ from rankine._evaluate.warnings import (
 )
 from rankine._io.mappings import as_rows
 from rankine._io.sources import (
-    Dense,
     Lists,
     Rows,
     Source,
@@ -417,12 +416,7 @@ def _ranked(rule: Convention, source: Source) -> Convention:
 
 def _refuse_catalog(catalog: int, source: Source) -> None:
     """Refuse a catalogue that is smaller than what was retrieved from it."""
-    if isinstance(source, Dense):
-        seen = source.matrix.shape[1]
-    elif isinstance(source, Stream) and source.memory is not None:
-        seen = n_items(source)
-    else:
-        seen = as_rows(source, "run", lenient=True).frame["item"].n_unique()
+    seen = n_items(source)
     if seen > catalog:
         msg = (
             f"the catalogue has {count(catalog, 'item')}, but {source.name} has "

@@ -90,9 +90,7 @@ def check_ids(source: Lists, role: Role) -> None:
                 msg = f"the id of a query in {name} is missing: {query!r}"
                 raise DataError(msg)
         series_of("query", list(data), name)
-    groups: Collection[Any] = data.values()
-    if not set(map(type, groups)) <= _GROUPS:
-        groups = list(map(_ids_in, groups))
+    groups = _groups(data)
     if not _are_plain(groups):
         _check_items(data, role)
         series_of("item", list(chain.from_iterable(groups)), name)
@@ -117,6 +115,18 @@ def refuse_padded(source: Lists) -> None:
             lambda number: f"{source.name}: the list of query {queries[number]!r}",
             "if it fills up short lists, leave it out, or use from_ranked(x, pad=PAD)",
         )
+
+
+def n_items(source: Lists) -> int:
+    """Return how many different items lists have, whose ids were checked."""
+    return len(set().union(*_groups(source.data)))
+
+
+def _groups(data: Mapping[Any, Any]) -> Collection[Collection[Any]]:
+    """Return the ids of each query."""
+    groups: Collection[Any] = data.values()
+    plain = set(map(type, groups)) <= _GROUPS
+    return groups if plain else list(map(_ids_in, groups))
 
 
 def _are_plain(groups: Collection[Collection[Any]]) -> bool:

@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import added_up
+from rankine._io import mappings
 from rankine._io.repeats import marked
-from rankine._io.sources import Stream
+from rankine._io.sources import Dense, Stream
+from rankine._io.sources import Lists as Mappings
 from rankine._join.gathered import by_query, refuse_more
 from rankine._join.ids import item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
@@ -53,9 +55,15 @@ def first_in(
     return first_of(source, rule, depth, floor)
 
 
-def n_items(source: Stream) -> int:
+def n_items(source: Source) -> int:
     """Return how many different items a run has, however large."""
-    return by_query(source, partial(_n_items_in_parts, source))
+    if isinstance(source, Dense):
+        return len(source.items)
+    if isinstance(source, Mappings):
+        return mappings.n_items(source)
+    if isinstance(source, Stream) and source.memory is not None:
+        return by_query(source, partial(_n_items_in_parts, source))
+    return mappings.as_rows(source, "run").frame["item"].n_unique()
 
 
 def _n_items_in_parts(source: Stream, parts: Iterator[Rows]) -> int:
