@@ -10,7 +10,7 @@ import pytest
 
 import rankine as rk
 from rankine._join.pieces import list_starts
-from rankine._tables.groups import Groups, Train
+from rankine._tables.groups import Groups, Interactions, Train
 from rankine._tables.lists import Recommended
 from rankine._tables.segments import starts_of
 from rankine.errors import DataError
@@ -131,12 +131,27 @@ def test_a_score_that_is_no_number_is_seen_in_short_lists(lists: list[int]) -> N
 def test_pairs_of_users_and_items_are_counted_once() -> None:
     rng = np.random.default_rng(3)
     user, item = rng.integers(0, 40, 5000), rng.integers(0, 33, 5000)
-    train = Train(user, item, 33, np.arange(40), 40)
+    had = Interactions(lambda: (user, item), 40, 33)
     pairs = sorted(set(zip(user.tolist(), item.tolist(), strict=True)))
-    assert list(zip(train.user.tolist(), train.item.tolist(), strict=True)) == pairs
-    assert train.users.tolist() == [
+    assert list(zip(had.user.tolist(), had.item.tolist(), strict=True)) == pairs
+    assert had.users.tolist() == [
         len({u for u, own in pairs if own == one}) for one in range(33)
     ]
+
+
+def test_what_users_did_is_found_by_the_numbers_of_a_table() -> None:
+    # User 0 had items 0 and 1, the first twice; user 1 had item 1.
+    user, item = np.array([0, 1, 0, 0]), np.array([1, 1, 0, 0])
+    had = Interactions(lambda: (user, item), 2, 2)
+    # In the table, these are items 1 and 4 of 6; lists are of a stranger and user 0.
+    train = Train(had, np.array([1, 4]), 6, np.array([-1, 0]))
+
+    assert train.records.tolist() == [0, 2, 0, 0, 2, 0]
+    assert train.users.tolist() == [0, 1, 0, 0, 2, 0]
+    assert (train.n_records, train.n_users) == (4, 2)
+    assert train.profile.starts.tolist() == [0, 0, 2]
+    assert train.profile.member.tolist() == [1, 4]
+    assert train.part(1, 2).profile.starts.tolist() == [0, 2]
 
 
 def _run(n_users: int, n_shown: int) -> pl.DataFrame:

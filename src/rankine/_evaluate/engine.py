@@ -43,6 +43,7 @@ from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
@@ -296,7 +297,7 @@ def _listed_for(
         known = replace(known, others=others)
     listed = know(
         lists,
-        _needed(known, set(needs)),
+        needed(known, needs.keys()),
         deepest,
         rule.duplicates,
         users=users,
@@ -332,16 +333,18 @@ def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
     return (said,)
 
 
-def _needed(known: Known, needs: set[str]) -> Known:
+def needed(known: Known, needs: AbstractSet[str]) -> Known:
     """Leave out what no metric needs."""
     catalog = "catalog" in needs and known.catalog is None
-    train, features = known.train, known.features
+    train, features, reference = known.train, known.features, known.reference
     if needs.isdisjoint({"train", "users"}) and not catalog:
         train = None
     of_items = {"vectors", "topics", "subtopics"}
     if needs.isdisjoint(of_items) and (not catalog or train is not None):
         features = None
-    return replace(known, train=train, features=features)
+    if "reference" not in needs:
+        reference = None
+    return replace(known, train=train, features=features, reference=reference)
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:

@@ -12,7 +12,7 @@ from rankine._base.contradiction import NO_CONTRADICTION
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.engine import evaluate_source
+from rankine._evaluate.engine import evaluate_source, needed
 from rankine._evaluate.memory import at_once, limit_of, watched
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import check_needs, plan_of
@@ -170,6 +170,7 @@ class Job:
         plan: what is to be computed.
         options: what the user said.
         catalog: the number of items in the catalogue, or the items, if given.
+        given: the names of the arguments that were given, as in `Options`.
         of_qrels, of_run: how judgements and runs are to be read.
         partial: whether data come in parts: one may be empty, and need not have what
             the metrics need of all.
@@ -181,6 +182,7 @@ class Job:
     plan: Plan
     options: Options
     catalog: int | pl.Series | None
+    given: frozenset[str]
     of_qrels: Reading
     of_run: Reading
     partial: bool = False
@@ -226,8 +228,24 @@ class Job:
         """Refuse metrics that lack what they need."""
         if judged and not self.plan.of_lists:
             return
-        given = self.options.given
-        check_needs(self.plan, given | {"qrels"} if judged else given)
+        check_needs(self.plan, self.given | {"qrels"} if judged else self.given)
+
+    def in_parts(self, plan: Plan) -> Job:
+        """Return the same job for data that come in parts, by a plan for a part.
+
+        Of all other data, it keeps only what the metrics need, as it was read.
+        """
+        read = replace(
+            self.options,
+            catalog=None,
+            items=None,
+            train=None,
+            reference=None,
+            weights=None,
+        )
+        job = replace(self, plan=plan, options=read, partial=True)
+        job.known, job.weights = needed(self.known, plan.needs), self.weights
+        return job
 
     def truth(self, qrels: Any, *runs: Any) -> Truth | None:
         """Read judgements, if there are any, unless a run is the same as they are."""
@@ -330,6 +348,7 @@ def prepare(metrics: Any, options: Options) -> Job:
         plan,
         options,
         catalog,
+        options.given,
         options.reading("qrels", subtopics=plan.subtopics),
         options.reading("run", by_rank=plan.rule.order in BY_RANK),
     )

@@ -105,12 +105,15 @@ class Plan:
         return tuple(sorted({1 if rel is None else rel for rel in grades}))
 
     @cached_property
+    def needs(self) -> frozenset[str]:
+        """What metrics of lists need besides the lists."""
+        of_lists = (bound for bound in self.bound if isinstance(bound, ListMetric))
+        return frozenset(need for bound in of_lists for need in bound.needs)
+
+    @property
     def subtopics(self) -> bool:
         """Whether a metric reads the subtopics of judgements."""
-        return any(
-            isinstance(bound, ListMetric) and "subtopics" in bound.needs
-            for bound in self.bound
-        )
+        return "subtopics" in self.needs
 
     @cached_property
     def takes_order(self) -> bool:

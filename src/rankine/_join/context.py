@@ -124,11 +124,10 @@ def know(
     strange: list[str] = []
     table = replace(table, **_catalogue(known, codes, n_items, table, strange))
     if train is not None:
-        records = user["train"], codes["train"]
-        table = replace(
-            table,
-            train=Train(*records, n_items, row_of, len(owners), _sorted),
-        )
+        user_of = np.full(len(owners), -1)
+        list_of = row_of[user["train"]]
+        user_of[list_of[list_of >= 0]] = np.flatnonzero(list_of >= 0)
+        table = replace(table, train=Train(train.had, codes["train"], n_items, user_of))
     table = _with_reference(table, known, codes, user, row_of, duplicates, notes)
     if judged is not None:
         groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
@@ -338,11 +337,6 @@ def _with_features(
     places = codes[cells.row], cells.col
     sparse = csr_array((cells.data, places), shape=(n, vectors.shape[1]))
     return replace(table, vectors=sparse)
-
-
-def _sorted(numbers: Ints) -> Ints:
-    """Sort with all cores, as polars does."""
-    return pl.Series(numbers).sort().to_numpy()
 
 
 def _bare(table: Recommended) -> list[str]:

@@ -18,6 +18,7 @@ from rankine._base.forks import need_threads
 from rankine._base.limits import limits
 from rankine._base.records import cached_property
 from rankine._io.values import ends
+from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable
 from rankine._tables.segments import bounds
 from rankine.errors import DataError
@@ -333,6 +334,21 @@ def numbered(
     every = every.unique().sort()
     index = Index(every)
     return {name: index.find(ids) for name, ids in given.items()}, len(every), every
+
+
+def different(ids: pl.Series) -> pl.Series:
+    """Return the different ids, in order.
+
+    >>> different(pl.Series([9, 5, 9])).to_list()
+    [5, 9]
+    """
+    plain = as_they_are({"ids": ids}, SPARSE * len(ids))
+    if plain is None:
+        need_threads()
+        return ids.unique().sort()
+    numbers, least, width = plain
+    there = np.flatnonzero(marked(numbers["ids"], width))
+    return pl.Series(ids.name, there + least).cast(ids.dtype)
 
 
 def as_they_are(

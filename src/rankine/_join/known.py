@@ -13,6 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from rankine._base.forks import need_threads
+from rankine._base.records import cached_property
 from rankine._io import read, source_of
 from rankine._io.mappings import as_rows, refuse_padded
 from rankine._io.sources import (
@@ -25,9 +26,12 @@ from rankine._io.sources import (
     is_sparse,
 )
 from rankine._io.values import ids, series_of
+from rankine._join.ids import Index, different
+from rankine._tables.groups import Interactions
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from rankine._base.arrays import Ints
     from rankine._io.items import Features
     from rankine._io.sources import Reading, Source
     from rankine._join.judgements import Judgements
@@ -41,11 +45,56 @@ _PART = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The interactions that users had before, which are numbered once.
+
+    Attributes:
+        frame: a row of query and item for each interaction; rows may repeat.
+    """
+
+    frame: pl.DataFrame
+
+    @cached_property
+    def users(self) -> pl.Series:
+        """The ids of users, each once and in order."""
+        return different(self.frame["query"])
+
+    @cached_property
+    def items(self) -> pl.Series:
+        """The ids of items, each once and in order."""
+        return different(self.frame["item"])
+
+    @cached_property
+    def had(self) -> Interactions:
+        """Who had what, by their places in `users` and `items`."""
+        n_users, n_items = len(self.users), len(self.items)
+        return Interactions(self._numbered, n_users, n_items, _sorted)
+
+    def _numbered(self) -> tuple[Ints, Ints]:
+        user = Index(self.users).find(self.frame["query"])
+        item = Index(self.items).find(self.frame["item"])
+        return user, item
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TrainingData:
+        """Return itself, as nothing of it can change."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the rows, from which the rest is computed again."""
+        return type(self), (self.frame,)
+
+
+def _sorted(numbers: Ints) -> Ints:
+    """Sort with all cores, as polars does."""
+    return pl.Series(numbers).sort().to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
 class Known:
     """What is known in addition to the lists.
 
     Attributes:
-        train: the interactions that users had before, as rows of query and item.
+        train: the interactions that users had before.
         features: the features of items.
         catalog: how many items there are, or which.
         judgements: the judgements of items for users.
@@ -54,7 +103,7 @@ class Known:
         others: the same in the order of their ranks, which the convention decides.
     """
 
-    train: Rows | None = None
+    train: TrainingData | None = None
     features: Features | None = None
     catalog: int | pl.Series | None = None
     judgements: Judgements | None = None
@@ -67,7 +116,7 @@ class Known:
         """The ids of items, by where they come from."""
         train, features, catalog = self.train, self.features, self.catalog
         return {
-            "train": None if train is None else train.frame["item"],
+            "train": None if train is None else train.items,
             "items": None if features is None else features.items,
             "catalog": catalog if isinstance(catalog, pl.Series) else None,
             "qrels": None if self.judgements is None else self.judgements.items,
@@ -78,7 +127,7 @@ class Known:
     def users(self) -> dict[str, pl.Series | None]:
         """The ids of users, by where they come from."""
         return {
-            "train": None if self.train is None else self.train.frame["query"],
+            "train": None if self.train is None else self.train.users,
             "qrels": None if self.judgements is None else self.judgements.queries,
             "reference": None if self.others is None else self.others.queries,
         }
@@ -88,8 +137,8 @@ NOTHING = Known()
 """Nothing is known in addition to the lists."""
 
 
-def train_of(train: Any, how: Reading = PLAIN) -> Rows:
-    """Read the interactions that users had before, one per row; rows may repeat."""
+def train_of(train: Any, how: Reading = PLAIN) -> TrainingData:
+    """Read the interactions that users had before."""
     how = replace(how, subtopics=False)
     plain = isinstance(train, Mapping) and not is_sparse(train)
     if plain and not hold_objects(train.values()):
@@ -110,7 +159,7 @@ def train_of(train: Any, how: Reading = PLAIN) -> Rows:
     if frame.height == 0:
         msg = f"{rows.name}: contains no interactions"
         raise DataError(msg)
-    return replace(rows, frame=frame)
+    return TrainingData(frame.select("query", "item"))
 
 
 def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
@@ -171,7 +220,7 @@ def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
     if isinstance(catalog, pl.Series):
         named["catalog"] = [catalog.to_frame()]
     if train is not None:
-        named["train"] = [train.frame.select("query", "item")]
+        named["train"] = [train.frame]
     if features is not None and features.distance is None:
         named["items"] = _frames_of(features)
     if known.reference is not None:

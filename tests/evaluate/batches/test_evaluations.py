@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import random
@@ -23,6 +24,10 @@ LISTED = [
     "LongTail@4", "Serendipity@4", "Calibration@4", "SubtopicRecall@4",
     "alpha_nDCG@4", "ERR_IA@4", "AWRF@4", "EE@4",
 ]  # fmt: skip
+
+
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
 
 
 def data(seed: int) -> Data:
@@ -118,7 +123,7 @@ def test_metrics_that_compare_all_queries(seed: int) -> None:
 
     first, *others = [rk.Accumulator(metrics).update(*one) for one in batches]
     for one in reversed(others):
-        first.merge(pickle.loads(pickle.dumps(one)))  # noqa: S301
+        first.merge(pickled(one))
     same(first.result(), wanted)
 
 
@@ -176,9 +181,68 @@ def test_they_travel_between_machines() -> None:
 
     for batch in parts(qrels, run, 5):
         part = rk.Accumulator(LISTED, **known).update(*batch)
-        total.merge(pickle.loads(pickle.dumps(part)))  # noqa: S301 - our own
+        total.merge(pickled(part))
 
     same(total.result(), rk.evaluate(qrels, run, LISTED, **known))
+
+
+@pytest.mark.parametrize("form", ["dict", "frame"])
+def test_data_that_no_metric_needs_do_not_travel(form: str) -> None:
+    train: Any = {f"u{user}": ["a", "b"] for user in range(2000)}
+    if form == "frame":
+        rows = [(user, item) for user, had in train.items() for item in had]
+        train = pl.DataFrame(rows, ["query", "item"], orient="row")
+    others: dict[str, Any] = {
+        "train": train,
+        "items": {f"i{item}": [1.0, item] for item in range(2000)},
+        "reference": {f"u{user}": ["a", "b"] for user in range(2000)},
+    }
+    batch = {"u1": {"a"}}, {"u1": ["x", "a"]}
+
+    def size(metric: str, **known: Any) -> int:
+        total = rk.Accumulator(metric, **known).update(*batch)
+        return len(pickle.dumps(total))
+
+    assert size("RR", **others) < 1.1 * size("RR")
+    assert size("Novelty", **others) > 10 * size("RR")
+    assert size("Novelty", **others) < 1.1 * size("Novelty", train=train)
+
+
+def test_data_that_no_metric_needs_are_checked_nevertheless() -> None:
+    with pytest.raises(DataError, match="contains no interactions"):
+        rk.Accumulator("RR", train={"u": []})
+
+
+def test_accumulators_merge_whatever_they_do_not_need() -> None:
+    first = rk.Accumulator("RR", train={"u": ["a"]})
+    second = rk.Accumulator("RR", train={"u": ["b"]})
+    first.update({"q": {"a"}}, {"q": ["a"]})
+    second.update({"r": {"a"}}, {"r": ["b", "a"]})
+
+    assert first.merge(second).result()["RR"] == (1 + 1 / 2) / 2
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
+@pytest.mark.parametrize("number", [False, True])
+def test_items_and_users_that_the_training_data_lack(
+    *, number: bool, again: Any
+) -> None:
+    def ids(names: str) -> list[Any]:
+        return [ord(name) for name in names] if number else list(names)
+
+    u, v, w = ids("uvw")
+    total = rk.Accumulator(
+        ["Novelty", "Novelty(by='own')"], train={u: ids("bd"), v: ids("b")}
+    )
+
+    # Items that come before, between and after those of the training data.
+    for user, shown in ((u, "ab"), (v, "cd"), (w, "eb")):
+        total = again(total.update({user: ids(shown)}))
+
+    # Both users had b, one had d, and nobody the others, which count like d.
+    of_users = {"Novelty": (1 + 0) / 2 + (1 + 1) / 2 + (1 + 0) / 2}
+    of_users["Novelty(by='own')"] = 1 / 2 + 1 + 1
+    assert total.result().mean == {name: of / 3 for name, of in of_users.items()}
 
 
 def test_merging_leaves_the_other_as_it_is() -> None:

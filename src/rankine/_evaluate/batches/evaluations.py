@@ -151,7 +151,7 @@ class Evaluations(Total[_Part]):
         job.check()
         self._plan = plan = job.plan
         self._versions = versions(plan.asked)
-        self._job = replace(job, plan=_open(plan), partial=True)
+        self._job = job.in_parts(_open(plan))
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
         self.part = self.nothing()
