@@ -35,6 +35,43 @@ def test_repeated_queries_are_refused_unless_asked_for() -> None:
         ours.merge(theirs, repeats="last")  # type: ignore[arg-type]
 
 
+def test_lists_of_repeated_users_count_once() -> None:
+    train = {"u": ["a", "b"], "v": ["a"], "w": ["a", "c"], "x": ["a"]}
+    metrics = ["Novelty", "Novelty(aggregate='ratio_of_sums')"]
+    first, second = (
+        rk.Accumulator(metrics, train=train).update(run)
+        for run in ({"u": ["a", "b"]}, {"u": ["c", "b"], "v": ["b"]})
+    )
+    ev = first.merge(second, repeats="first").result()
+
+    # All four users had a: 0 bits; one had b: 2 bits.
+    assert ev.per_query["Novelty"].to_list() == [(0 + 2) / 2, 2]
+    assert list(ev.mean.values()) == [(1 + 2) / 2, (0 + 2 + 2) / 3]
+
+
+@pytest.mark.parametrize("metric", ["RR", "nDCG@2", "AP"])
+def test_padded_shares_of_several_ranks_give_what_one_call_gives(metric: str) -> None:
+    users = list("abcdefghij")
+    qrels = {user: {user: 1, "x": 2} for user in users}
+    run = {
+        user: ["y"] * (place % 3 > 0) + [user, "x"] for place, user in enumerate(users)
+    }
+    padded = [*users, *users[:2]]  # so that each of four ranks has three
+    total, *others = [
+        rk.Accumulator(metric).update(
+            {user: qrels[user] for user in padded[rank::4]},
+            {user: run[user] for user in padded[rank::4]},
+        )
+        for rank in range(4)
+    ]
+
+    for other in others:
+        total.merge(other, repeats="first")
+
+    assert total.result().mean == rk.evaluate(qrels, run, metric).mean
+    assert sorted(total.result().queries) == users
+
+
 def test_metrics_of_all_lists_cannot_leave_queries_out() -> None:
     first, second = (
         rk.Accumulator("Coverage", catalog=3).update({"a": [1]}) for _ in range(2)

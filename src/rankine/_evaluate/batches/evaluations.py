@@ -255,10 +255,11 @@ class Evaluations(Total[_Part]):
             groups.append(replace(theirs, ids=ids, seen=set(map(str, ids))))
             for number, metric, _ in group.members:
                 each = summaries[number]
-                if group.lists or metric.across or metric.fact.of_all:
+                if metric.across or metric.fact.of_all:
                     msg = (
                         f"repeats='first' cannot leave a query out of {metric}, which "
-                        "reads all lists together; merge accumulators without repeats"
+                        "is computed from all queries together; merge accumulators "
+                        "without repeats"
                     )
                     raise ParameterError(msg)
                 ends = np.cumsum([len(summary.values) for summary in each])[:-1]
