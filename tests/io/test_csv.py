@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._io.csv import _Text
-from rankine.errors import FormatError
+from rankine._io import open_table
+from rankine._io.csv import _Reader, _Text
+from rankine.errors import FormatError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -144,3 +147,85 @@ def test_quoted_fields_are_read_as_python_reads_them(size: int, tmp_path: Path) 
     ]
     assert frame["click"].to_list() == [1.0] * 500
     assert origin.where(3) == f"{path}:5"
+
+
+# Empty cells
+
+CELLS = st.sampled_from(["", "", "1.5", "de", " ", "#", "x,y", "12\t3"])
+
+
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=9),
+    mark=st.sampled_from(",\t"),
+    size=st.sampled_from([4, 1 << 18]),
+)
+def test_empty_cells_are_read_as_in_a_file_with_an_empty_line(
+    rows: list[tuple[str, str, str]], mark: str, size: int
+) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=mark, lineterminator="\n").writerows(rows)
+    lines = text.getvalue().splitlines()
+    # Lines of blanks alone are left out; with all fields, # is not a comment.
+    expected = [
+        [cell or None for cell in row]
+        for row, line in zip(rows, lines, strict=True)
+        if line.strip()
+    ]
+
+    with TemporaryDirectory() as folder, limited(scan_bytes=size):
+        path = Path(folder) / "log"
+        for empty in ("", "\n"):
+            first = mark.join(["name", "event", "worth"])
+            path.write_text(f"{first}\n{text.getvalue()}{empty}", newline="")
+            table = open_table(path, "log")
+            frame, _ = table.load(["name", "event", "worth"])[0]
+            assert [list(row) for row in frame.rows()] == expected
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_log_with_empty_cells_is_not_read_line_by_line(
+    mark: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ["u,event,worth", *("1,click,", "2,,3.5", ",,7") * 5]
+    (tmp_path / "log.csv").write_text(
+        end.join(rows).replace(",", mark) + end, newline=""
+    )
+    monkeypatch.delattr(_Reader, "_leave_out")
+    table = open_table(tmp_path / "log.csv", "log")
+
+    frame, _ = table.load(["u", "event", "worth"], ["worth"])[0]
+    worth = frame["worth"].cast(pl.Float64).to_list()
+
+    assert frame.select("u", "event").rows()[:3] == [
+        ("1", "click"),
+        ("2", None),
+        (None,) * 2,
+    ]
+    assert worth == [None, 3.5, 7.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("3,click,,4", "expected 3 columns, got 4"),
+        ("3,click", "expected 3 columns, got 2"),
+        # Together, they have as many fields as two good ones.
+        ("3,click\n4,,,", "expected 3 columns, got 2"),
+        ("3,click,one", "worth is 'one', not a number"),
+        ('3,click,""', "worth is '', not a number"),
+        ("3,click, ", "worth is ' ', not a number"),
+    ],
+)
+@pytest.mark.parametrize("empty", [0, 2])
+def test_a_bad_row_after_empty_cells_names_its_line(
+    row: str, why: str, empty: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "users.csv"
+    rows = ["user,event,worth", "1,,2", "2,click,", *[""] * empty, row, "9,,1"]
+    path.write_text("\n".join(rows))
+
+    with pytest.raises(RankineError) as caught:
+        rk.online.users_needed(path, effect=1, unit="user", metrics={"m": "worth"})
+
+    assert str(caught.value) == f"{path}:{4 + empty}: {why}"

@@ -232,13 +232,16 @@ class _Reader:
         reader can say which.
         """
         skip = self.sniffed.skip
-        frame = None if self.sniffed.mark == "::" else self.straight(data, data[:skip])
-        if frame is not None:
-            return frame, None
-        text = self._rows(data[skip:])
-        frame = self.straight(text)
-        if frame is not None:
-            return frame, None
+        if self.sniffed.mark != "::":
+            frame = self._by_line(data, data[:skip], self.numeric, ())
+            if frame is not None:
+                return frame, None
+        rest = data[skip:]
+        text = self._rows(rest)
+        if self.sniffed.mark == "::" or text != rest:
+            frame = self._by_line(text, b"", self.numeric, ())
+            if frame is not None:
+                return frame, None
         kept, lines = self._leave_out(text, self.sniffed.line)
         if not kept:
             return pl.DataFrame(schema=dict.fromkeys(self.wanted, pl.String)), None
@@ -251,26 +254,59 @@ class _Reader:
             raise FormatError(msg)
         return parsed, lines if len(lines) == parsed.height else None
 
-    def straight(self, data: bytes, before: bytes = b"") -> pl.DataFrame | None:
-        """Read text in which each line is a row, without a copy of it."""
+    def straight(self, data: bytes) -> pl.DataFrame | None:
+        """Read text in which each line is a row without empty cells; do not copy it."""
+        frame = self._by_line(data, b"", self.numeric)
+        return None if frame is None or _has_gaps(frame) else frame
+
+    def _by_line(
+        self, data: bytes, before: bytes, *numeric: Sequence[str]
+    ) -> pl.DataFrame | None:
+        """Read text in which each line is a row, without a copy of it.
+
+        Args:
+            data: the text.
+            before: what it begins with and is not read, such as a header.
+            numeric: the columns of numbers; if they cannot be read as such, or a cell
+                of theirs is empty, the next ones instead.
+        """
         text = _Text(data, self.mark)
         if not text.is_plain or not data:
             return None
         head = _Text(before, self.mark)
         n_before = before.count(b"\n")
-        # The last column too: if every line has it and the marks add up, none has more.
-        columns = dict.fromkeys((*self.wanted, self.names[-1]))
-        frame = self._parse(data, self.numeric, n_before, tuple(columns))
-        n_marks = text.n_marks - head.n_marks
         n_rows = text.n_lines - n_before
-        if isinstance(frame, str):
+        if text.n_marks - head.n_marks != n_rows * (len(self.names) - 1):
             return None
-        whole = (
-            frame.height == n_rows
-            and n_marks == n_rows * (len(self.names) - 1)
-            and not any(frame.null_count().row(0))
+        # The last column too: if every line has it and the marks add up, none has more.
+        columns = tuple(dict.fromkeys((*self.wanted, self.names[-1])))
+        for names in dict.fromkeys(map(tuple, numeric)):
+            frame = self._parse(data, names, n_before, columns)
+            if isinstance(frame, str):
+                continue
+            if frame.height != n_rows:
+                return None
+            if not _has_gaps(frame):
+                return frame.select(self.wanted)
+            # A number that is null may have been an empty text in quotes, or blanks.
+            if not _has_gaps(frame.select(names)):
+                whole = text.is_even(len(self.names), len(before))
+                whole = whole and not self._may_be_blank(frame)
+                return frame.select(self.wanted) if whole else None
+        return None
+
+    def _may_be_blank(self, frame: pl.DataFrame) -> bool:
+        """Say whether a line may hold blanks and marks alone, if those are blanks too.
+
+        Such a line is left out, as is an empty one.
+        """
+        if len(self.names) > 1 and not self.mark.isspace():
+            return False
+        texts = pl.col(pl.String)
+        blank = texts.is_null() | (texts.str.strip_chars() == "")
+        return pl.Float64 not in frame.dtypes and bool(
+            frame.select(pl.all_horizontal(blank).any()).item()
         )
-        return frame.select(self.wanted) if whole else None
 
     def _rows(self, data: bytes) -> bytes:
         """Return the lines after the header, whose ends are those of this system."""
@@ -323,11 +359,13 @@ class _Reader:
         kept: list[bytes] = []
         numbers = []
         inside = False
-        mark, n_marks = self.mark.encode(), len(self.names) - 1
+        n_marks = len(self.names) - 1
         for number, line in enumerate(text.split(b"\n"), first):
             if inside:
                 kept[-1] += b"\n" + line
-            elif line.strip() and (line[:1] != b"#" or line.count(mark) == n_marks):
+            elif line.strip() and (
+                line[:1] != b"#" or _Text(line, self.mark).n_marks == n_marks
+            ):
                 kept.append(line)
                 numbers.append(number)
             else:
@@ -372,6 +410,11 @@ class _Reader:
                 raise FormatError(msg)
 
 
+def _has_gaps(frame: pl.DataFrame) -> bool:
+    """Say whether a cell is empty."""
+    return any(frame.null_count().row(0)) if frame.width else False
+
+
 def _numbered(kept: list[bytes], lines: Ints) -> Iterator[tuple[int, bytes]]:
     """Go through the lines of all rows; a quoted field may have several."""
     for row, first in zip(kept, lines.tolist(), strict=True):
@@ -393,23 +436,40 @@ class _Text:
         self.n_lines = self.n_marks = 0
         self.is_plain = True
         self._codes, self._mark, self._inside = codes, ord(mark), False
-        step = limits().scan_bytes
-        for begin in range(0, len(codes), step):
-            some = codes[begin : begin + step]
+        for ends, marks in self._marked():
+            self.n_lines += int(np.count_nonzero(ends))
+            self.n_marks += int(np.count_nonzero(marks))
+            if not self.is_plain:
+                return
+        self.is_plain = not self._inside
+        if len(codes) and codes[-1] != _END:
+            self.n_lines += 1
+
+    def is_even(self, n_fields: int, begin: int) -> bool:
+        """Say whether all lines from a byte on have so many fields."""
+        before = 0
+        for ends, marks in self._marked(begin):
+            found = np.flatnonzero(ends[ends | marks])
+            first = n_fields - 1 - before % n_fields
+            n = int(np.count_nonzero(ends)) + int(np.count_nonzero(marks))
+            if not np.array_equal(found, np.arange(first, n, n_fields)):
+                return False
+            before += n
+        return True
+
+    def _marked(self, start: int = 0) -> Iterator[tuple[Bools, Bools]]:
+        """Yield where lines end, and where marks outside quotes are, piece by piece."""
+        self._inside, step = False, limits().scan_bytes
+        for begin in range(start, len(self._codes), step):
+            some = self._codes[begin : begin + step]
             ends, marks = some == _END, some == self._mark
             quotes = some == _QUOTE
             if self._inside or quotes.any():
                 inside = self._quoted(begin, quotes)
                 self.is_plain = self.is_plain and not (ends & inside).any()
                 marks &= ~inside
-            self.n_lines += int(np.count_nonzero(ends))
-            self.n_marks += int(np.count_nonzero(marks))
             self.is_plain = self.is_plain and not (some == ord("\r")).any()
-            if not self.is_plain:
-                return
-        self.is_plain = not self._inside
-        if len(codes) and codes[-1] != _END:
-            self.n_lines += 1
+            yield ends, marks
 
     def _quoted(self, begin: int, quotes: Bools) -> Bools:
         """Mark what is in quotes; a quote that is not around a field is not plain."""
