@@ -35,6 +35,32 @@ TABLE: dict[str, Any] = {"unit": "u", "variant": "arm", "control": "A"}
             "did you mean 'covariates'",
         ),
         (
+            lambda: rk.online.calibrate(USERS, {"y": "y"}, unit="u", window=7),
+            "window is for events, but this is a table of users",
+        ),
+        (
+            lambda: rk.online.calibrate(USERS, {"y": "y"}, unit="u", cuped=True),
+            "cuped is for events; for users, give covariates=",
+        ),
+        (
+            lambda: rk.online.calibrate(WORLD, ["ctr"], covariates={"ctr": "y"}),
+            "covariates are columns of a table of users; for events, give cuped=True",
+        ),
+        (
+            lambda: rk.online.users_needed(
+                USERS, effect=1, metrics={"y": "y"}, unit="u", cap=7
+            ),
+            "cap is for events, but this is a table of users",
+        ),
+        (
+            lambda: rk.online.users_needed(
+                rk.online.ab_test(USERS, metrics={"y": "y"}, **TABLE),
+                effect=1,
+                share=0.2,
+            ),
+            "share, confidence and rules are those of the test",
+        ),
+        (
             lambda: rk.online.calibrate(WORLD, windw=1),
             "calibrate has no option 'windw'; did",
         ),
@@ -54,7 +80,7 @@ TABLE: dict[str, Any] = {"unit": "u", "variant": "arm", "control": "A"}
         ),
         (
             lambda: rk.online.ab_test(USERS, **TABLE),
-            "a table of users needs metrics={name",
+            "for a table of users, give metrics={name",
         ),
         (
             lambda: rk.online.ab_test(WORLD, control="A", unit="user"),
@@ -199,3 +225,9 @@ def test_heavy_tails_of_uneven_arms_that_are_tested() -> None:
     assert not heavy({"B": 1700, "A": 2000, "C": 2700})
     # The user is in C, which is as large as A.
     assert not heavy({"C": 3000, "A": 3000, "B": 1000})
+
+
+@pytest.mark.parametrize("name", ["u", "user_id"])
+def test_what_a_table_of_users_needs_is_said(name: str) -> None:
+    with pytest.raises(DataError, match="one row per user, give ab_test metrics="):
+        rk.online.ab_test(USERS.rename({"u": name}), control="A")

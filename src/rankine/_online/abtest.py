@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
-from rankine._online.asked import check_metrics, check_options, has_window
+from rankine._online.asked import (
+    check_metrics,
+    check_options,
+    has_window,
+    refuse_covariates,
+    refuse_for_users,
+)
 from rankine._online.cohort import Cohort, from_events, from_users
 from rankine._online.variants import compared, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
@@ -22,7 +28,8 @@ _LIFTS = ("delta", "fieller")
 EXPECTED_N = 10_000
 _RETURNING = (
     "the 'always' bounds are approximate where users return and go on; they are proved "
-    "where users count for a fixed window= of days after their first exposure"
+    "where users count for a fixed number of days after their first exposure: window= "
+    "or --window"
 )
 
 
@@ -177,10 +184,7 @@ def cohort_of(
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
     if isinstance(metrics, Mapping):
-        _refuse_rules(rules)
-        if cuped:
-            msg = "cuped is for events; for users, give covariates={metric: column}"
-            raise ParameterError(msg)
+        refuse_for_users(rules, cuped=cuped)
         if daily:
             msg = "daily is for events, but this is a table of users"
             raise ParameterError(msg)
@@ -198,9 +202,7 @@ def cohort_of(
             segment=segment,
         )  # fmt: skip
         return cohort.with_options(better or {}, caps)
-    if covariates is not None:
-        msg = "covariates are columns of a table of users; for events, give cuped=True"
-        raise ParameterError(msg)
+    refuse_covariates(covariates)
     rules = _with_rules(rules, unit, variant, cap)
     cohort = from_events(
         data, metrics, cuped=cuped, segment=segment, daily=daily, **rules
@@ -222,12 +224,6 @@ def _with_rules(
     if variant is not None:
         more["columns"] = {**(rules.get("columns") or {}), "variant": variant}
     return {**rules, **more}
-
-
-def _refuse_rules(rules: Mapping[str, Any]) -> None:
-    for name in rules:
-        msg = f"{name} is for events, but this is a table of users"
-        raise ParameterError(msg)
 
 
 def check_settings(settings: Settings) -> None:

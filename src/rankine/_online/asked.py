@@ -51,6 +51,23 @@ def check_metrics(metrics: Any) -> None:
     raise ParameterError(msg)
 
 
+def refuse_for_users(rules: Mapping[str, Any], *, cuped: bool = False) -> None:
+    """Refuse options for events, which a table of users has none of."""
+    for name in rules:
+        msg = f"{name} is for events, but this is a table of users"
+        raise ParameterError(msg)
+    if cuped:
+        msg = "cuped is for events; for users, give covariates={metric: column}"
+        raise ParameterError(msg)
+
+
+def refuse_covariates(covariates: object) -> None:
+    """Refuse columns from before the test, which a log of events has none of."""
+    if covariates is not None:
+        msg = "covariates are columns of a table of users; for events, give cuped=True"
+        raise ParameterError(msg)
+
+
 def sums_of(
     events: Any,
     metrics: Sequence[str] | None,
@@ -67,8 +84,9 @@ def sums_of(
     unit = rules.get("unit", "users")
     if unit not in _UNITS:
         msg = (
-            "a table of users needs metrics={name: column}; for events, unit must be "
-            f"one of {', '.join(_UNITS)}, got {unit!r}{nearest(str(unit), _UNITS)}"
+            f"unit must be one of {', '.join(_UNITS)}, got {unit!r}"
+            f"{nearest(str(unit), _UNITS)}; for a table of users, give "
+            "metrics={name: column} or --users COLUMN"
         )
         raise ParameterError(msg)
     if not isinstance(events, Accumulator):

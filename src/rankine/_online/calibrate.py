@@ -13,7 +13,12 @@ from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import finite
-from rankine._online.asked import check_metrics, check_options
+from rankine._online.asked import (
+    check_metrics,
+    check_options,
+    refuse_covariates,
+    refuse_for_users,
+)
 from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
@@ -144,11 +149,13 @@ def calibrate(
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
     if isinstance(metrics, Mapping):
+        refuse_for_users(rules, cuped=cuped)
         cohort = from_users(
             data, metrics, unit=unit, variant=None,
             covariates=covariates or {}, segment=None,
         )  # fmt: skip
     else:
+        refuse_covariates(covariates)
         rules = rules if unit is None else {**rules, "unit": unit}
         by = "variant" if cuped else None
         cohort = from_events(data, metrics, cuped=cuped, segment=None, by=by, **rules)

@@ -42,6 +42,10 @@ _CREDIT = "with a cost below 0: taken off the cost"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
 NO_ID = 0
 """The key of an event without an id, in a log that has ids."""
+_OF_USERS = (
+    "; for a table with one row per user, give ab_test metrics={name: column}, or "
+    "rankine ab --users COLUMN"
+)
 _FAR = 1 << 58
 """Microseconds: the year 11103."""
 _NEEDED = {"user": "a user", "kind": "a kind", "time": "a time"}
@@ -148,6 +152,7 @@ def _resolved(
                 f"{table.name} has no column for the {part}; it has "
                 f"{', '.join(names)}, and names such as {known} are recognised; name "
                 f"the one to use with columns={{{part!r}: ...}} or --col {part}=NAME"
+                f"{'' if 'event' in column_of else _OF_USERS}"
             )
             raise ColumnNotFoundError(msg)
     for role, name in (("variant", by), ("segment", segment)):

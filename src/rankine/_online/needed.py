@@ -13,7 +13,12 @@ from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import check_metrics, check_options, sums_by_day
+from rankine._online.asked import (
+    check_metrics,
+    check_options,
+    refuse_for_users,
+    sums_by_day,
+)
 from rankine._online.cohort import check_names, from_events, from_users, new_by_day
 from rankine._online.quantiles import drawn
 from rankine._online.variants import Margin
@@ -136,8 +141,12 @@ def users_needed(
     check_number("confidence", confidence, above=0, below=1)
     quantiles: Collection[str]
     if isinstance(data, ABTest):
-        if metrics is not None or unit is not None or rules:
-            msg = "metrics, unit and rules are those of the test and cannot be given"
+        own = metrics is not None or unit is not None or rules
+        if own or (share, confidence) != (0.5, 0.95):
+            msg = (
+                "metrics, unit, share, confidence and rules are those of the test and "
+                "cannot be given"
+            )
             raise ParameterError(msg)
         rows, alpha, quantiles = _of_test(data), data.settings.alpha, data.quantiles
         arrivals: Sequence[int] = data.arrivals
@@ -214,6 +223,7 @@ def _of_data(
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
     arrivals: Sequence[int] = ()
     if isinstance(metrics, Mapping):
+        refuse_for_users(rules)
         cohort = from_users(
             data, metrics, unit=unit, variant=None, covariates={}, segment=None
         )
