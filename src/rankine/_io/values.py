@@ -149,7 +149,7 @@ def numbers(
     if column.dtype == pl.Null:
         column = column.cast(pl.Float64)
     if column.dtype == pl.String:
-        parsed = column.str.strip_chars().cast(pl.Float64, strict=False)
+        parsed = _parsed(column)
         bad = parsed.is_null() & column.is_not_null()
         if bad.any():
             row = int(bad.arg_true()[0])
@@ -173,6 +173,27 @@ def numbers(
         msg = f"{origin.where(row)}: {title} is missing ({n} in all){todo}"
         raise DataError(msg)
     return column.cast(pl.Float64)
+
+
+def _parsed(texts: pl.Series) -> pl.Series:
+    """Return the numbers in texts, null for others; if there are none, of booleans.
+
+    >>> _parsed(pl.Series(["True", "false", "maybe"])).to_list()
+    [1.0, 0.0, None]
+    >>> _parsed(pl.Series(["true", "2"])).to_list()
+    [None, 2.0]
+    """
+    plain = texts.str.strip_chars()
+    found = plain.cast(pl.Float64, strict=False)
+    if found.null_count() < len(found):
+        return found
+    words = plain.str.to_lowercase()
+    truths = words.replace_strict([*_TRUTHS], [*_TRUTHS.values()], default=None)
+    return truths if truths.null_count() < len(truths) else found
+
+
+_TRUTHS = {"true": 1.0, "false": 0.0}
+"""How files of text write booleans."""
 
 
 def ends(column: pl.Series) -> tuple[Any, Any]:
