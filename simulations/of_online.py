@@ -13,12 +13,13 @@ import rankine as rk
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect
+from rankine._online.spreads import quantile_of
 from simulations.rows import Row, Simulation, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import Floats, Ints
 
 ALPHA = 0.05
 BLOCK = 50
@@ -149,6 +150,36 @@ def quantiles(scale: float, *, kind: str) -> list[Row]:
     return [share(what, found, rounds, least=least, most=0.065)]
 
 
+TIMES: dict[str, tuple[float, Callable[[np.random.Generator, Ints], Floats]]] = {
+    "tied at 0, 5 and 9 s": (
+        0,
+        lambda rng, users: rng.choice([0.0, 5, 9], len(users), p=[0.505, 0.485, 0.01]),
+    ),
+    "lognormal, alike within users": (
+        1,
+        lambda rng, users: np.exp(
+            rng.normal(0, 0.7, USERS)[users] + rng.normal(0, 0.7, len(users))
+        ),
+    ),
+}
+"""Seconds on pages, by the users who saw them, and their true median."""
+USERS = 200
+
+
+def medians(scale: float, *, kind: str) -> list[Row]:
+    """Return how often the interval of a median of a log misses the true one."""
+    rounds, missed = max(1, round(4_000 * scale)), 0
+    truth, draw = TIMES[kind]
+    rng = np.random.default_rng([23, [*TIMES].index(kind)])
+    for _ in range(rounds):
+        users = np.repeat(np.arange(USERS), 1 + rng.poisson(3, USERS))
+        _, (low, high) = quantile_of(draw(rng, users), users, 0.5, 0.95)
+        missed += not low <= truth <= high
+    least = -math.inf if "tied" in kind else 0.03
+    what = f"95 % interval of a median time on page misses it, {kind}"
+    return [share(what, missed, rounds, least=least, most=0.065)]
+
+
 LOOKS = 14
 PER_DAY = 250
 """Users who enter each arm on a day."""
@@ -268,6 +299,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     coverage,
     sparse,
     *(partial(quantiles, kind=own) for own in VALUES),
+    *(partial(medians, kind=own) for own in TIMES),
     *(
         partial(peeking, kind=own, returning=returning)
         for returning in (False, True)

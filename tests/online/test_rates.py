@@ -208,6 +208,24 @@ def test_the_interval_of_a_quantile_comes_from_the_share_below() -> None:
     assert high == math.ceil(100 * (0.5 + reach)) - 1
 
 
+@pytest.mark.parametrize("largest", [0, 1])
+def test_each_end_of_the_interval_of_a_quantile_has_its_own_error(largest: int) -> None:
+    # 45 of 100 are below the median of 5, with the error sqrt(0.45 x 0.55 / 99): the
+    # lower end is at the share 0.40. 99 or all are up to it, with 0.01 or 0: the upper
+    # end is at 0.52 or 0.5.
+    times = np.repeat([0.0, 5.0, 9.0], [45, 55 - largest, largest])
+    value, bounds = quantile_of(times, np.arange(100), 0.5, 0.95)
+
+    assert (value, *bounds) == (5, 0, 5)
+
+
+def test_a_quantile_has_no_interval_if_users_do_not_differ() -> None:
+    times, users = np.tile([1.0, 5.0, 5.0, 9.0], 3), np.repeat([0, 1, 2], 4)
+
+    assert math.isnan(quantile_of(times, users, 0.5, 0.95)[1].low)
+    assert math.isnan(quantile_of(times, np.zeros(12, np.int64), 0.5, 0.95)[1].low)
+
+
 def test_seconds_alone() -> None:
     found = online.time_on_page(seconds=[10, 30])
 

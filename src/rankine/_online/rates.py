@@ -392,8 +392,9 @@ def time_on_page(
 
     Returns:
         A `Rate` in seconds, nan if no page has a next. The interval of a quantile
-        comes from the share of page views below it, clustered by user (Deng, Knoblich
-        and Lu 2018). From bare seconds, intervals are too narrow if users repeat.
+        comes from the shares of page views below it and up to it, clustered by user
+        (Deng, Knoblich and Lu 2018). From bare seconds, intervals are too narrow if
+        users repeat.
 
     Examples:
         (10 + 20 + 60) / 3 = 30, and the median is 20.

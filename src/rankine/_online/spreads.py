@@ -167,18 +167,24 @@ def without_spread(users: int) -> str:
 def quantile_of(
     times: Floats, users: Ints, share: float, confidence: float
 ) -> tuple[float, Interval]:
-    """Return a quantile, and those at the ends of the interval of its share."""
+    """Return a quantile, and those at the ends of the interval of its share.
+
+    Where times are tied, the share below the quantile and that up to it are far apart.
+    A smaller quantile would be wrong if the first varies, a larger one if the second
+    does, so each end has the error of its own.
+    """
     value = float(np.quantile(times, share, method="inverted_cdf"))
-    below: Floats = np.bincount(users, times <= value).astype(np.float64)
     all_of: Floats = np.bincount(users).astype(np.float64)
-    middle = float(below.sum() / all_of.sum())
-    error = spread(below, all_of, middle)
-    if math.isnan(error) or error == 0:
+    errors = []
+    for is_below in (times < value, times <= value):
+        below: Floats = np.bincount(users, is_below).astype(np.float64)
+        errors.append(spread(below, all_of, float(below.sum() / all_of.sum())))
+    if not any(error > 0 for error in errors):  # nor if there is a single user
         return value, NONE
     from scipy.special import ndtri  # noqa: PLC0415 - slow to import
 
-    reach = float(ndtri((1 + confidence) / 2)) * error
-    ends = np.clip([share - reach, share + reach], 0, 1)
+    far = float(ndtri((1 + confidence) / 2))
+    ends = np.clip([share - far * errors[0], share + far * errors[1]], 0, 1)
     low, high = np.quantile(times, ends, method="inverted_cdf").tolist()
     return value, Interval(low, high)
 
