@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -118,6 +120,14 @@ def test_a_table_of_users(rankine: Command) -> None:
         (["events.csv", "--control", "A", "--margin", "ctr=x"], 2, "the margin of ctr"),
         (["users.csv", "--control", "A", "--users", "id"], 2, "no metric was asked"),
         (["users.csv", "--control", "A", "--users", "uid", "-m", "clicks"], 3, "'uid'"),
+        (["users.csv", "--control", "A"], 3, "or rankine ab --users COLUMN"),
+        (["users.csv", "--control", "A", "-m", "clicks/views"], 2, "give --users"),
+        (["users.csv", "--control", "A", "-m", "x=clicks"], 2, "give --users COLUMN"),
+        (["events.csv", "--control", "A", "--unit", "id"], 2, "--unit must be one of"),
+        (["events.csv", "--control", "A", "--lift", "up"], 2, "--lift must be one of"),
+        (["events.csv", "--control", "A", "--better", "ctr=up"], 2, "--better of ctr"),
+        (["events.csv", "--control", "A", "--most", "x=1"], 2, "--most names a metric"),
+        (["events.csv", "--control", "A", "--cap", "-1"], 2, "--cap must be above 0"),
     ],
 )  # fmt: skip
 def test_errors_are_one_sentence(
@@ -167,3 +177,21 @@ def test_options_that_a_test_would_drop_are_refused(rankine: Command) -> None:
     assert both.code == alone.code == 2
     assert "--cap and --most cannot be combined" in both.err
     assert "--covariate needs --users; for a log of events, give --cuped" in alone.err
+
+
+def test_the_rows_of_a_query(rankine: Command, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
+        for name, frame in (("log", LOG), ("users", USERS)):
+            texts = frame.cast(pl.String)  # as in a CSV file
+            shop.execute(f"create table {name} ({', '.join(texts.columns)})")
+            marks = ", ".join("?" * texts.width)
+            shop.executemany(f"insert into {name} values ({marks})", texts.rows())  # noqa: S608
+        shop.commit()
+    users = ["--users", "id", "-m", "clicks/views", "--csv"]
+    for table, file, more in (
+        ("log", "events.csv", ["--csv"]),
+        ("users", "users.csv", users),
+    ):
+        words = ["--control", "A", *more]
+        found = rankine("ab", "shop.db", "--sql", f"select * from {table}", *words)  # noqa: S608
+        assert (found.code, found.out) == (0, rankine("ab", file, *words).out)

@@ -117,7 +117,7 @@ def test_markdown(rankine: Command) -> None:
         (
             ["events.csv", "--session-gap", "0"],
             2,
-            "session_gap must be above 0 minutes",
+            "--session-gap must be above 0 minutes",
         ),
         (["events.csv", "--kind", "share=look"], 2, "a kind of event must be one of "),
         (["odd.csv"], 3, "odd.csv:3: timestamp is 'x', not a time; expected one such"),
@@ -152,3 +152,41 @@ def test_save_goes_with_online(rankine: Command) -> None:
     done = rankine("demo", "--online", "--save", "no/where.csv")
     assert done.code == 3
     assert done.err.startswith("rankine: no/where.csv: cannot be written")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--by", "country", "--segment", "country"], "--segment must be another"),
+        (["--by", "-", "--segment", "n"], "--segment cannot be 'n', since the table"),
+        (["--by", "value"], "--by cannot be 'value', since"),
+        (["--unit", "user"], "--unit must be one of users, sessions, clicks"),
+        (["--session-gap", "-1"], "--session-gap must be above 0"),
+        (["--last-page", "x"], "--last-page must be one of"),
+        (["--confidence", "2"], "--confidence must be a number above 0 and below 1"),
+    ],
+)
+def test_messages_name_options_as_the_command_does(
+    words: list[str], message: str, rankine: Command
+) -> None:
+    done = rankine("online", "events.csv", *words)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"rankine: {message}")
+
+
+def test_a_report_on_the_rows_of_a_query_has_clicks_by_position(
+    rankine: Command, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect("shop.db")) as shop:
+        shop.execute(
+            "create table log (user_id, impression_id, item_id, position, event)"
+        )
+        rows = [(1, 1, "x", 1, "impression"), (1, 1, "x", 1, "click")]
+        shop.executemany("insert into log values (?, ?, ?, ?, ?)", rows)
+        shop.commit()
+    words = ["--sql", "select * from log", "--by", "-", "--report", "out.html"]
+    done = rankine("online", "shop.db", *words)
+
+    assert done.code == 0
+    assert "Clicks by position" in (tmp_path / "out.html").read_text()

@@ -256,7 +256,7 @@ LOG = log("u A 0 impression\nu A 1 click\nv B 0 impression")
     [
         ({"sesion_gap": 3}, "no option 'sesion_gap'; .* mean 'session_gap'"),
         ({"metrics": 5}, "metrics must be names such as .*, got 5"),
-        ({"segment": "variant"}, "by and segment are the same column, 'variant'"),
+        ({"segment": "variant"}, "segment must be another column than .* 'variant'"),
         ({"segment": "n"}, "segment cannot be 'n', since the table has a column"),
         ({"by": "users"}, "by cannot be 'users', since"),
         ({"by": "metric"}, "by cannot be 'metric', since"),

@@ -397,7 +397,8 @@ def _refuse_twice(users: pl.Series, origin: Any) -> None:
     msg = (
         f"{origin.where(second)}: user {users[first]!r} appears twice, first in "
         f"{origin.where(first)} ({n} too many in all); a table of users has one row "
-        "per user, and rows of events are for metrics=['ctr', ...]"
+        "per user; for a log of events, give metrics=['ctr', ...], or -m ctr without "
+        "--users"
     )
     raise DataError(msg)
 

@@ -161,12 +161,12 @@ def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
         if column is None:
             continue
         if name == "segment" and column == by:
-            msg = f"by and segment are the same column, {column!r}"
+            msg = f"segment must be another column than that of the groups, {column!r}"
             raise ParameterError(msg)
         if column in taken:
             msg = (
                 f"{name} cannot be {column!r}, since the table has a column of that "
-                "name; rename the one of the log"
+                "name; rename that column in your log"
             )
             raise ParameterError(msg)
 

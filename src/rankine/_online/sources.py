@@ -91,7 +91,7 @@ class Query:
 
 
 def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
-    """Return the events that a query yields, to be read in batches.
+    """Return the rows that a query yields, to be read in batches.
 
     Args:
         source: the path of an SQLite or DuckDB file; the URL of a PostgreSQL server,
@@ -104,8 +104,9 @@ def from_sql(source: Any, query: str, *, batch_rows: int = 200_000) -> Query:
             cursor.
 
     Returns:
-        What `summarize` and `Accumulator.update` accept. DuckDB and PostgreSQL need the
-        extra ``rankine-eval[sql]``.
+        What is accepted wherever a log or a table of users is; summaries and tests of
+        events read it in batches. DuckDB and PostgreSQL need the extra
+        ``rankine-eval[sql]``.
 
     Examples:
         >>> import sqlite3

@@ -84,7 +84,8 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
         if measure.name in given and measure.higher is None:
             msg = (
                 f"{measure.name} is neither better nor worse when it is larger; give "
-                f"its direction, as in better={{{measure.name!r}: 'higher'}}"
+                f"its direction, as in better={{{measure.name!r}: 'higher'}} or "
+                f"--better {measure.name}=higher"
             )
             raise ParameterError(msg)
     return {name: Margin.read(name, size) for name, size in given.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from rankine.cli.output import (
     width,
     write_report,
 )
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -141,10 +144,9 @@ def command(
     if most and caps is not None:
         msg = "--cap and --most cannot be combined: a test takes one of them"
         raise click.UsageError(msg)
-    if users is None and covariates:
-        msg = "--covariate needs --users; for a log of events, give --cuped"
-        raise click.UsageError(msg)
-    if users is not None:
+    if users is None:
+        _refuse_without_users(metrics, covariates)
+    else:
         _refuse_with_users(given["columns"])
         asked = {name: _parts(column) for name, column in _named(metrics).items()}
         unit, variant = users, rules["columns"].get("variant", "variant")
@@ -152,16 +154,18 @@ def command(
     if most:
         caps = _numbers("most", most)
     log, notes = events_of(events, sql, queries, given["kinds"])
-    test = ab_test(
-        log, control=control, metrics=asked, unit=unit,
-        variant=variant, segment=segment, cuped=cuped, cap=caps,
-        daily=daily or (report is not None and users is None),
-        covariates={name: _parts(text) for name, text in covariates.items()} or None,
-        better=better or None,  # type: ignore[arg-type]
-        margin=margin or None, ratio=_numbers("ratio", ratio) or None,
-        correction=correction, lift=lift,  # type: ignore[arg-type]
-        confidence=confidence, expected_n=expected_n, **rules,
-    )  # fmt: skip
+    with _named_as("--most" if most else "--cap"):
+        test = ab_test(
+            log, control=control, metrics=asked, unit=unit,
+            variant=variant, segment=segment, cuped=cuped, cap=caps,
+            daily=daily or (report is not None and users is None),
+            covariates={name: _parts(text) for name, text in covariates.items()}
+            or None,
+            better=better or None,  # type: ignore[arg-type]
+            margin=margin or None, ratio=_numbers("ratio", ratio) or None,
+            correction=correction, lift=lift,  # type: ignore[arg-type]
+            confidence=confidence, expected_n=expected_n, **rules,
+        )  # fmt: skip
     test = replace(test, notes=(*notes, *test.notes))
     if as_json:
         print_json(test.to_dict())
@@ -178,6 +182,29 @@ def command(
         )
         test = replace(test, notes=(*test.notes, *reasons))
         write_report(test, report, [events], clicks=clicks)
+
+
+@contextmanager
+def _named_as(option: str) -> Iterator[None]:
+    """Name the option that was given for ``cap``, of which there are two."""
+    try:
+        yield
+    except ParameterError as error:
+        name, _, rest = str(error).partition(" ")
+        if name != "cap":
+            raise
+        msg = f"{option} {rest}"
+        raise ParameterError(msg) from None
+
+
+def _refuse_without_users(metrics: tuple[str, ...], covariates: dict[str, str]) -> None:
+    """Refuse what a table of users has, and a log of events does not."""
+    if any(mark in name for name in metrics for mark in "=/@"):
+        msg = "-m NAME=COLUMN is for a table of users; give --users COLUMN, its ids"
+        raise click.UsageError(msg)
+    if covariates:
+        msg = "--covariate needs --users; for a log of events, give --cuped"
+        raise click.UsageError(msg)
 
 
 def _refuse_with_users(columns: dict[str, str]) -> None:

@@ -126,13 +126,13 @@ def clicks_of(
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the click rates by position, and why there are none if that is odd.
 
-    There are none of a log that has no positions, or that can be read only once.
+    There are none of a log that has no positions, or of standard input, which can be
+    read only once.
     """
     from rankine._online.positions import click_metrics  # noqa: PLC0415 - --help stays fast
     from rankine._online.shown import COLUMNS  # noqa: PLC0415
-    from rankine._online.sources import Query  # noqa: PLC0415
 
-    if isinstance(log, Query) or (isinstance(log, str) and log == "-"):
+    if isinstance(log, str) and log == "-":
         return None, ()
     known = {part: name for part, name in columns.items() if part in COLUMNS}
     try:
