@@ -286,7 +286,7 @@ def test_a_variant_does_not_part_a_click_from_its_impression() -> None:
             "item_id": ["x", "x"],
             "user_id": [1, 1],
             "position": [1, 1],
-            "variant": ["a", "b"],
+            "variant": ["a", None],
         }
     )
 
@@ -356,16 +356,19 @@ def test_variants_have_the_names_of_a_summary(variants: list[Any]) -> None:
     assert {*rates["variant"]} == {*summary.table["variant"]}
 
 
-def test_a_missing_user_among_events_is_refused_with_its_row() -> None:
+def test_events_without_a_user_are_left_out_and_others_keep_their_rows() -> None:
     log = pl.DataFrame(
         {
-            "event": ["impression", "click", "impression"],
-            "user_id": ["u", "u", None],
-            "impression_id": ["s", "s", "t"],
-            "item_id": ["a", "a", "b"],
-            "position": [1, 1, 2],
+            "event": ["impression", "impression", "click", "impression"],
+            "user_id": [None, "u", "u", "u"],
+            "impression_id": ["r", "s", "s", "t"],
+            "item_id": ["a", "a", "a", "b"],
+            "position": [1, 1, 1, 2],
         }
     )
 
-    with pytest.raises(DataError, match="log, row 2: 1 user id is missing"):
-        rk.online.click_metrics(log)
+    found = rk.online.click_metrics(log)
+    assert found.by_position.select("impressions", "clicks").rows() == [(1, 1), (1, 0)]
+    assert "1 event without a user left out" in found.notes
+    with pytest.raises(DataError, match="log, row 3: 1 item id is missing"):
+        rk.online.click_metrics(log.with_columns(item_id=pl.Series([*"aaa", None])))

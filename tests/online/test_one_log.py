@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import rankine as rk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROWS = [
     ("e1", "u1", "A", "s1", 1, "x", "impression"),
@@ -41,14 +44,76 @@ def test_click_metrics_leave_out_what_the_click_rate_does() -> None:
     # u1 and u2 saw one impression each, with one click; u3 is in two variants.
     assert found.by_position.select("impressions", "clicks").rows() == [(2, 1)]
     assert beside.select("value", "n").rows() == [(0.5, 2)]
-    assert "2 events with a repeated id left out" in found.notes
+    assert "2 duplicate events left out" in found.notes
     assert "1 user in more than one variant left out" in found.notes
 
 
-def test_judgements_count_an_event_once() -> None:
+def test_judgements_count_what_the_click_rate_does() -> None:
     found = rk.online.judgments_from_clicks(LOG, model="ctr")
 
-    assert any("2 events with a repeated id left out" in note for note in found.notes)
+    assert found.support.select("impressions", "clicks").rows() == [(2, 1)]
+    assert "2 duplicate events left out" in found.notes
+    assert "1 user in more than one variant left out" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        # The third event is the second again: all columns are the same.
+        (lambda log: log.drop("event_id"), "2 duplicate events left out"),
+        (lambda log: log.rename({"event_id": "key"}), "1 user in more than one"),
+        # u2 has no name: only the impression and the click of u1 are left.
+        (
+            lambda log: log.with_columns(
+                user_id=pl.when(pl.col("user_id") != "u2").then("user_id")
+            ),
+            "1 event without a user left out",
+        ),
+    ],
+    ids=["identical", "other-name", "no-user"],
+)
+def test_rows_that_the_click_rate_leaves_out(
+    change: Callable[[pl.DataFrame], pl.DataFrame], why: str
+) -> None:
+    log = change(LOG.with_columns(timestamp=pl.lit(1_700_000_000)))
+    (beside,) = rk.online.summarize(log, ["ctr"]).table.iter_rows(named=True)
+    clicks = rk.online.click_metrics(log)
+    judged = rk.online.judgments_from_clicks(log, model="ctr")
+
+    assert clicks.by_position["ctr"].to_list() == [beside["value"]]
+    assert clicks.by_position["impressions"].to_list() == [beside["n"]]
+    assert judged.support["value"].to_list() == [beside["value"]]
+    assert why in " ".join(clicks.notes)
+    assert why in " ".join(judged.notes)
+
+
+def test_the_column_of_ids_may_be_named() -> None:
+    log = LOG.rename({"event_id": "key"}).with_columns(row=pl.int_range(pl.len()))
+    plain = rk.online.click_metrics(log)
+    named = rk.online.click_metrics(log, columns={"id": "key"})
+
+    assert plain.by_position["clicks"].to_list() == [3]
+    assert named.by_position["clicks"].to_list() == [1]
+
+
+def test_users_count_in_any_variant_if_there_are_said_to_be_none() -> None:
+    found = rk.online.click_metrics(LOG, columns={"variant": "-"})
+
+    assert found.by_position.select("impressions", "clicks").rows() == [(4, 2)]
+    assert found.by_variant is None
+
+
+def test_lists_that_were_shown_may_lack_users() -> None:
+    # One row per item: x was shown to u1, to u2 in both variants, and to nobody known.
+    shown = pl.DataFrame(
+        {
+            "query_id": ["q"] * 4, "item_id": ["x"] * 4, "click": [1, 1, 1, 0],
+            "user_id": ["u1", "u2", "u2", None], "variant": [*"AAB", None],
+        }
+    )  # fmt: skip
+    found = rk.online.judgments_from_clicks(shown, model="ctr")
+
+    assert found.support.select("impressions", "clicks").rows() == [(2, 1)]
 
 
 def from_sql(frame: pl.DataFrame) -> Any:

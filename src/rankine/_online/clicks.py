@@ -73,7 +73,8 @@ def judgments_from_clicks(
     Args:
         log: one row per item that was shown, with query_id, item_id, position (not
             needed for ``ctr``), and click (0, 1, or a number of clicks); or a log of
-            events, in which impressions and clicks are rows of their own.
+            events, in which impressions and clicks are rows of their own. Rows that
+            `click_metrics` leaves out are left out.
         model: how clicks are weighted.
         examination: how often each rank is looked at: {rank: share}, or shares from
             rank 1. If not given, ``position`` estimates it from items that were shown
@@ -128,7 +129,7 @@ def judgments_from_clicks(
     if model != "ctr":
         needs["position"], optional = "says where it was shown", ()
     strays: list[str] = []
-    frame, name = read_shown(log, needs, columns, optional, strays)
+    frame, name = read_shown(log, needs, columns, optional, strays, in_one_arm=True)
     ranked = "position" in frame.columns
     if not ranked:
         frame = frame.with_columns(pl.lit(1.0).alias("position"))

@@ -231,7 +231,7 @@ def _typed(
                 amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
             columns[part] = amount
     if rules.duplicates == "drop":
-        columns["same"] = _same(raw, columns, texts, column_of)
+        columns["same"] = same(raw, columns, texts, column_of)
     notes += _unpriced(columns)
     for part in {"value", "cost"} & set(columns):
         columns[part] = columns[part].fill_null(0.0)
@@ -344,7 +344,7 @@ def _amounts(column: pl.Series, title: str, origin: Rows | Places) -> pl.Series:
     return column
 
 
-def _same(
+def same(
     raw: pl.DataFrame,
     columns: Mapping[str, pl.Series],
     texts: Mapping[str, pl.Series],

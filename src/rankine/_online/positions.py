@@ -60,7 +60,10 @@ def click_metrics(
     Args:
         log: one row per item that was shown, with impression_id, position, click, and
             user_id and variant if there are any; or a log of events, with an item_id.
-        columns: which column is what, if its name is not recognised.
+            As for a click rate, users in several variants are left out, and so are
+            duplicates among events and events without a user.
+        columns: which column is what, if its name is not recognised; "-" if there is
+            none.
         confidence: the level of the intervals.
 
     Returns:
@@ -90,7 +93,8 @@ def click_metrics(
         "click": "says what users chose",
     }
     notes: list[str] = []
-    frame, _ = read_shown(log, needs, columns, ("user", "variant"), notes)
+    optional = ("user", "variant")
+    frame, _ = read_shown(log, needs, columns, optional, notes, in_one_arm=True)
     notes += above_one(by_position(frame))
     has_users = "user" in frame.columns
     if not has_users:

@@ -12,15 +12,20 @@ import polars as pl
 
 from rankine._base.text import count
 from rankine._io import open_table
-from rankine._io.columns import check_parts, known_columns, told_column
+from rankine._io.columns import (
+    NO_COLUMN,
+    check_parts,
+    known_columns,
+    told_column,
+)
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine._online.events import labels
+from rankine._online.events import NO_ID, labels, same
 from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
 from rankine._online.sources import rows_of
 from rankine._online.words import as_words, known_words
-from rankine.errors import ColumnNotFoundError, DataError
+from rankine.errors import ColumnNotFoundError, DataError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +44,7 @@ COLUMNS = {
     "team": ("team", "ranker", "source"),
     "rank_a": ("rank_a",),
     "rank_b": ("rank_b",),
+    "id": OF_EVENTS["id"],
 }
 """What a column can be, and the names by which it is recognised."""
 _NUMBERS = ("position", "click", "rank_a", "rank_b")
@@ -50,6 +56,8 @@ def read_shown(
     columns: Mapping[str, Any] | None,
     optional: Sequence[str] = (),
     notes: list[str] | None = None,
+    *,
+    in_one_arm: bool = False,
 ) -> tuple[pl.DataFrame, str]:
     """Read the columns that are needed, each under the name of its part.
 
@@ -60,6 +68,7 @@ def read_shown(
         optional: parts that are read if they are there.
         notes: receives notes on a log of events, in which impressions and clicks are
             rows of their own, and on a column that cannot hold variants.
+        in_one_arm: whether to leave out users in several variants.
 
     Returns:
         The rows, and what to call the log.
@@ -69,25 +78,84 @@ def read_shown(
     table = open_table(rows_of(log), "log")
     column_of = _resolved(table, needs, given, optional)
     numeric = [name for part, name in column_of.items() if part in _NUMBERS]
-    event_id = None
-    if "event" in column_of:
-        event_id = next(iter(known_columns(table.names, "id", OF_EVENTS)), None)
-    wanted = [*column_of.values(), *([event_id] if event_id else [])]
+    of_events = "event" in column_of
+    parts = ("id", "user", "variant") if in_one_arm else ("id",)
+    who = {
+        part: name
+        for part in parts
+        if (name := _column(table, part, given)) is not None
+    }
+    wanted = [*column_of.values(), *who.values()]
+    # Without times, identical rows may be several clicks.
+    has_times = bool(known_columns(table.names, "time", OF_EVENTS))
+    identical = of_events and "id" not in who and has_times
+    wanted += table.names if identical else ()
     loaded = table.load(list(dict.fromkeys(wanted)), numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
-    if "event" in column_of:
-        frame, strays, repeats = _with_clicks(frame, column_of, event_id)
+    said: list[str] = []
+    first = pl.repeat(value=True, n=frame.height, eager=True)
+    if of_events and (identical or "id" in who):
+        keys = same(frame, {}, {}, {part: who[part] for part in who if part == "id"})
+        first = keys.is_first_distinct() | (keys == NO_ID)
+        _note(said, frame.height - int(first.sum()), "duplicate event")
+    stays = _stay(first, frame, who, origin, said, of_events=of_events)
+    if of_events:
+        frame = frame.select(list(dict.fromkeys(column_of.values())))
+        frame = frame.with_row_index("row").filter(stays)
+        frame, strays = _with_clicks(frame, column_of)
         origin = _Picked(origin, frame["row"])
-        if repeats and notes is not None:
-            notes.append(f"{count(repeats, 'event')} with a repeated id left out")
-        if strays and notes is not None:
-            notes.append(f"{count(strays, 'click')} without an impression left out")
+        _note(said, strays, "click", " without an impression")
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
-    typed = _typed(frame, column_of, origin, needs, given, notes)
-    return _in_one_arm(typed, notes), table.name
+    typed = _typed(frame, column_of, origin, needs, given, said)
+    if notes is not None:
+        notes += said
+    return typed if of_events else typed.filter(stays), table.name
+
+
+def _stay(
+    stays: pl.Series,
+    frame: pl.DataFrame,
+    who: Mapping[str, str],
+    origin: Any,
+    notes: list[str],
+    *,
+    of_events: bool,
+) -> pl.Series:
+    """Leave out rows that the click rate of a summary does, and note how many."""
+    if "user" not in who:
+        return stays
+    try:
+        users = labels(frame[who["user"]], "user", origin)
+        arms = None
+        if "variant" in who:
+            arms = labels(frame[who["variant"]], "variant", origin)
+    except (DataError, FormatError):
+        return stays  # if they are asked for, they are refused or noted later
+    if of_events:
+        known = users.is_not_null()
+        _note(notes, int((stays & ~known).sum()), "event", " without a user")
+        stays &= known
+    if arms is None:
+        return stays
+    both = (
+        pl.DataFrame({"user": users, "arm": arms}).filter(stays).drop_nulls().unique()
+    )
+    moved = both.filter(pl.col("user").is_duplicated())["user"].unique()
+    _note(notes, len(moved), "user", " in more than one variant")
+    stays &= ~users.is_in(moved.implode()).fill_null(value=False)
+    if len(moved) and not stays.any():
+        msg = "every user is in more than one variant, so none is left"
+        raise DataError(msg)
+    return stays
+
+
+def _note(notes: list[str], n: int, noun: str, rest: str = "") -> None:
+    """Note how many of something were left out."""
+    if n:
+        notes.append(f"{count(n, noun)}{rest} left out")
 
 
 def _typed(
@@ -122,23 +190,6 @@ def _typed(
     return pl.DataFrame(series)
 
 
-def _in_one_arm(frame: pl.DataFrame, notes: list[str] | None) -> pl.DataFrame:
-    """Leave out users in several variants, as the click rate of a summary does."""
-    if not {"user", "variant"} <= {*frame.columns}:
-        return frame
-    several = pl.col("variant").drop_nulls().n_unique() > 1
-    users = frame.group_by("user").agg(several.alias("several"))
-    moved = users.filter("several")["user"]
-    if not len(moved):
-        return frame
-    if len(moved) == users.height:
-        msg = "every user is in more than one variant, so none is left"
-        raise DataError(msg)
-    if notes is not None:
-        notes.append(f"{count(len(moved), 'user')} in more than one variant left out")
-    return frame.filter(~pl.col("user").is_in(moved.implode()))
-
-
 def _resolved(
     table: Table,
     needs: Mapping[str, str],
@@ -151,10 +202,7 @@ def _resolved(
     if "click" in needs and _of_events(table.names, given):
         parts = [part for part in parts if part != "click"] + ["event", "item"]
     for part in dict.fromkeys(parts):
-        name = told_column(table.names, given.get(part), table.name)
-        known = known_columns(table.names, part, COLUMNS)
-        if name is None and known:
-            name = known[0]
+        name = _column(table, part, given)
         if name is not None:
             column_of[part] = name
         elif part in needs:
@@ -166,6 +214,14 @@ def _resolved(
             )
             raise ColumnNotFoundError(msg)
     return column_of
+
+
+def _column(table: Table, part: str, given: Mapping[str, Any]) -> str | None:
+    """Return the column of a part: the one that was named, or one with a known name."""
+    if given.get(part) == NO_COLUMN:
+        return None
+    name = told_column(table.names, given.get(part), table.name)
+    return name or next(iter(known_columns(table.names, part, COLUMNS)), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,19 +255,14 @@ def _of_events(names: Sequence[str], given: Mapping[str, Any]) -> bool:
 
 
 def _with_clicks(
-    frame: pl.DataFrame, column_of: dict[str, str], event_id: str | None
-) -> tuple[pl.DataFrame, int, int]:
-    """Return impressions with their clicks, and how many clicks and repeats are not.
+    frame: pl.DataFrame, column_of: dict[str, str]
+) -> tuple[pl.DataFrame, int]:
+    """Return impressions with the number of their clicks, and clicks without any.
 
-    Of events with one id, the first counts. A click belongs to the first impression
-    that has the same values in the columns that all clicks have.
+    A click belongs to the first impression that has the same values in the columns
+    that all clicks have.
     """
     known = known_words(Rules())
-    frame, n = frame.with_row_index("row"), frame.height
-    if event_id is not None:
-        own = pl.col(event_id)
-        frame = frame.filter(own.is_null() | own.is_first_distinct())
-    repeats = n - frame.height
     kind = as_words(frame[column_of["event"]]).replace_strict(
         [*known], [*known.values()], default=None
     )
@@ -228,7 +279,7 @@ def _with_clicks(
     clicked = pl.when(first).then("click").fill_null(0).alias("click")
     del column_of["event"]
     column_of["click"] = "click"
-    return shown.with_columns(clicked), strays, repeats
+    return shown.with_columns(clicked), strays
 
 
 def _check(part: str, column: pl.Series, name: str, origin: Any) -> None:

@@ -219,6 +219,7 @@ def command(
     else:
         click.echo(to_text(summary, width()))
     if report is not None:
-        clicks, reasons = clicks_of(log, given["columns"], summary.confidence)
+        columns = given["columns"] if by != "-" else {**given["columns"], "variant": by}
+        clicks, reasons = clicks_of(log, columns, summary.confidence)
         summary = replace(summary, notes=(*summary.notes, *reasons))
         write_report(summary, report, [events], clicks=clicks)
