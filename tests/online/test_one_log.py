@@ -158,5 +158,19 @@ def test_a_purchase_without_a_value_is_told_of(value: float | None) -> None:
 
     # (5 + 0 - 2) / 2, or (5 + 5 - 2) / 2.
     assert found.table["value"].item() == (5 + (value or 0) - 2) / 2
-    told = "conversions without a value count as 0 revenue" in found.notes
+    told = "1 event with a conversion, but no value: 0 revenue" in found.notes
     assert told is (value is None)
+
+
+def test_purchases_without_a_value_are_counted_over_parts() -> None:
+    log = pl.DataFrame(
+        {
+            "user_id": [1, 2, 3, 4],
+            "event": ["purchase", "purchase", "purchase", "view"],
+            "value": [None, 5.0, None, None],
+        }
+    )
+    parts = rk.online.Accumulator(by=None)
+    notes = parts.update(log[:2]).update(log[2:]).result().notes
+
+    assert "2 events with a conversion, but no value: 0 revenue" in notes

@@ -39,6 +39,7 @@ _MOST = 9_000_000_000
 _LEAST = 1e-9
 """Too few digits would be kept of a smaller amount."""
 _CREDIT = "with a cost below 0: taken off the cost"
+_UNPRICED = "with a conversion, but no value: 0 revenue"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
 NO_ID = 0
 """The key of an event without an id, in a log that has ids."""
@@ -232,22 +233,10 @@ def _typed(
             columns[part] = amount
     if rules.duplicates == "drop":
         columns["same"] = same(raw, columns, texts, column_of)
-    notes += _unpriced(columns)
-    for part in {"value", "cost"} & set(columns):
-        columns[part] = columns[part].fill_null(0.0)
     typed = pl.DataFrame(
         [column.rechunk().alias(part) for part, column in columns.items()]
     )
     return typed, texts, clock, words, notes
-
-
-def _unpriced(columns: Mapping[str, pl.Series]) -> list[str]:
-    """Say what conversions without a value count as, if there are any."""
-    if "value" not in columns:
-        return []
-    missing = columns["value"].is_null() & (columns["kind"] == CODES["conversion"])
-    said = "conversions without a value count as 0 revenue"
-    return [said] if missing.any() else []
 
 
 def _currency(
@@ -404,6 +393,11 @@ def _kept(
             excluded[f"events without {what}"] = missing
             frame = frame.filter(pl.col(part).is_not_null())
     remarks = {}
+    if "value" in has:
+        converts = frame["kind"] == CODES["conversion"]
+        remarks[_UNPRICED] = int((frame["value"].is_null() & converts).sum())
+    amounts = [part for part in ("value", "cost") if part in has]
+    frame = frame.with_columns(pl.col(amounts).fill_null(0.0))
     if "value" in has:
         paid = [CODES[kind] for kind in ("conversion", "refund")]
         worth = frame["value"].to_numpy() != 0
