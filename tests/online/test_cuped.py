@@ -289,3 +289,21 @@ def test_shares_that_change_over_time_are_said() -> None:
 
     assert any("changed from day to day" in said for said in test.warnings)
     assert not any("changed from day to day" in note for note in test.notes)
+
+
+def test_users_without_a_value_are_said_of_once_for_all_metrics() -> None:
+    frame = pl.DataFrame(
+        {
+            "u": range(8), "arm": [*"AB"] * 4, "y": [1, 2, 3, 4, 5, 6, 7, None],
+            "before": [1, None, 3, 4, 2, 6, None, 8],
+        }
+    )  # fmt: skip
+    test = rk.online.ab_test(
+        frame, unit="u", variant="arm", control="A", metrics={"p": "y", "q": "y"},
+        covariates={"p": "before", "q": "before"},
+    )  # fmt: skip
+
+    about = [note for note in test.notes if "without a value" in note]
+    assert [note.partition(": ")[0] for note in about] == ["p, q", "p, q"]
+    assert about[0].startswith("p, q: 1 user without a value left out; if one arm")
+    assert about[1].startswith("p, q: 2 users of 8 without a value before the test")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_choice, check_number
-from rankine._base.text import count, p_equals
+from rankine._base.text import count, grouped, p_equals
 from rankine._io import open_table
 from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
@@ -284,11 +284,12 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
             continue
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
-            notes.append(
-                f"{measure.name}: {count(n, 'user')} of {frame.height:,} without a "
-                "value before the test, for whom the mean is used"
+            said = (
+                f"{count(n, 'user')} of {frame.height:,} without a value before the "
+                "test, for whom the mean is used"
             )
-    return notes
+            notes.append((measure.name, said))
+    return grouped(notes)
 
 
 def from_users(
@@ -367,11 +368,12 @@ def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
         known = pl.all_horizontal(pl.col(name).is_not_nan() for name in gaps)
         n = frame.height - int(frame.select(known.sum()).item())
         if n:
-            notes.append(
-                f"{measure.name}: {count(n, 'user')} without a value left out; if one "
-                "arm has more of them, the arms can no longer be compared"
+            said = (
+                f"{count(n, 'user')} without a value left out; if one arm has more of "
+                "them, the arms can no longer be compared"
             )
-    return notes
+            notes.append((measure.name, said))
+    return grouped(notes)
 
 
 def _differ(users: pl.Series) -> bool:
