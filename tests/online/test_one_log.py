@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,21 @@ def test_the_column_of_ids_may_be_named() -> None:
 
     assert plain.by_position["clicks"].to_list() == [3]
     assert named.by_position["clicks"].to_list() == [1]
+
+
+@pytest.mark.parametrize("times", ["2026-01-01", None])
+def test_without_times_of_day_identical_rows_may_be_several_clicks(
+    times: str | None,
+) -> None:
+    log = LOG.drop("event_id").with_columns(timestamp=pl.lit(times))
+    log = log if times else log.drop("timestamp")
+
+    found = rk.online.click_metrics(log)
+
+    assert found.by_position.select("impressions", "clicks").rows() == [(2, 3)]
+    assert not any("duplicate" in note for note in found.notes)
+    with pytest.raises(DataError, match="more clicks than impressions: 3 and 2"):
+        rk.online.summarize(log, ["ctr"])
 
 
 def test_users_count_in_any_variant_if_there_are_said_to_be_none() -> None:

@@ -22,7 +22,7 @@ from rankine._online.asked import (
 from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
-from rankine._online.quantiles import QuantileEffect
+from rankine._online.quantiles import QuantileEffect, drawn
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -163,16 +163,23 @@ def calibrate(
     if users < 4:  # noqa: PLR2004 - two halves of two
         msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"
         raise DataError(msg)
-    rows, alpha = [], 1 - confidence
+    rows, notes, alpha = [], [*cohort.notes], 1 - confidence
+    rng = np.random.default_rng(seed)
     for measure in cohort.measures:
         several = p_values if measure.quantile is None else _of_quantile
         p = np.concatenate([*several(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
         low, share, high = wilson(int((known <= alpha).sum()), len(known))
         rows.append((measure.name, share, low, high, len(known)))
+        if measure.quantile is not None and high < alpha:
+            tied = drawn(measure.known_of(cohort.columns()), measure.quantile, rng).tied
+            notes.append(
+                f"{measure.name}: {percent(tied, 1)} of users are tied at the "
+                "quantile, so fewer false alarms are right"
+            )
     names = ["metric", "false_alarms", "low", "high", "n"]
     table = pl.DataFrame(rows, names, orient="row")
-    return Calibration(table, alpha, users, cohort.notes)
+    return Calibration(table, alpha, users, tuple(notes))
 
 
 def p_values(

@@ -24,6 +24,7 @@ from rankine._online.events import NO_ID, labels, same
 from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
 from rankine._online.sources import rows_of
+from rankine._online.times import SECOND, times
 from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 
@@ -45,6 +46,7 @@ COLUMNS = {
     "rank_a": ("rank_a",),
     "rank_b": ("rank_b",),
     "id": OF_EVENTS["id"],
+    "time": OF_EVENTS["time"],
 }
 """What a column can be, and the names by which it is recognised."""
 _NUMBERS = ("position", "click", "rank_a", "rank_b")
@@ -79,27 +81,25 @@ def read_shown(
     column_of = _resolved(table, needs, given, optional)
     numeric = [name for part, name in column_of.items() if part in _NUMBERS]
     of_events = "event" in column_of
-    parts = ("id", "user", "variant") if in_one_arm else ("id",)
+    parts = ("id", "time", *(("user", "variant") if in_one_arm else ()))
     who = {
         part: name
         for part in parts
         if (name := _column(table, part, given)) is not None
     }
     wanted = [*column_of.values(), *who.values()]
-    # Without times, identical rows may be several clicks.
-    has_times = bool(known_columns(table.names, "time", OF_EVENTS))
-    identical = of_events and "id" not in who and has_times
-    wanted += table.names if identical else ()
+    if of_events and "id" not in who:
+        wanted += table.names  # rows are identical if all their columns are
     loaded = table.load(list(dict.fromkeys(wanted)), numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
     said: list[str] = []
-    first = pl.repeat(value=True, n=frame.height, eager=True)
-    if of_events and (identical or "id" in who):
+    stays = pl.repeat(value=True, n=frame.height, eager=True)
+    if of_events and ("id" in who or _has_times_of_day(frame, who, origin)):
         keys = same(frame, {}, {}, {part: who[part] for part in who if part == "id"})
-        first = keys.is_first_distinct() | (keys == NO_ID)
-        _note(said, frame.height - int(first.sum()), "duplicate event")
-    stays = _stay(first, frame, who, origin, said, of_events=of_events)
+        stays = keys.is_first_distinct() | (keys == NO_ID)
+        _note(said, frame.height - int(stays.sum()), "duplicate event")
+    stays = _stay(stays, frame, who, origin, said, of_events=of_events)
     if of_events:
         frame = frame.select(list(dict.fromkeys(column_of.values())))
         frame = frame.with_row_index("row").filter(stays)
@@ -113,6 +113,17 @@ def read_shown(
     if notes is not None:
         notes += said
     return typed if of_events else typed.filter(stays), table.name
+
+
+def _has_times_of_day(frame: pl.DataFrame, who: Mapping[str, str], origin: Any) -> bool:
+    """Say whether rows have times that tell a duplicate from a second click."""
+    if "time" not in who:
+        return False
+    try:
+        moments, _ = times(frame[who["time"]], who["time"], origin)
+    except (DataError, FormatError):
+        return False
+    return bool((moments % (24 * 60 * 60 * SECOND) != 0).any())
 
 
 def _stay(
