@@ -12,7 +12,8 @@
     │   ├── ColumnNotFoundError            a column that is needed but missing
     │   ├── NoRowsError                    a file or an object with nothing in it
     │   ├── DuplicateItemError             an item that appears twice for one query
-    │   └── NoSpaceError                   a file that the disk has no room for: 4
+    │   └── UnavailableError               try again later, the data may be fine: 5
+    │       └── NoSpaceError               a disk that has no room for what is written
     └── MissingExtraError (ImportError)    an optional package is not installed
 
 Each message says what is wrong with the value, what is allowed or nearest, and, for
@@ -109,10 +110,17 @@ class DuplicateItemError(DataError):
     """An item appears twice for one query."""
 
 
-class NoSpaceError(DataError):
-    """The disk has no room for what is to be written."""
+class UnavailableError(DataError):
+    """A cluster, a database or a disk cannot do its part now; it may be able to later.
 
-    exit_code: ClassVar[int] = 4
+    The request and the data may be right, so the same command can be tried again.
+    """
+
+    exit_code: ClassVar[int] = 5
+
+
+class NoSpaceError(UnavailableError):
+    """A disk has no room for what is to be written."""
 
 
 class MissingExtraError(RankineError, ImportError):

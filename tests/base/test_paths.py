@@ -81,7 +81,7 @@ def test_where_writing_fails_the_old_file_stays(
         DataError, match=rf"file: cannot be written \({words}"
     ) as caught:
         write(path)
-    assert caught.value.exit_code == (4 if error.errno == errno.ENOSPC else 3)
+    assert caught.value.exit_code == (5 if error.errno == errno.ENOSPC else 3)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 

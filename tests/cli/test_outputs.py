@@ -9,10 +9,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from rankine.cli import main
 from tests.shell import process
 
 if TYPE_CHECKING:
@@ -263,12 +264,66 @@ def test_a_threshold_fails_though_nobody_reads() -> None:
 @pytest.mark.usefixtures("baseline")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk_below_the_output_is_told(command: tuple[str, ...]) -> None:
-    done = shell('"$@" > /dev/full', command)
+    for unbuffered in ("", "1"):
+        done = shell(f'PYTHONUNBUFFERED={unbuffered} "$@" > /dev/full', command)
 
-    assert done.returncode == 4
-    assert done.stderr == (
-        "rankine: the output cannot be written (No space left on device)\n"
-    )
+        assert done.returncode == 5
+        assert done.stderr == (
+            "rankine: the output cannot be written (No space left on device)\n"
+        )
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--style=trec_eval", "-q"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_disk_that_takes_only_a_part_is_told(
+    unbuffered: str, option: str, tmp_path: Path
+) -> None:
+    # The disk takes a block of what comes at once, as one does that is nearly full.
+    count = 300
+    qrels = "".join(f"q{n} 0 a 1\n" for n in range(count))
+    run = "".join(f"q{n} Q0 a 1 1 t\n" for n in range(count))
+    (tmp_path / "q.txt").write_text(qrels)
+    (tmp_path / "r.run").write_text(run)
+    script = f'ulimit -f 1; PYTHONUNBUFFERED={unbuffered} "$@" > out; exit $?'
+    command = ("evaluate", "q.txt", "r.run", "-m", "RR", "-q", option)
+
+    done = shell(script, command)
+
+    assert (tmp_path / "out").stat().st_size == 1024
+    assert done.returncode == 5
+    assert done.stderr == "rankine: the output cannot be written (File too large)\n"
+
+
+def test_a_raw_stream_is_written_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Few(io.RawIOBase):
+        """Takes three bytes at a time."""
+
+        written = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            self.written += bytes(data[:3])
+            return len(data[:3])
+
+    few: Any = Few()
+    command = ["evaluate", "qrels.txt", "good.run", "-m", "RR", "--json"]
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(few, write_through=True))
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+
+    assert ended.value.code == 0
+    assert json.loads(few.written)[0]["metrics"]["RR"]["value"] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_the_code_stays_where_the_reason_cannot_be_written() -> None:
+    done = shell('"$@" 2> /dev/full', ("evaluate", "nowhere.txt", "a.run"))
+
+    assert done.returncode == 3
 
 
 @commands
@@ -316,7 +371,7 @@ def test_a_baseline_that_cannot_be_written_is_one_sentence(
     monkeypatch.setattr(os, "fsync", full)
     done = rankine("gate", "qrels.txt", "a.run", *GATE, "--update")
 
-    assert (done.code, done.out) == (4, "")
+    assert (done.code, done.out) == (5, "")
     assert done.err == (
         "rankine: gate.json: cannot be written (No space left on device)\n"
     )

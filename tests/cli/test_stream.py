@@ -322,7 +322,7 @@ def test_a_full_disk_at_the_command(shell: Shell, many: Path, tmp_path: Path) ->
     command = started(many, shell.path("qrels.txt"), spill, *no_more)
     out, err = command.communicate(timeout=60)
 
-    assert (command.returncode, out) == (4, "")
+    assert (command.returncode, out) == (5, "")
     assert err == (
         f"rankine: {many}: its rows do not fit into the temporary folder {spill} "
         "(File too large); set TMPDIR to a folder with more room, or sort the run by "

@@ -118,7 +118,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     child = started(str(path), code=CHILD.replace("print", FULL.format(n=n) + "print"))
     out, err = child.communicate()
 
-    assert child.returncode == 4, err
+    assert child.returncode == 5, err
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith("rankine: ")

@@ -52,12 +52,12 @@ def write_whole(
     old one. A link stays a link, and a device or a pipe is written to directly; if
     links are not to be followed, they are replaced.
     """
-    target = Path(path).resolve() if follow else Path(path)
     writer = f"{os.getpid()}.{get_ident()}"  # for this writer alone
-    place = target.with_name(f".{target.name[:99]}.{writer}.tmp")
-    if follow and target.exists() and not (target.is_file() or target.is_dir()):
-        place = target
     try:
+        target = Path(path).resolve() if follow else Path(path)
+        place = target.with_name(f".{target.name[:99]}.{writer}.tmp")
+        if follow and target.exists() and not (target.is_file() or target.is_dir()):
+            place = target
         try:
             with place.open("wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
@@ -76,7 +76,12 @@ def write_whole(
 def cannot_write(path: str | os.PathLike[str], error: OSError) -> DataError:
     """Say why a file was not written."""
     msg = f"{path}: cannot be written ({error.strerror or error})"
-    return NoSpaceError(msg) if error.errno in _NO_ROOM else DataError(msg)
+    return NoSpaceError(msg) if is_full(error) else DataError(msg)
+
+
+def is_full(error: OSError) -> bool:
+    """Say whether a disk has no room, or gives this user no more of it."""
+    return error.errno in _NO_ROOM
 
 
 def remove_halves(folder: Path) -> None:

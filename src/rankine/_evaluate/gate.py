@@ -466,7 +466,10 @@ def _check_metric(metric: Metric, bound: Metric, terms: Terms) -> None:
 
 def _old(path: Path, metrics: Any, terms: Terms) -> Baseline | None:
     """Read the baseline; refuse if one is needed and there is none."""
-    there = path.exists()
+    try:
+        there = path.exists()
+    except OSError:  # such as a folder that is closed to us
+        there = True  # reading it says why it cannot be read
     if not terms.update and metrics is not None:
         msg = f"metrics can be chosen only with {UPDATE}; {path} has its own"
         raise UsageError(msg)

@@ -21,6 +21,7 @@ from uuid import UUID
 import polars as pl
 
 from rankine._base.checks import check_count
+from rankine._io.bytes import cannot
 from rankine._io.frames import reason
 from rankine._io.values import kind_of
 from rankine.errors import (
@@ -199,8 +200,11 @@ def _opened(path: Path) -> Any:
     """Open a file for reading."""
     kind = _kind(path)
     if not kind:
-        why = "is neither an SQLite nor a DuckDB file"
-        msg = f"{path}: {why if path.exists() else 'no such file'}"
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            raise cannot(path, error) from None
+        msg = f"{path}: is neither an SQLite nor a DuckDB file"
         raise FormatError(msg)
     try:
         if kind == "sqlite":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -82,11 +84,10 @@ def cli(context: click.Context, debug: bool) -> None:  # noqa: FBT001 - a flag
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors are one sentence, never a traceback."""
-    from rankine.cli.output import say  # noqa: PLC0415
     from rankine.errors import RankineError  # noqa: PLC0415
 
     words = sys.argv[1:] if arguments is None else arguments
-    _show_all()
+    _write_all()
     code: object = 0
     try:
         with cli.make_context("rankine", list(words), obj=words) as context:
@@ -97,49 +98,102 @@ def main(arguments: list[str] | None = None) -> None:
     except RankineError as error:
         if "--debug" in words:
             raise
-        say(_in_options(error, context))
-        code = error.exit_code
+        code = _said(_in_options(error, context), error.exit_code)
     except click.ClickException as error:
-        say(_sentence(error))
-        code = 2
+        code = _said(_sentence(error), 2)
     except (KeyboardInterrupt, click.Abort):
-        say("interrupted")
-        code = 130
+        code = _said("interrupted", 130)
     except BrokenPipeError:
         # The reader of our output has gone: nothing to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)
     except Exception as error:
         if "--debug" in words:
             raise
-        say(_unforeseen(error))
-        code = 4
+        code = _of_system(error) if isinstance(error, OSError) else _unforeseen(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _show_all() -> None:
-    """Show characters that a terminal cannot display by their code, instead of failing.
+def _write_all() -> None:
+    """Make standard output and error write all that is printed, or fail.
 
-    If standard output or error is closed, nobody reads what is printed.
+    Characters that a terminal cannot display are shown by their code, and if one of the
+    streams is closed, nobody reads what is printed.
     """
-    closed: Any = None  # which the types of both do not allow for
-    if sys.stdout is closed:
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    if sys.stderr is closed:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:
+            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        file = getattr(stream, "buffer", None)
+        if isinstance(file, io.RawIOBase):
+            # As with PYTHONUNBUFFERED: a raw file may take a part of a text, such as
+            # what a disk has room for, and the stream above it does not look.
+            whole: Any = io.BufferedWriter(_Lent(stream))
+            stream = io.TextIOWrapper(whole, stream.encoding, line_buffering=True)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+        setattr(sys, name, stream)
 
 
-def _unforeseen(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
-    if isinstance(error, OSError) and error.filename is None:
-        return f"the output cannot be written ({error.strerror or error})"
-    return (
-        f"an error that rankine should have foreseen: {type(error).__name__}: {error}; "
-        "please report it with what rankine --debug shows"
+class _Lent(io.RawIOBase):
+    """The raw file below a stream, which stays open when this is closed."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream  # which would close the file if nobody held it
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        number: int = self._stream.fileno()
+        return number
+
+    def isatty(self) -> bool:
+        return bool(self._stream.isatty())
+
+    def write(self, data: Any, /) -> int | None:
+        taken: int | None = self._stream.buffer.write(data)
+        return taken
+
+
+def _said(sentence: str, code: int) -> int:
+    """Say why a command ends, and return its exit code, even if nobody can read why."""
+    from rankine.cli.output import say  # noqa: PLC0415 - --help stays fast
+
+    try:
+        say(sentence)
+    except OSError:
+        _drop(sys.stderr)
+    return code
+
+
+def _drop(stream: Any) -> None:
+    """Forget what a stream could not write; Python would try again at its end."""
+    with suppress(OSError):  # a stream without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _of_system(error: OSError) -> int:
+    """Say what the system does not do, and return the exit code."""
+    from rankine._base.paths import is_full  # noqa: PLC0415 - --help stays fast
+    from rankine.errors import DataError, NoSpaceError  # noqa: PLC0415
+
+    what = f"{error.filename}: cannot be used"
+    if error.filename is None:
+        what = "the output cannot be written"
+        _drop(sys.stdout)
+    kind = NoSpaceError if is_full(error) else DataError
+    return _said(f"{what} ({error.strerror or error})", kind.exit_code)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say what went wrong in rankine itself, and return the exit code."""
+    said = (
+        f"internal error: {type(error).__name__}: {error}; please report it with what "
+        "rankine --debug shows"
     )
+    if isinstance(error, MemoryError):
+        said = "there is not enough memory for this"
+    return _said(said, 4)
 
 
 def _in_options(error: Exception, context: click.Context) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
-from rankine.cli.output import json_option, print_json
+from rankine.cli.output import FILE, json_option, print_json
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("qrels", type=FILE)
+@click.argument("run", type=FILE)
 @click.option(
     "-k", type=click.IntRange(min=1), default=10, show_default=True,
     help="The cutoff at which ties and unjudged items are counted.",

@@ -17,6 +17,7 @@ from rankine.cli.options import (
     teller,
 )
 from rankine.cli.output import (
+    FILE,
     echo_json,
     json_option,
     report_option,
@@ -37,9 +38,9 @@ _DRAWS = 100_000
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
+@click.argument("qrels", type=FILE)
 @click.argument(
-    "runs", type=click.Path(path_type=Path), nargs=-1, required=True,
+    "runs", type=FILE, nargs=-1, required=True,
     metavar="RUN RUN [RUN ...]",
 )  # fmt: skip
 @no_qrels_option
@@ -73,7 +74,7 @@ _DRAWS = 100_000
     help="The difference that does not matter, for equivalence; repeatable.",
 )  # fmt: skip
 @click.option(
-    "--by", type=click.Path(path_type=Path), metavar="FILE",
+    "--by", type=FILE, metavar="FILE",
     help="Also show every metric by segment: a table with a column of queries and "
     "one of segments.",
 )  # fmt: skip

@@ -15,13 +15,13 @@ from rankine.cli.options import (
     refuse_stdin_twice,
     say_how,
 )
-from rankine.cli.output import json_option, paragraph, print_json, width
+from rankine.cli.output import FILE, json_option, paragraph, print_json, width
 from rankine.cli.progress import progress
 
 
 @click.command()
-@click.argument("logged", type=click.Path(path_type=Path))
-@click.argument("recommended", type=click.Path(path_type=Path))
+@click.argument("logged", type=FILE)
+@click.argument("recommended", type=FILE)
 @click.option(
     "-e", "--estimator", "estimators", multiple=True,
     help=(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rankine.cli.output import report_option, write_report
+from rankine.cli.output import FILE, report_option, write_report
 
 _METRICS = ("nDCG@10", "AP", "RR@10", "P@5", "R@20")
 _KEEP = 10
@@ -16,7 +16,7 @@ _KEEP = 10
 @click.command()
 @click.option("--online", is_flag=True, help="Show metrics of a made-up log instead.")
 @click.option(
-    "--save", type=click.Path(path_type=Path), metavar="FILE",
+    "--save", type=FILE, metavar="FILE",
     help="With --online, write the log to a CSV file.",
 )  # fmt: skip
 @report_option

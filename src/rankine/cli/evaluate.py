@@ -58,8 +58,10 @@ _KEEP = 10
 
 
 @click.command()
-@click.argument("qrels", type=click.Path())
-@click.argument("runs", type=click.Path(), nargs=-1, metavar="RUN [RUN ...]")
+@click.argument("qrels", type=click.Path(readable=False))
+@click.argument(
+    "runs", type=click.Path(readable=False), nargs=-1, metavar="RUN [RUN ...]"
+)
 @no_qrels_option
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",

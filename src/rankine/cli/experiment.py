@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankine.cli.output import (
+    FILE,
     print_json,
     report_option,
     say,
@@ -31,9 +33,9 @@ _STOPPED = 128 + signal.SIGTERM
 
 
 @click.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, metavar="FILE")
+@click.argument("files", type=FILE, nargs=-1, metavar="FILE")
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="DIR",
+    "--output", type=FILE, metavar="DIR",
     help="The folder of the results, instead of the one that the file names.",
 )  # fmt: skip
 @click.option(
@@ -130,6 +132,7 @@ def command(
 
 
 def _init(files: tuple[Path, ...]) -> None:
+    from rankine._base.paths import write_whole  # noqa: PLC0415 - --help stays fast
     from rankine._experiment.first import first_yaml  # noqa: PLC0415
 
     if len(files) < 2:  # noqa: PLR2004 - judgements and a run
@@ -146,12 +149,10 @@ def _init(files: tuple[Path, ...]) -> None:
     except UnicodeEncodeError as error:
         msg = f"the name of a file is not UTF-8 ({error.reason}); rename it"
         raise click.UsageError(msg) from None
-    try:
-        with path.open("xb") as file:
-            file.write(text)
-    except FileExistsError:
+    if os.path.lexists(path):
         msg = f"{path} exists; rename it first"
-        raise click.UsageError(msg) from None
+        raise click.UsageError(msg)
+    write_whole(path, text)
     click.echo(f"wrote {path}; change it as you like, then: rankine experiment {path}")
 
 

@@ -18,14 +18,14 @@ from rankine.cli.options import (
     said,
     teller,
 )
-from rankine.cli.output import json_option, paragraph, print_json, width
+from rankine.cli.output import FILE, json_option, paragraph, print_json, width
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("qrels", type=FILE)
+@click.argument("run", type=FILE)
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), required=True, metavar="FILE",
+    "--baseline", type=FILE, required=True, metavar="FILE",
     help="The file of values to compare with, which --update writes.",
 )  # fmt: skip
 @click.option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rankine._base.roles import APART, OTHERS, none_of
-from rankine.cli.output import say
+from rankine.cli.output import FILE, say
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -134,25 +134,25 @@ _OF_DATA = (
         help="Number of items in the catalogue, for metrics that need it.",
     ),
     click.option(
-        "--train", type=click.Path(path_type=Path), metavar="FILE",
+        "--train", type=FILE, metavar="FILE",
         help="Interactions that users had before, for novelty and the like; also "
         "--format "
         "train=NAME and --col train.item=COLUMN.",
     ),
     click.option(
-        "--reference", type=click.Path(path_type=Path), metavar="FILE",
+        "--reference", type=FILE, metavar="FILE",
         help="Lists of another recommender, for Intersection and the like; also "
         "--format "
         "reference=NAME and --col reference.item=COLUMN.",
     ),
     click.option(
-        "--items", type=click.Path(path_type=Path), metavar="FILE",
+        "--items", type=FILE, metavar="FILE",
         help="Features or topics of items: a table with a column of items; also "
         "--format "
         "items=NAME and --col items.item=COLUMN.",
     ),
     click.option(
-        "--weights", type=click.Path(path_type=Path), metavar="FILE",
+        "--weights", type=FILE, metavar="FILE",
         help="How much each query counts: a table with a column of queries and one of "
         "weights; also --format weights=NAME and --col weights.weight=COLUMN.",
     ),

@@ -31,13 +31,15 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7e]")
 READABLE = 100
 """Columns up to which prose can be read well."""
 
+FILE = click.Path(path_type=Path, readable=False)
+"""A path; what opens it says why it cannot be read, with the exit code for data."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 report_option = click.option(
-    "--report", type=click.Path(path_type=Path), metavar="FILE",
+    "--report", type=FILE, metavar="FILE",
     help="Write a report too: one HTML file, to be opened in a browser.",
 )  # fmt: skip
 texts_option = click.option(
-    "--texts", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    "--texts", multiple=True, type=FILE, metavar="FILE",
     help="Texts of queries or items by their ids, to be shown in the report; "
     "repeatable.",
 )  # fmt: skip

@@ -15,12 +15,12 @@ from rankine.cli.options import (
     say_how,
     with_data,
 )
-from rankine.cli.output import json_option, print_texts
+from rankine.cli.output import FILE, json_option, print_texts
 
 
 @click.command()
-@click.argument("qrels", type=click.Path(path_type=Path))
-@click.argument("run", type=click.Path(path_type=Path), required=False)
+@click.argument("qrels", type=FILE)
+@click.argument("run", type=FILE, required=False)
 @click.option(
     "--no-qrels", is_flag=True,
     help="There are no judgements: QRELS is the run. Only for metrics of lists.",

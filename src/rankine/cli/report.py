@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from rankine.cli.output import say, texts_of, texts_option, write_report
+from rankine.cli.output import FILE, say, texts_of, texts_option, write_report
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=FILE)
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+    "-o", "--output", type=FILE, metavar="FILE",
     help="The file to write; beside RESULTS, ending in .html, if not given.",
 )  # fmt: skip
 @texts_option

@@ -9,6 +9,7 @@ import click
 
 from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import (
+    FILE,
     json_option,
     print_json,
     print_tables,
@@ -19,7 +20,7 @@ from rankine.cli.runs import run_files
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=FILE)
 @click.option(
     "-m", "--measure", "measures", multiple=True,
     help=(
