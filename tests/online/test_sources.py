@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +21,13 @@ from polars.testing import assert_frame_equal
 import rankine as rk
 from rankine._online import sources
 from rankine._online.sources import _secret, _shown, _without
-from rankine.errors import DataError, FormatError, MissingExtraError, ParameterError
+from rankine.errors import (
+    DataError,
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -317,6 +324,7 @@ def test_postgresql_says_what_is_wrong_in_one_sentence(server: str) -> None:
     with pytest.raises(DataError) as caught:
         rk.online.from_sql(server.replace("hush%2Bhush", "wrong%2Bword"), ALL)
     assert "password authentication failed" in str(caught.value)
+    assert caught.value.exit_code == 3  # trying again would not help
     assert "wrong" not in str(caught.value)
     with pytest.raises(DataError, match=r"^postgresql:///postgres: cannot connect: "):
         rk.online.from_sql("postgresql://me@/postgres?host=/nowhere", ALL)
@@ -338,9 +346,39 @@ def test_a_connection_that_is_lost_is_said(server: str) -> None:
         )
 
     with pytest.raises(
-        DataError, match=r"^postgresql:///postgres: reading was cut off: "
+        UnavailableError, match=r"^postgresql:///postgres: the connection was lost: "
     ):
         list(batches)
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_server_that_does_not_answer_may_be_tried_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+
+    with pytest.raises(
+        UnavailableError, match=rf"^postgresql://{address}/shop: cannot connect: "
+    ) as caught:
+        rk.online.from_sql(f"postgresql://me:{PASSWORD}@{address}/shop", ALL)
+
+    assert "Connection refused" in str(caught.value)
+    assert PASSWORD not in str(caught.value)
+    assert caught.value.exit_code == 5
+
+
+def _hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_server_that_hangs_up_may_be_tried_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as up:
+        up.submit(_hang_up, server)
+        port = server.getsockname()[1]
+        with pytest.raises(UnavailableError, match="cannot connect: "):
+            rk.online.from_sql(
+                f"postgresql://127.0.0.1:{port}/shop?sslmode=disable", ALL
+            )
 
 
 # Memory

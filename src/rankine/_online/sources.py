@@ -29,7 +29,9 @@ from rankine.errors import (
     FormatError,
     MissingExtraError,
     NoRowsError,
+    NoSpaceError,
     ParameterError,
+    UnavailableError,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +55,13 @@ _HEAD = 16
 _BATCH_BYTES = "adbc.postgresql.batch_size_hint_bytes"
 _ROW_BYTES = 64
 """About how many bytes a row of events takes."""
+_REFUSED = re.compile(r"\bFATAL:")
+"""What PostgreSQL says if it answers, but not with a connection: a wrong password."""
+_BUSY = re.compile(r"starting up|shutting down|recovery mode|too many|connection slots")
+_LOST = ("08", "53", "57P")
+"""How the codes of SQL begin for lost connections, lack of resources and shutdowns."""
+_CONNECTION = re.compile(r"(?i)connection|from server|\bSSL\b")
+_NO_ROOM = re.compile(r"No space left on device|[Dd]isk is full|Disk quota exceeded")
 _PREFIX = re.compile(r"^[A-Z_]+: (\[\w+\] )?(Failed to \w+( query)?: )?(ERROR: +)?")
 
 
@@ -76,7 +85,7 @@ class Query:
         try:
             with closing(_cursor(self._connection)) as cursor:
                 batches = _batches(cursor, self._sql, self._batch)
-                doing = "reading was cut off"
+                doing = "reading failed"
                 for batch in batches:
                     empty = False
                     yield from _frame(batch, self.name).iter_slices(self._batch)
@@ -84,8 +93,11 @@ class Query:
             if not _of_driver(error):
                 raise
             why = _without(_reason(error), self._secret)
+            if _is_lost(error):
+                msg = f"{self.name}: the connection was lost: {why}"
+                raise UnavailableError(msg) from None
             msg = f"{self.name}: {doing}: {why}"
-            raise DataError(msg) from None
+            raise (NoSpaceError if _NO_ROOM.search(why) else DataError)(msg) from None
         if empty:
             msg = f"{self.name}: the query returned no rows"
             raise NoRowsError(msg)
@@ -231,8 +243,10 @@ def _of_url(url: str, query: str, batch_rows: int) -> Query:
     try:
         connection = driver.connect(url)
     except driver.Error as error:
-        msg = f"{name}: cannot connect: {_without(_reason(error), secret)}"
-        raise DataError(msg) from None
+        why = _without(_reason(error), secret)
+        refused = _REFUSED.search(why) and not _BUSY.search(why)
+        msg = f"{name}: cannot connect: {why}"
+        raise (DataError if refused else UnavailableError)(msg) from None
     return _owning(Query(name, connection, query, batch_rows, secret))
 
 
@@ -310,6 +324,19 @@ def _of_driver(error: Exception) -> bool:
     return any(
         kind.__name__ in {"Error", "DatabaseError"} for kind in type(error).__mro__
     ) or isinstance(error, OSError)
+
+
+def _is_lost(error: Exception) -> bool:
+    """Say whether a server can no longer be reached, or has no more room for us."""
+    state = getattr(error, "sqlstate", None)
+    if state:
+        return str(state).startswith(_LOST)
+    if isinstance(error, OSError):  # as Arrow says it, without a code
+        return _CONNECTION.search(str(error)) is not None
+    of_server = _package(error).startswith(("psycopg", "adbc"))
+    return of_server and "OperationalError" in {
+        kind.__name__ for kind in type(error).__mro__
+    }
 
 
 def _reason(error: Exception) -> str:
