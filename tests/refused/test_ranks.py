@@ -43,8 +43,15 @@ def test_47_the_score_decides_unless_the_rank_is_to_be_trusted(tmp_path: Path) -
         "evaluate", qrels, run, "-m", "RR", "--order", "rank", "--csv"
     )
 
-    assert rk.evaluate(qrels, run, "RR")["RR"] == 1 / 2
-    assert rk.evaluate(qrels, run, "RR", order="rank")["RR"] == 1
+    ev = rk.evaluate(qrels, run, "RR")
+    assert ev["RR"] == 1 / 2
+    (warned,) = ev.warnings
+    assert warned == (
+        "ranks and scores give different orders in 1 list of 1 (100 %); the score "
+        "decides; to trust the rank, give order='rank' or --order rank"
+    )
+    by_rank = rk.evaluate(qrels, run, "RR", order="rank")
+    assert (by_rank["RR"], by_rank.warnings) == (1, ())
     assert code == 0
     assert out.splitlines()[1].startswith("a.run,all,RR,1.0,")
     assert "ranks and scores give different orders in 1 list" in [
@@ -86,7 +93,7 @@ def test_48_a_rank_that_is_no_number_is_refused_where_it_is_used(
 
 
 def test_49_a_run_need_not_be_sorted(tmp_path: Path) -> None:
-    qrels, run = files(tmp_path, ONE, scored("a:1:1 b:2:3 c:3:2"))
+    qrels, run = files(tmp_path, ONE, scored("a:3:1 b:1:3 c:2:2"))
 
     code, _, err = command("evaluate", qrels, run)
     found = rk.evaluate(qrels, run, "RR")

@@ -26,22 +26,28 @@ class Contradiction(NamedTuple):
             self.n + other.n, self.n_lists + other.n_lists, self.cut or other.cut
         )
 
-    def told(self) -> tuple[str, str] | None:
-        """Say it, and what to do about it.
+    @property
+    def told(self) -> str:
+        """What was found, in words; empty if nothing was.
 
-        >>> Contradiction(1, 4).told()[0]
-        'ranks and scores give different orders in 1 list of 4 (25 %)'
-        >>> Contradiction(40, 40, cut=True).told()[0]
-        'ranks and scores give different orders in 40 lists of the first 40 (100 %)'
+        >>> Contradiction(1, 4).told
+        'ranks and scores give different orders in 1 list'
         """
         if not self.n:
-            return None
+            return ""
+        return f"ranks and scores give different orders in {count(self.n, 'list')}"
+
+    @property
+    def share(self) -> str:
+        """Of how many lists, in words.
+
+        >>> Contradiction(1, 4).share, Contradiction(40, 40, cut=True).share
+        ('of 4 (25 %)', 'of the first 40 (100 %)')
+        """
         those = f"the first {self.n_lists:,}" if self.cut else f"{self.n_lists:,}"
-        n, share = count(self.n, "list"), percent(self.n / self.n_lists)
-        return (
-            f"ranks and scores give different orders in {n} of {those} ({share})",
-            "the score decides; to trust the rank, give order='rank' or --order rank",
-        )
+        return f"of {those} ({percent(self.n / self.n_lists)})"
 
 
 NO_CONTRADICTION = Contradiction()
+TRUST = "the score decides; to trust the rank, give order='rank' or --order rank"
+"""What to do about it."""

@@ -10,6 +10,7 @@ import polars as pl
 
 from rankine import _io as io
 from rankine._base.checks import check_k
+from rankine._base.contradiction import TRUST
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import count, percent
@@ -371,9 +372,9 @@ class _Pair:
                 "scores rise along every list, as distances do",
                 "if smaller is better, give lower_is_better=True or --lower-is-better",
             )
-        told = contradiction(run).told() if "rank" in run.columns else None
-        if told is not None:
-            yield Finding("warning", *told)
+        told = contradiction(run).told if "rank" in run.columns else ""
+        if told:
+            yield Finding("warning", told, TRUST)
         across = self.of_run["queries_tied_across_k"]
         if across:
             yield Finding(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
 from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import Judged
@@ -82,10 +82,11 @@ class Doubts:
 
     def warnings(self) -> tuple[str, ...]:
         """Say what makes the numbers doubtful, the worst first."""
-        told = self.contradiction.told()
+        found = self.contradiction
+        ranks = (f"{found.told} {found.share}; {TRUST}",) if found.n else ()
         return (
             *self._rising(),
-            *(() if told is None else ("; ".join(told),)),
+            *ranks,
             *self.read,
             *self._absent(),
             *self._all_relevant("warning"),
