@@ -149,6 +149,6 @@ def test_whether_a_judged_item_is_in_the_run_is_looked_for_below(spark: Any) -> 
             convention=COUNTED,
         )  # fmt: skip
 
-        assert ev.notes == memory.notes
-        said = "no judged item is in the run" in " | ".join(ev.notes)
+        assert (ev.notes, ev.warnings) == (memory.notes, memory.warnings)
+        said = "no judged item is in the run" in " | ".join(ev.warnings)
         assert said is (len(run) < len(RUN))
