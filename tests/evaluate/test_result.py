@@ -244,6 +244,17 @@ def test_metrics_of_different_queries_say_of_how_many() -> None:
     assert f"{extra} for nDCG@2, P@2" in ev.notes
 
 
+def test_a_comparison_says_it_too() -> None:
+    runs = {"one": LISTS, "two": {user: LISTS[user][::-1] for user in LISTS}}
+    cmp = rk.compare(JUDGED, runs, ["nDCG@2", "Novelty@2"], train=TRAIN)
+    numbers = "4 queries (nDCG@2), 9 (Novelty@2)"
+
+    assert f"\n{numbers}\n" in str(cmp)
+    assert cmp.to_markdown().endswith(f"|\n\n{numbers}")
+    assert rf"\multicolumn{{3}}{{l}}{{{numbers}}} \\" in cmp.to_latex()
+    assert numbers in cmp._repr_html_()
+
+
 def test_metrics_of_the_same_queries_do_not() -> None:
     ev = rk.evaluate(JUDGED, LISTS, ["nDCG@2", "P@2"])
 

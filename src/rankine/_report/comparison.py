@@ -55,16 +55,14 @@ def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
     return "\n".join([*drawn, plain_text(said, width or ENDLESS)])
 
 
-def named_of(comparison: Comparison) -> str:
-    """Say whose choices the numbers follow; empty for rankine's own, and if unknown."""
-    first = next(iter(comparison.evaluations.values()), None)
-    return "" if first is None else convention_of(first)
-
-
 def _whose(comparison: Comparison) -> list[str]:
-    """Say of how many queries metrics are, if they differ, and whose choices rule."""
-    numbers = queries_by_metric(comparison.evaluations.values())
-    return [*filter(None, (numbers, named_of(comparison)))]
+    """Say of how many queries metrics are, if they differ, and whose choices rule.
+
+    Both are unknown for values that were computed elsewhere.
+    """
+    evaluations = [*comparison.evaluations.values()]
+    numbers = queries_by_metric(evaluations)
+    return [*filter(None, (numbers, *map(convention_of, evaluations[:1])))]
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -212,7 +210,7 @@ def to_html(comparison: Comparison) -> str:
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
     rows = markdown_cells(comparison)
-    return markdown_table(comparison.metrics, rows, named_of(comparison))
+    return markdown_table(comparison.metrics, rows, "; ".join(_whose(comparison)))
 
 
 def markdown_cells(comparison: Comparison) -> list[list[str]]:
@@ -223,7 +221,7 @@ def markdown_cells(comparison: Comparison) -> list[list[str]]:
 def to_latex(comparison: Comparison) -> str:
     """Return a table for the booktabs package; letters are superscripts."""
     rows = latex_cells(comparison)
-    return latex_table(comparison.metrics, rows, named_of(comparison))
+    return latex_table(comparison.metrics, rows, "; ".join(_whose(comparison)))
 
 
 def latex_cells(comparison: Comparison) -> list[list[str]]:
