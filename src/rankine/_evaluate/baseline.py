@@ -81,6 +81,11 @@ class Baseline:
     first_version: str
     data: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def values(self) -> dict[str, Values]:
+        """The values of each query, one per metric."""
+        return {query: own.values for query, own in self.queries.items()}
+
     @staticmethod
     def of(job: Job, truth: Truth, evaluation: Evaluation) -> Baseline:
         """Take from an evaluation what a later one is compared with."""

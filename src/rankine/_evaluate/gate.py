@@ -107,25 +107,24 @@ class GateVerdict:
         n = count(self.queries, "query")
         if self.verdict == UNCHANGED:
             return f"unchanged at {self.value:.4f}; none of {n} moved"
-        way = f"the mean {_way(self.difference)}"
+        mean = f"the mean {_moved(self.difference)}"
         if self.verdict == CANNOT_TELL and self.moved < LEAST_MOVED:
             return (
                 f"cannot tell: only {self.moved} of {n} moved, and {LEAST_MOVED} are "
-                f"needed for {NOT_WORSE!r}; {way}"
+                f"needed for {NOT_WORSE!r}; {mean}"
             )
         if self.verdict == CANNOT_TELL:
             half = _size((self.high - self.low) / 2)
             return (
-                f"cannot tell: {n} resolve +-{half}; {way}, and the margin is "
+                f"cannot tell: {n} resolve +-{half}; {mean}, and the margin is "
                 f"{self.margin:g}"
             )
         signed = f"{self.low:+.4f} to {self.high:+.4f}"
-        fell = self.high < 0 if self.higher_is_better else self.low > 0
-        within = (
-            f" ({_way(self.difference).split()[0]}, within the margin)"
-            if fell and self.verdict == NOT_WORSE
-            else ""
-        )
+        within = ""
+        is_certain = self.high < 0 if self.higher_is_better else self.low > 0
+        if self.verdict == NOT_WORSE and is_certain:
+            way = "fell" if self.higher_is_better else "rose"
+            within = f" ({way}, within the margin)"
         sure = f", {p_equals(self.p)}" if self.verdict == WORSE else ""
         return (
             f"{self.verdict}{within}: {self.baseline:.4f} to {self.value:.4f}, "
@@ -231,13 +230,13 @@ class Gate:
     def _of_few(self) -> str:
         """Say which metrics cannot fail, however far the few queries fell."""
         least = least_to_fail(len(self.verdicts))
-        few = [
-            own.metric
-            for own in self.verdicts
-            if (own.queries if self.updated else own.moved) < least
-            and (self.updated or own.verdict == CANNOT_TELL)
-        ]
-        if not few or (self.strict and not self.updated):
+        if self.updated:
+            few = [own.metric for own in self.verdicts if own.queries < least]
+        else:
+            unsure = (own for own in self.verdicts if own.verdict == CANNOT_TELL)
+            few = [own.metric for own in unsure if own.moved < least]
+        strict = self.strict and not self.updated  # what cannot tell fails anyway
+        if not few or strict:
             return ""
         return (
             f"{', '.join(few)}: fewer than {least} moved queries cannot fail a gate on "
@@ -428,18 +427,19 @@ def gate_run(
         if summary.parts is not None:  # pooled, or drawn more than once
             raise no_mean(label)
     new = Baseline.of(job, truth, evaluation)
-    if terms.update:
+    if terms.update or old is None:
+        # What is written is compared with itself, and with the first baseline.
         old = new = new if old is None else new.after(old)
-    elif old is not None:
+    else:
         old.refuse_other_data(new, path)
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
     decimals = [rule_for(bound, job.plan.rule).decimals for bound in job.plan.bound]
-    verdicts = verdicts_of(old or new, new, sizes, directions, terms.seed, decimals)
+    verdicts = verdicts_of(old, new, sizes, directions, terms.seed, decimals)
     if terms.update:
         write_whole(path, new.text())
-    lost, unknown = _lost(old or new, new)
+    lost, unknown = _lost(old, new)
     notes = (
-        *_alone(old or new, new), *unknown, *evaluation.warnings, *evaluation.notes,
+        *_of_one_side(old, new), *unknown, *evaluation.warnings, *evaluation.notes,
     )  # fmt: skip
     return Gate(
         str(path), verdicts, terms.strict, terms.update, notes, lost,
@@ -518,48 +518,58 @@ def verdicts_of(
     The means are rounded to decimals as those of an evaluation are.
     """
     queries = list(new.queries)
-    now = {query: new.queries[query].values for query in queries}
-    before = {query: entry.values for query, entry in old.queries.items()}
-    weights = [new.queries[query].weight for query in queries]
-    weight = None
-    if any(entry is not None for entry in weights):
-        weight = np.array([entry or 0.0 for entry in weights])
-    verdicts = []
+    weight = _weights(new)
     risk = ALPHA / len(new.metrics)
+    sides = new.values, old.values, old.first
     digits = [None] * len(new.metrics) if decimals is None else decimals
     each = zip(new.metrics, directions, digits, strict=True)
+    found = []
     for number, (label, up, places) in enumerate(each):
-        values, earlier, first = (
-            _column(source, queries, number) for source in (now, before, old.first)
-        )
-        d = Differences((values - earlier)[None, :], weight)
+        now, before, first = (_column(side, queries, number) for side in sides)
+        d = Differences((now - before)[None, :], weight)
         if not d.n[0]:
             msg = f"{label}: no query has a value in both the run and its baseline"
             raise DataError(msg)
+        both, sign = d.paired[0], 1 if up else -1
+        mean_before, mean_now = (
+            mean_of(np.where(both, side, np.nan), weight, places)
+            for side in (before, now)
+        )
         low, high = (float(bound[0]) for bound in d.interval(1 - risk))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
-        mean_before, mean = (
-            mean_of(np.where(d.paired[0], side, np.nan), weight, places)
-            for side in (earlier, values)
-        )
-        total = Differences((values - first)[None, :], weight).mean
-        gains = (d.flippable if up else -d.flippable)[:, d.d[0] != 0]
         # Each metric has its own flips, drawn afresh.
+        gains = sign * d.flippable[:, d.d[0] != 0]
         p = float(flipped_p(gains, DRAWS, (seed, number), below=True)[0])
-        worst = low if up else -high
-        verdict = verdict_of(worst, p, margin, moved, risk / 2)
-        falls = d.d[0] if up else -d.d[0]
-        fell = tuple(
-            FallenQuery(queries[place], float(earlier[place]), float(values[place]))
-            for place in np.argsort(falls, kind="stable")[:_NAMED].tolist()
-            if falls[place] < 0
-        )
         of_metric = GateVerdict(
-            label, verdict, mean_before, mean, float(d.mean[0]), low, high, margin, up,
-            int(d.n[0]), moved, float(total[0]), p, fell,
-        )  # fmt: skip
-        verdicts.append(of_metric)
-    return tuple(verdicts)
+            metric=label,
+            verdict=verdict_of(low if up else -high, p, margin, moved, risk / 2),
+            baseline=mean_before,
+            value=mean_now,
+            difference=float(d.mean[0]),
+            low=low,
+            high=high,
+            margin=margin,
+            higher_is_better=up,
+            queries=int(d.n[0]),
+            moved=moved,
+            total=float(Differences((now - first)[None, :], weight).mean[0]),
+            p=p,
+            fell=_fell(queries, before, now, sign * d.d[0]),
+        )
+        found.append(of_metric)
+    return tuple(found)
+
+
+def _fell(
+    queries: list[str], before: Floats, now: Floats, gains: Floats
+) -> tuple[FallenQuery, ...]:
+    """Return the queries with the largest losses, the worst first."""
+    worst = np.argsort(gains, kind="stable")[:_NAMED].tolist()
+    return tuple(
+        FallenQuery(queries[place], float(before[place]), float(now[place]))
+        for place in worst
+        if gains[place] < 0
+    )
 
 
 def verdict_of(low: float, p: float, margin: float, moved: int, level: float) -> str:
@@ -620,24 +630,28 @@ def _column(
     return np.array([math.nan if entry is None else entry for entry in entries])
 
 
-def _alone(old: Baseline, new: Baseline) -> list[str]:
-    """Say which queries only one side has, and whether rankine itself changed."""
+def _weights(run: Baseline) -> Floats | None:
+    """Return how much each query counts; None if nobody said so."""
+    weights = [entry.weight for entry in run.queries.values()]
+    if all(weight is None for weight in weights):
+        return None
+    return np.array([weight or 0.0 for weight in weights])
+
+
+def _of_one_side(old: Baseline, new: Baseline) -> list[str]:
+    """Say how many queries only one side has, and whether rankine itself changed."""
     notes = []
     for number, label in enumerate(new.metrics):
         here, there = (
-            {
-                query
-                for query, entry in side.queries.items()
-                if entry.values[number] is not None
-            }
+            {query for query, own in side.values.items() if own[number] is not None}
             for side in (new, old)
         )
-        for which, words in (
+        for some, words in (
             (there - here, "only in the baseline"),
             (here - there, "new"),
         ):
-            if which:
-                n = count(len(which), "query")
+            if some:
+                n = count(len(some), "query")
                 notes.append(f"{label}: {n} with a value {words}, left out")
     if old.version != __version__:
         notes.append(
@@ -647,7 +661,8 @@ def _alone(old: Baseline, new: Baseline) -> list[str]:
     return notes
 
 
-def _way(difference: float) -> str:
+def _moved(difference: float) -> str:
+    """Say how far a mean moved."""
     if abs(difference) <= NOTHING:
         return "stayed"
     return f"{'fell' if difference < 0 else 'rose'} by {_size(abs(difference))}"
