@@ -53,7 +53,7 @@ def match(
     truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
 ) -> Aligned:
     """Find the judged cells of a matrix, and their ranks in an order."""
-    _refuse_other_order(order)
+    refuse_other_order(order)
     masked = _is_masked(run)
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
     if isinstance(truth.source, Dense):
@@ -198,20 +198,18 @@ def _lists(
 
 
 def first_in_rows(
-    run: Dense, order: Order, depth: int | None
+    run: Dense, order: Order, depth: int
 ) -> tuple[Ints, Ints, Floats, Ints]:
     """Return the first cells of each row, in its order.
 
     Returns:
         Their rows, columns and scores, and how many items each row has in all.
     """
-    _refuse_other_order(order)
     masked = _is_masked(run)
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
     row, column, rank, _, _ = _top(scores, keys, depth, masked=masked)
-    if depth is not None:
-        inside = rank <= depth
-        row, column = row[inside], column[inside]
+    inside = rank <= depth
+    row, column = row[inside], column[inside]
     return row, column, scores[row, column], _lengths(scores, masked=masked)
 
 
@@ -225,7 +223,7 @@ def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, 
     return list_row, column[pair], pair, notes + more
 
 
-def _refuse_other_order(order: Order) -> None:
+def refuse_other_order(order: Order) -> None:
     """Refuse to rank the cells of a row by anything but their scores."""
     if order.by != "score":
         msg = (

@@ -160,7 +160,9 @@ def lists_of(
     """
     rule = rule or _OWN
     if isinstance(source, Dense):
-        return _of_matrix(source, rule, depth)
+        dense.refuse_other_order(Order.of(rule))
+        if depth is not None and depth < source.matrix.shape[1]:
+            return _of_matrix(source, rule, depth)
     scored = rule.order != "given"
     if isinstance(source, Mappings):
         lists = _of_texts(source, rule, keyed=keyed)
@@ -189,7 +191,7 @@ def lists_of(
     return _numbered(rows, lists) if rule.order == "rank_value" else lists
 
 
-def _of_matrix(source: Dense, rule: Convention, depth: int | None) -> Lists:
+def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
     """Take the first items of each row of a matrix, if it retrieves any."""
     order = Order.of(rule)
     row, column, scores, length = dense.first_in_rows(source, order, depth)
