@@ -173,6 +173,16 @@ def test_rows_of_a_sparse_matrix_may_be_more_than_the_ids() -> None:
     assert "qrels has no query ids, so its row numbers 0 to 2" in said
 
 
+def test_row_numbers_beside_training_data_are_a_warning() -> None:
+    run = rk.from_ranked(ROWS)
+    (said,) = rk.evaluate(None, run, "Novelty", train=IDS).warnings
+    assert "match 4 of 5 query ids in train; give the ids" in said
+    # Users without training data, and users without a list.
+    for train in ({0: [1], 3: [2]}, {user: [1] for user in range(9)}):
+        assert not rk.evaluate(None, run, "Novelty", train=train).warnings
+    assert not rk.evaluate(None, run, "Coverage", train=IDS).warnings
+
+
 def test_row_numbers_of_two_runs_are_a_warning() -> None:
     first, second = rk.from_ranked([[1], [2]]), {1: [1], 2: [2]}
     (said,) = rk.similarity(first, second, "Overlap@1").warnings

@@ -33,7 +33,7 @@ from rankine._join.align import match
 from rankine._join.aligned import Aligned, apply, cut
 from rankine._join.context import Listed, know
 from rankine._join.judgements import Truth
-from rankine._join.known import Known
+from rankine._join.known import Known, TrainingData
 from rankine._join.lists import lists_of
 from rankine._join.lists_in_parts import first_in, lists_in, n_items
 from rankine._join.places import is_listed, met_by_number, paired
@@ -118,18 +118,27 @@ def evaluate_source(
             )
     by_order = plan.preset and plan.takes_order
     unsorted = _n_unsorted(source, tables) if by_order else 0
-    doubts = _doubts_of(truth, source, plan, tables)
+    train = None if partial else known.train
+    doubts = _doubts_of(truth, source, plan, tables, train)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
 
 
 def _doubts_of(
-    truth: Truth | None, source: Source, plan: Plan, tables: list[Any]
+    truth: Truth | None,
+    source: Source,
+    plan: Plan,
+    tables: list[Any],
+    train: TrainingData | None,
 ) -> Doubts:
     doubts = doubts_of(truth, source, plan.thresholds)
     found = getattr(source, "contradiction", NO_CONTRADICTION)
     if found.n_lists and plan.rule.order == "score":
         doubts = replace(doubts, contradiction=found)
+    if train is not None and any("train" in metric.needs for metric in plan.bound):
+        users = Rows(train.users.to_frame("query"), "train")
+        said = met_by_number(users, source, ("train", "run"), alike=False)
+        doubts = replace(doubts, read=(*said, *doubts.read))
     if truth is None:
         return doubts
     numbered = met_by_number(truth.source, source, ("qrels", "run"))

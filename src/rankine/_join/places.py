@@ -97,13 +97,20 @@ def refuse_other_queries(
 
 
 def met_by_number(
-    first: Source, second: Source, words: tuple[str, str]
+    first: Source, second: Source, words: tuple[str, str], *, alike: bool = True
 ) -> tuple[str, ...]:
     """Warn of row numbers of a matrix that may not be the ids of the other side.
 
     That is so unless the ids are exactly the numbers of all rows. A sparse matrix has
     no other ids than its numbers, and often rows that nobody asks for: there, it is so
     if an id is not the number of a row.
+
+    Args:
+        first: one side.
+        second: the other one.
+        words: what to call them.
+        alike: whether both have the same queries; if not, as with training data, one
+            may have more of them.
 
     >>> from rankine import from_ranked
     >>> run = from_ranked([["a"], ["b"]])
@@ -123,6 +130,8 @@ def met_by_number(
     found = sum(str(row) in ids for row in range(n))
     sparse = isinstance(second, Rows) and not second.ranked
     if found == len(ids) and (found == n or sparse):
+        return ()
+    if not alike and found in (n, len(ids)):
         return ()
     todo = "if these are not the ids, use a frame with a column of queries"
     if not sparse:
