@@ -36,7 +36,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from rankine._base.arrays import Floats
     from rankine._io.columns import Role
@@ -102,13 +102,11 @@ def refuse_padded(source: Lists) -> None:
     if set(map(type, entries)).isdisjoint(_ORDERED):
         return
     lists: list[Any] = [_ids_in(e) if type(e) in _ORDERED else () for e in entries]
-    ends = [items[-1] for items in lists if items]
-    try:
-        if not ends or not min(ends) < 0:
-            return
-    except TypeError:  # texts, or what is refused elsewhere
+    if not _are_numbers(items[-1] for items in lists if items):
         return
-    if all(isinstance(item, (int, float)) for item in chain.from_iterable(lists)):
+    if not any(items[-1] < 0 for items in lists if items):
+        return
+    if _are_numbers(chain.from_iterable(lists)):
         queries = list(source.data)
         refuse_padding(
             lists,
@@ -127,6 +125,13 @@ def _groups(data: Mapping[Any, Any]) -> Collection[Collection[Any]]:
     groups: Collection[Any] = data.values()
     plain = set(map(type, groups)) <= _GROUPS
     return groups if plain else list(map(_ids_in, groups))
+
+
+def _are_numbers(items: Iterable[Any]) -> bool:
+    kinds = set(map(type, items))
+    return all(
+        issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds
+    )
 
 
 def _are_plain(groups: Collection[Collection[Any]]) -> bool:
