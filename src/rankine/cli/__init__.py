@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
     except RankineError as error:
         if "--debug" in words:
             raise
-        code = _said(_in_options(error, context), error.exit_code)
+        code = _said(str(error), error.exit_code)
     except click.ClickException as error:
         code = _said(_sentence(error), 2)
     except (KeyboardInterrupt, click.Abort):
@@ -194,24 +194,6 @@ def _unforeseen(error: Exception) -> int:
     if isinstance(error, MemoryError):
         said = "there is not enough memory for this"
     return _said(said, 4)
-
-
-def _in_options(error: Exception, context: click.Context) -> str:
-    """Return a message; a parameter that it begins with is named as the option is."""
-    from rankine.errors import ParameterError  # noqa: PLC0415
-
-    message = str(error)
-    name, _, rest = message.partition(" ")
-    command = cli.get_command(context, context.invoked_subcommand or "")
-    if isinstance(error, ParameterError) and rest.startswith(_OF_PARAMETERS):
-        for option in command.params if command else ():
-            if option.name == name and isinstance(option, click.Option):
-                return f"{option.opts[-1]} {rest}"
-    return message
-
-
-_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ")
-"""What follows the name of a parameter in a message."""
 
 
 def _sentence(error: click.ClickException) -> str:

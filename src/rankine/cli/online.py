@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ from rankine.cli.output import (
     width,
     write_report,
 )
-from rankine.errors import ColumnNotFoundError, RankineError
+from rankine.errors import ColumnNotFoundError, ParameterError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,10 +80,34 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
 
 
 def reading_events(function: Any) -> Any:
-    """Give a command the options that say how events are read and counted."""
+    """Give a command the options that say how events are read and counted.
+
+    Messages that begin with a parameter begin with the option instead.
+    """
+    function = _naming_options(function)
     for option in reversed(_RULES):
         function = option(function)
     return function
+
+
+def _naming_options(function: Any) -> Any:
+    @wraps(function)
+    def named(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except ParameterError as error:
+            name, _, rest = str(error).partition(" ")
+            for option in click.get_current_context().command.params:
+                if option.name == name and rest.startswith(_OF_PARAMETERS):
+                    msg = f"{option.opts[-1]} {rest}"
+                    raise ParameterError(msg) from error
+            raise
+
+    return named
+
+
+_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ")
+"""What follows the name of a parameter in a message."""
 
 
 def events_of(
