@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from rankine._engines.jobs import in_one_sentence, run_job, run_table
-from rankine.errors import DataError, DuplicateItemError, FormatError, MissingExtraError
+from rankine.errors import (
+    DataError,
+    DuplicateItemError,
+    FormatError,
+    MissingExtraError,
+    NoSpaceError,
+    UnavailableError,
+    UsageError,
+)
 
 ABORTED = "An error occurred while calling o88.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to stage failure: {}\n\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3039)\n"
 LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 in stage 1.0 (TID 9) (10.0.0.7 executor 4): "
@@ -25,7 +33,7 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         ),
         (
             f"{LOST}ExecutorLostFailure (executor 4 exited caused by one of the running tasks) Reason: Command exited with code 137",
-            DataError,
+            UnavailableError,
             "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",
         ),
         (
@@ -40,7 +48,7 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         ),
         (
             "Missing an output location for shuffle 16 partition 1",
-            DataError,
+            UnavailableError,
             "Spark lost executors, and gave up after as many attempts as spark.task.maxFailures allows; their logs say why they ended",
         ),
         (
@@ -50,7 +58,7 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         ),
         (
             f"{LOST}java.io.IOException: No space left on device",
-            DataError,
+            NoSpaceError,
             "an executor cannot write to its disk (No space left on device); make room there, or name another folder with spark.local.dir",
         ),
         (
@@ -80,8 +88,13 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         ),
         (
             "java.lang.IllegalArgumentException: java.net.UnknownHostException: nohost",
-            DataError,
+            UnavailableError,
             "there is no host 'nohost'",
+        ),
+        (
+            f"{LOST}org.apache.spark.api.python.PythonException: pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.12 than that in driver: 3.11, PySpark cannot run with different minor versions.\nPlease check environment variables PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON are correctly set.",
+            UsageError,
+            "the executors run Python 3.12 and the driver runs 3.11; set PYSPARK_PYTHON to a Python 3.11 that the executors have",
         ),
         (
             "[PATH_NOT_FOUND] Path does not exist: file:/data/nowhere. SQLSTATE: 42K03",
@@ -101,6 +114,41 @@ def test_faults_are_told_in_one_sentence(
     error = in_one_sentence(ABORTED.format(said))
 
     assert type(error) is kind
+    assert str(error) == message
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\nThis stopped SparkContext was created at:\n",
+            "the cluster at spark://host:7077 cannot be reached, or ended the application; try again later",
+        ),
+        (
+            'java.lang.NullPointerException: Cannot invoke "org.apache.spark.SparkEnv.conf()" because the return value of "org.apache.spark.SparkEnv$.get()" is null',
+            "the cluster at spark://host:7077 cannot be reached, or ended the application; try again later",
+        ),
+        (
+            "org.apache.spark.SparkException: Job 3 cancelled because SparkContext was shut down",
+            "the cluster at spark://host:7077 cannot be reached, or ended the application; try again later",
+        ),
+        (
+            "java.net.ConnectException: Call From here/127.0.0.1 to name-node:8020 failed on connection exception: java.net.ConnectException: Connection refused; For more details see: http://wiki.apache.org",
+            "run.csv: name-node:8020 cannot be reached; try again later",
+        ),
+        (
+            'status = StatusCode.UNAVAILABLE details = "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:15002: Failed to connect to remote host: connect: Connection refused (111)"',
+            "run.csv: 127.0.0.1:15002 cannot be reached; try again later",
+        ),
+    ],
+)
+def test_what_cannot_be_reached_is_named_and_may_be_tried_again(
+    said: str, message: str
+) -> None:
+    error = in_one_sentence(ABORTED.format(said), "run.csv", "spark://host:7077")
+
+    assert type(error) is UnavailableError
+    assert error.exit_code == 5
     assert str(error) == message
 
 

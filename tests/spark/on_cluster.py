@@ -148,6 +148,7 @@ def commands(master: str, folder: Path) -> dict[str, Any]:
     return {
         "there": ended([*words, "--master", master]),
         "odd": ended([*words, "--master", "moon:7"]),
+        "away": ended([*words, "--master", "spark://127.0.0.1:1"]),
     }
 
 

@@ -190,10 +190,21 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path, stops: list[Any]) -> No
     said[f"{here}failed"] = f"{here}failed/day=1 a/part-1.parquet: has no bytes; its "
     said[f"{here}turned.csv"] = f"{here}turned.csv/b.csv: {unreadable}CSV header"
     said["s3a://bucket/run"] = "Spark has no connector for such a path; "
+    away = "hdfs://127.0.0.1:1/run"
+    said[away] = f"{away}: localhost:1 cannot be reached; try again later\n"
+    for first in "ab":  # Spark takes the columns of the first part
+        folder = tmp_path / f"half-{first}"
+        folder.mkdir()
+        frame = pl.DataFrame({"query": ["q1"], "item": ["a"], "score": [0.5]})
+        for name in "ab":
+            part = frame if name == first else frame.drop("score")
+            part.write_parquet(folder / f"{name}.parquet")
+        said[str(folder)] = "run: score is missing"
     for path, message in said.items():
         code, out, err = ended([*SPARK, f"{here}qrels.txt", path, "-m", "AP"])
 
-        assert (code in (2, 3), out) == (True, "")
+        codes = (5,) if path == away else (2, 3)
+        assert (code in codes, out) == (True, "")
         assert err.startswith(f"rankine: {message}")
         assert err.count("\n") == 1
         assert len(err) < 350

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import resource
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankine.errors import DataError
+from rankine.errors import DataError, NoSpaceError, UsageError
 
 pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 SCHEMA = "query string, item string, score double"
 
 
-def refused(spark: Any, run: Any) -> str:
+def refused(spark: Any, run: Any, kind: type[DataError] = DataError) -> str:
     qrels = spark.createDataFrame(
         [("1", "1", 1)], "query string, item string, grade int"
     )
-    with pytest.raises(DataError) as error:
+    with pytest.raises(kind) as error:
         rankine.spark.evaluate(qrels, run, "AP")
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400
@@ -59,7 +60,7 @@ def many(spark: Any, value: str) -> Any:
 
 @pytest.mark.usefixtures("small_disk")
 def test_shuffled_rows_that_cannot_be_written(spark: Any) -> None:
-    assert refused(spark, many(spark, "score")) == (
+    assert refused(spark, many(spark, "score"), NoSpaceError) == (
         "an executor cannot write to its disk (File too large); make room there, or "
         "name another folder with spark.local.dir"
     )
@@ -94,6 +95,37 @@ def test_a_part_of_a_folder_is_cut_short(spark: Any, tmp_path: Path) -> None:
     said = refused(spark, spark.read.schema(SCHEMA).parquet(str(folder)))
 
     assert said.startswith(f"{part}: Spark cannot read it (")
+
+
+def test_executors_with_another_python(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The same interpreter, which says that it is another one.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, collections\n"
+        "names = 'major minor micro releaselevel serial'\n"
+        "made = collections.namedtuple('version_info', names)\n"
+        "sys.version_info = made(3, 99, 0, 'final', 0)\n"
+    )
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+    frames = (
+        spark.createDataFrame([("1", "1", 1.0)], SCHEMA.replace("score", "grade")),
+        spark.createDataFrame([("1", "1", 1.0)], SCHEMA),
+    )
+
+    with pytest.raises(UsageError) as error:
+        rankine.spark.evaluate(*frames, "AP")
+
+    ours = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert str(error.value) == (
+        f"the executors run Python 3.99 and the driver runs {ours}; set PYSPARK_PYTHON "
+        f"to a Python {ours} that the executors have"
+    )
 
 
 def test_a_worker_that_ends_and_one_that_fails(spark: Any) -> None:

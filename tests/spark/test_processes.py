@@ -74,6 +74,12 @@ def test_a_cluster_with_bare_executors_that_are_killed(tmp_path: Path) -> None:
     assert code == 3
     assert "Could not parse Master URL: 'moon:7'" in err
     assert err.count("\n") == 1
+    code, out, err = seen["commands"]["away"]
+    assert (code, out) == (5, "")
+    assert err == (
+        "rankine: the cluster at spark://127.0.0.1:1 cannot be reached, or ended the "
+        "application; try again later\n"
+    )
     assert seen["interrupted"] is True
     assert seen["active"] == []
     assert seen["java"] == (

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from rankine._engines.frames import functions, quoted
 from rankine._engines.jobs import run_action
-from rankine._engines.work import JUDGED, ROLES
+from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._io.columns import resolve
 from rankine.errors import FormatError, ParameterError
 
@@ -85,7 +85,12 @@ def frame_of(spark: Any, path: str, side: int, how: Reading) -> Any:
     """Return what Spark reads from a file, a folder, a pattern or an object store."""
     kind, read = format_of(path, how), spark.read
     if kind == "parquet":
-        return run_action(lambda: _of_parquet(read, path), path)
+        table = run_action(lambda: _of_parquet(read, path), path)
+        if side == JUDGED or _has_value(table, path, how):
+            return table
+        # Spark took the columns of one file, and others may have scores or ranks.
+        merged = read.option("mergeSchema", True)
+        return run_action(lambda: merged.parquet(path), path)
     if kind == "ndjson":
         return run_action(lambda: read.option("mode", "FAILFAST").json(path), path)
     if kind == "trec":
@@ -139,6 +144,12 @@ def _is_there(read: Callable[[], Any]) -> bool:
 def _plain(path: str) -> str:
     """Return a path as it is written in one way: Spark has several."""
     return re.sub(r"^file:/+", "/", unquote(path))
+
+
+def _has_value(table: Any, path: str, how: Reading) -> bool:
+    """Say whether a run has scores or ranks."""
+    part = resolve(table.columns, ROLES[LISTED], how.columns, path)  # type: ignore[arg-type]
+    return "score" in part or "rank" in part
 
 
 def _of_trec(lines: Any, path: str, side: int) -> Any:

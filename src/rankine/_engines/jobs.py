@@ -13,7 +13,9 @@ from rankine.errors import (
     DataError,
     FormatError,
     MissingExtraError,
+    NoSpaceError,
     RankineError,
+    UnavailableError,
     UsageError,
 )
 
@@ -30,6 +32,24 @@ _WITHIN = re.compile(r"[\w.$]+(?:Error|Exception): ")
 _NO_PATH = re.compile(r"Path does not exist: (?:file:/*(?=/))?(\S+?)\.?(?=\s|$)")
 _NO_CONNECTOR = re.compile(r"Class [\w.]+\.fs\.[\w.]+ not found|No FileSystem for")
 _NO_HOST = re.compile(r"UnknownHostException: (\S+)")
+_UNREACHED = (
+    re.compile(r"Call From \S+ to (\S+) failed on (?:connection|socket) "),
+    re.compile(r"[Ff]ailed to connect to (?!all |remote )/?(\S+?)[\s:]*(?:$|\s)"),
+    re.compile(
+        r"StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)[\s\S]*?ipv[46]:(\S+?):? "
+    ),
+    re.compile(r"StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)"),
+)
+"""What says that nobody answered; where, if that is known."""
+_ENDED = re.compile(
+    r"stopped SparkContext|SparkContext (?:was|has been) shut ?down|"
+    r"SparkEnv\$?\.get\(\)\" is null"
+)
+"""What fails, one thing or another, once no master has answered."""
+_OTHER_PYTHON = re.compile(
+    r"Python in worker has different version:? \(?([\d., ]+?)\)? than that in driver:? "
+    r"(\d+\.\d+)"
+)
 _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
@@ -65,11 +85,7 @@ _FAULTS = {
     "Missing an output location for shuffle": _LOST,
 }
 """What Spark says of a fault -> what it means, and what to do."""
-_FAULTS |= {
-    words: f"an executor cannot write to its disk ({words}); make room there, or name "
-    "another folder with spark.local.dir"
-    for words in ("No space left on device", "Disk quota exceeded", "File too large")
-}
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def refuse_stopped(session: Any, whose: str) -> None:
@@ -121,12 +137,15 @@ def _unweighed(frame: Any, action: Callable[[], Any]) -> Any:
                 settings.set(_BATCH_BYTES, usual)
 
 
-def run_action(action: Callable[[], Any], path: str | None = None) -> Any:
+def run_action(
+    action: Callable[[], Any], path: str | None = None, master: str | None = None
+) -> Any:
     """Run something on Spark; if it fails there, say why in one sentence.
 
     Args:
         action: what to run.
         path: the file that is read, if it is one.
+        master: the address of Spark, if there is no session yet.
     """
     try:
         return action()
@@ -136,12 +155,21 @@ def run_action(action: Callable[[], Any], path: str | None = None) -> Any:
         _cancel_jobs()
         raise
     except ConnectionError:
-        raise DataError(_JAVA_ENDED) from None
+        raise UnavailableError(_JAVA_ENDED) from None
     except Exception as error:
         text = str(error)
         if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
             raise
-        raise in_one_sentence(text, path) from None
+        raise in_one_sentence(text, path, master or _master()) from None
+
+
+def _master() -> str | None:
+    """Return the address of the classic session, if there is one."""
+    with suppress(ImportError):  # a client of Spark Connect has no such class
+        from pyspark import SparkContext  # noqa: PLC0415 - an extra
+
+        return getattr(SparkContext._active_spark_context, "master", None)  # noqa: SLF001
+    return None
 
 
 def _cancel_jobs() -> None:
@@ -190,38 +218,36 @@ def with_polars(what: str, module: str, name: str, pickled: bytes) -> Any:
     return states
 
 
-def in_one_sentence(text: str, path: str | None = None) -> RankineError:
+def in_one_sentence(
+    text: str, path: str | None = None, master: str | None = None
+) -> RankineError:
     """Say in one sentence what Spark says in a page.
 
     Args:
         text: what Spark says.
         path: the file that was read, if it was one.
+        master: the address of Spark, if it is known.
     """
-    ours, module = _OURS.search(text), _MODULE.search(text)
+    ours = _OURS.search(text)
     if ours and hasattr(errors, ours[1]):
         kind: type[RankineError] = getattr(errors, ours[1])
         return kind(_CODES.sub("", ours[2]))
     absent = _NO_PATH.search(text)
     if absent:
         return FormatError(f"{absent[1]}: no such file")
-    if module:
-        package = module[1].split(".")[0]
-        todo = f"install {package} there"
-        if package == errors.__name__.split(".")[0]:
-            todo = "install it there, or call rankine.spark.ship(spark) first"
-        return MissingExtraError(f"the executors have no {package}; {todo}")
     if _NO_CONNECTOR.search(text):
         msg = (
             "Spark has no connector for such a path; spark.jars.packages names what it "
             "loads, such as org.apache.hadoop:hadoop-aws for s3a://"
         )
         return MissingExtraError(msg)
-    host = _NO_HOST.search(text)
-    if host:
-        return DataError(f"there is no host {host[1].rstrip(':')!r}")
+    unmet = _unmet(text) or _gone(text, path, master)
+    if unmet is not None:
+        return unmet
     for words, meaning in _FAULTS.items():
         if words in text:
-            return DataError(meaning)
+            lost = meaning in {_JAVA_ENDED, _LOST}
+            return (UnavailableError if lost else DataError)(meaning)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = _CAUSE.findall(text)
     said = causes[-1] if causes else lines[0] if lines else "no reason given"
@@ -230,3 +256,46 @@ def in_one_sentence(text: str, path: str | None = None) -> RankineError:
     if where is not None:
         return FormatError(f"{where}: Spark cannot read it ({said})")
     return DataError(f"Spark failed: {said}")
+
+
+def _unmet(text: str) -> RankineError | None:
+    """Say what Python executors need; None if they have it."""
+    module, other = _MODULE.search(text), _OTHER_PYTHON.search(text)
+    if module:
+        package = module[1].split(".")[0]
+        todo = f"install {package} there"
+        if package == errors.__name__.split(".")[0]:
+            todo = "install it there, or call rankine.spark.ship(spark) first"
+        return MissingExtraError(f"the executors have no {package}; {todo}")
+    if other:
+        theirs = other[1].replace(", ", ".")
+        msg = (
+            f"the executors run Python {theirs} and the driver runs {other[2]}; set "
+            f"PYSPARK_PYTHON to a Python {other[2]} that the executors have"
+        )
+        return UsageError(msg)
+    return None
+
+
+def _gone(text: str, path: str | None, master: str | None) -> RankineError | None:
+    """Say what cannot be reached, or has no room; None if Spark says another thing."""
+    host = _NO_HOST.search(text)
+    if host:
+        return UnavailableError(f"there is no host {host[1].rstrip(':')!r}")
+    full = next((words for words in _NO_ROOM if words in text), None)
+    if full is not None:
+        msg = (
+            f"an executor cannot write to its disk ({full}); make room there, or name "
+            "another folder with spark.local.dir"
+        )
+        return NoSpaceError(msg)
+    if _ENDED.search(text):
+        cluster = "the cluster" if master is None else f"the cluster at {master}"
+        msg = f"{cluster} cannot be reached, or ended the application; try again later"
+        return UnavailableError(msg)
+    found = next(filter(None, (sign.search(text) for sign in _UNREACHED)), None)
+    if found is None:
+        return None
+    where = (found[1] if found.re.groups else None) or master or "the server"
+    lead = "" if path is None else f"{path}: "
+    return UnavailableError(f"{lead}{where} cannot be reached; try again later")

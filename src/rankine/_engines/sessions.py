@@ -37,7 +37,9 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     functions()  # says what to install if pyspark is missing
     remote = os.environ.get("SPARK_REMOTE") if master is None else master
     if remote is not None and remote.startswith(_CONNECT):
-        spark = run_action(lambda: _connected(remote))
+        # What follows the address may be a token.
+        address = remote.partition("/;")[0]
+        spark = run_action(lambda: _connected(remote), master=address)
     else:
         with TemporaryFile() as log:
             spark = _started(master, name, None if loud else log)
@@ -80,7 +82,7 @@ def _started(master: str | None, name: str, log: IO[bytes] | None) -> Any:
     elif not conf.contains("spark.master"):
         conf = conf.setMaster("local[*]")
     builder = SparkSession.builder.config(conf=conf)
-    spark = run_action(builder.getOrCreate)
+    spark = run_action(builder.getOrCreate, master=conf.get("spark.master"))
     if _is_local(spark) and "PYSPARK_PYTHON" not in os.environ:
         # The interpreter that runs this has all that is needed; python3 may not.
         spark.sparkContext.pythonExec = sys.executable
