@@ -197,14 +197,15 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path, stops: list[Any]) -> No
         folder.mkdir()
         frame = pl.DataFrame({"query": ["q1"], "item": ["a"], "score": [0.5]})
         for name in "ab":
-            part = frame if name == first else frame.drop("score")
+            part = frame.with_columns(item=pl.lit(name))
+            part = part if name == first else part.drop("score")
             part.write_parquet(folder / f"{name}.parquet")
         said[str(folder)] = "run: score is missing"
     for path, message in said.items():
         code, out, err = ended([*SPARK, f"{here}qrels.txt", path, "-m", "AP"])
 
         codes = (5,) if path == away else (2, 3)
-        assert (code in codes, out) == (True, "")
+        assert (code in codes, out) == (True, ""), (path, code, err)
         assert err.startswith(f"rankine: {message}")
         assert err.count("\n") == 1
         assert len(err) < 350

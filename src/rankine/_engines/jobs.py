@@ -38,7 +38,7 @@ _UNREACHED = (
     re.compile(
         r"StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)[\s\S]*?ipv[46]:(\S+?):? "
     ),
-    re.compile(r"StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)"),
+    re.compile(r"StatusCode\.(?:UNAVAILABLE|DEADLINE_EXCEEDED)|\[RETRIES_EXCEEDED\]"),
 )
 """What says that nobody answered; where, if that is known."""
 _ENDED = re.compile(

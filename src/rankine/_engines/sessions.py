@@ -36,9 +36,9 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     """
     functions()  # says what to install if pyspark is missing
     remote = os.environ.get("SPARK_REMOTE") if master is None else master
+    address = None
     if remote is not None and remote.startswith(_CONNECT):
-        # What follows the address may be a token.
-        address = remote.partition("/;")[0]
+        address = remote.partition("/;")[0]  # without a token, which may follow
         spark = run_action(lambda: _connected(remote), master=address)
     else:
         with TemporaryFile() as log:
@@ -48,7 +48,7 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     with nullcontext() if loud else redirect_stderr(StringIO()):
         try:
             if not _is_local(spark):
-                ship(spark)
+                run_action(lambda: ship(spark), master=address)
             yield spark
         finally:
             with suppress(Exception):  # what is gone cannot be stopped
