@@ -15,7 +15,7 @@ from typing import Any
 
 from rankine._base import forks as _forks  # noqa: F401 - sees forks from the start
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 
 _DOORS = ("errors", "online", "plot", "pytest_plugin", "spark", "stats")
 """Modules that users import from."""
