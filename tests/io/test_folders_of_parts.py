@@ -158,6 +158,18 @@ def test_many_parts_share_their_notes(form: str, engine: str, tmp_path: Path) ->
     assert warned.startswith(f"{folder}: the column 'rating' is used as the score")
 
 
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_parts_of_text_without_a_byte_are_left_out_with_a_note(
+    engine: str, tmp_path: Path
+) -> None:
+    RUN.write_csv(tmp_path / "0.csv")
+    (tmp_path / "1.csv").write_text("")
+
+    notes = rk.evaluate(QRELS, tmp_path, "RR", engine=engine).notes
+
+    assert f"{tmp_path}: 1 file without rows, such as 1.csv: left out" in notes
+
+
 def test_counts_of_parts_add_up(tmp_path: Path) -> None:
     for number in range(4):
         lists = {"query": ["p", "q"], "items": [["a"], [] if number else ["a"]]}

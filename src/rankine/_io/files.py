@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
-from rankine._base.text import Counted
+from rankine._base.text import Counted, count
 from rankine._io.batches import read_batches
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.csv import csv_part, read_separated
@@ -69,10 +69,12 @@ def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
         if role == "run" and how.memory:
             return read_batches(version, how, name)
         return from_frame(version, role, how, name=name)
-    sources, n_files = _each(
+    sources, n_files, skipped = _each(
         place, lambda path, keys: _read(path, role, how, keys), role
     )
-    return sources[0] if n_files <= 1 else _together(sources, str(place), role)
+    if n_files <= 1:
+        return sources[0]
+    return _together(sources, str(place), role, _as_one(place, n_files, skipped))
 
 
 def read_table(place: Path, how: Reading) -> Table:
@@ -81,33 +83,47 @@ def read_table(place: Path, how: Reading) -> Table:
     if version is not None:
         part = frame_part(version, str(place))
         return Table(part.title, (part,), how.columns or {})
-    parts, n_files = _each(place, lambda path, keys: _open(path, how, keys), "run")
+    parts, n_files, skipped = _each(
+        place, lambda path, keys: _open(path, how, keys), "run"
+    )
     name = str(place) if n_files else parts[0].title
     notes = _of_all(((part.title, part.notes) for part in parts), name, len(parts))
     if n_files > 1:
-        notes += (f"{place}: {len(parts)} files are read as one",)
+        notes += _as_one(place, n_files, skipped)
     return Table(name, tuple(parts), how.columns or {}, notes)
 
 
 def _each(
     place: Path, read: Callable[[Path, _Keys], T], role: Role
-) -> tuple[list[T], int]:
+) -> tuple[list[T], int, list[Path]]:
     """Read a file, or all files of a folder or a pattern, and count the latter.
 
-    Files without rows are skipped, as programs that write in parts leave some.
+    Files without rows are skipped and returned, as programs that write in parts leave
+    some.
     """
     paths = parts_of(place)
     if paths is None:
-        return [read(place, {})], 0
-    parts = []
+        return [read(place, {})], 0, []
+    parts, skipped = [], []
     for path in paths:
-        with suppress(NoRowsError):
+        try:
             parts.append(read(path, _keys_of(path, place)))
+        except NoRowsError:
+            skipped.append(path)
     if not parts:
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{place}: its files contain no {word}"
         raise NoRowsError(msg)
-    return parts, len(paths)
+    return parts, len(paths), skipped
+
+
+def _as_one(place: Path, n_files: int, skipped: list[Path]) -> tuple[str, ...]:
+    """Say how many files are read as one, and which have no rows."""
+    notes = [f"{place}: {n_files - len(skipped)} files are read as one"]
+    if skipped:
+        such = f"without rows, such as {skipped[0].name}: left out"
+        notes.append(f"{place}: {count(len(skipped), 'file')} {such}")
+    return tuple(notes[n_files - len(skipped) == 1 :])
 
 
 def _keys_of(path: Path, folder: Path) -> _Keys:
@@ -282,7 +298,7 @@ def _refuse_cut_off(paths: list[Path]) -> None:
 
 
 def _together(
-    sources: list[Rows | Stream | Lists], name: str, role: Role
+    sources: list[Rows | Stream | Lists], name: str, role: Role, as_one: tuple[str, ...]
 ) -> Rows | Stream | Lists:
     """Put the parts of one run, or of one set of judgements, together."""
     if any(getattr(source, "n_places", None) is not None for source in sources):
@@ -292,8 +308,7 @@ def _together(
         )
         raise FormatError(msg)
     named = [(source.name, source.notes) for source in sources]
-    notes = _of_all(named, name, len(sources))
-    notes += (f"{name}: {len(sources)} files are read as one",)
+    notes = _of_all(named, name, len(sources)) + as_one
     streams = [source for source in sources if isinstance(source, Stream)]
     if len(streams) == len(sources):
         return _streams_together(streams, name, notes)
