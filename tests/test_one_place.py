@@ -16,6 +16,7 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 PACKAGES = ("_io", "_join", "_evaluate")
 ORDER = {
+    "_io/rank_columns.py": "compares ranks with scores, and decides nothing",
     "_join/ranks.py": "the rule for ties, ranks, and the order of whole lists",
     "_join/dense.py": "the top of each row of a matrix, by the keys of ranks.py",
     "_join/aligned.py": "keeps the scores of the first items, whichever of equals",

@@ -413,8 +413,8 @@ def called(rule: Convention, preset: str | None = None) -> str:
     ('rankine', 'ranx')
     >>> called(Convention(unjudged="removed"))
     "rankine with unjudged='removed'"
-    >>> called(PRESETS["ranx"].replace(overrides={"AP": {"decimals": 2}}))
-    'ranx with AP(decimals=2)'
+    >>> called(Convention(overrides={"AP": {"decimals": 2}}))
+    'rankine with AP(decimals=2)'
     """
     if preset is not None and preset not in PRESETS:
         return preset
