@@ -7,7 +7,6 @@ PEERS := .venv-peers
 ORACLE := .venv-oracle
 DOCS := .venv-docs
 SPARK := .venv-spark
-EXECUTOR := .venv-executor
 # Python compiles what it imports; pip would compile all of it, torch included.
 INSTALL := pip install --quiet --no-compile
 # So it must be allowed to keep that: the tests start it hundreds of times.
@@ -76,7 +75,7 @@ $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 # All that .ci/run needs, two at a time: pip waits for the disk more than it computes.
 .PHONY: environments
 environments: $(VENV)/installed-dev $(VENV)-oldest/installed $(DOCS)/installed \
-		$(SPARK)/installed $(EXECUTOR)/installed \
+		$(SPARK)/installed \
 		$(patsubst oracle/%.in,$(ORACLE)-%/installed,$(wildcard oracle/*.in))
 
 .PHONY: demo
@@ -118,17 +117,9 @@ $(SPARK)/installed: pyproject.toml constraints-spark.txt
 		--editable ".[spark]" "pyspark[connect]" hypothesis pytest
 	@touch $@
 
-# What executors have in the tests: neither this package nor polars.
-$(EXECUTOR)/installed: constraints-spark.txt
-	$(PYTHON) -m venv $(EXECUTOR)
-	$(EXECUTOR)/bin/python -m $(INSTALL) --constraint constraints-spark.txt \
-		numpy pandas pyarrow
-	@touch $@
-
 .PHONY: spark
-spark: $(SPARK)/installed $(EXECUTOR)/installed
-	RANKINE_EXECUTOR=$(EXECUTOR)/bin/python $(SPARK)/bin/python -m pytest -q \
-		tests/spark
+spark: $(SPARK)/installed
+	$(SPARK)/bin/python -m pytest -q tests/spark
 
 .PHONY: lint
 lint: $(VENV)/installed-dev
@@ -247,4 +238,4 @@ docs: $(DOCS)/installed
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) $(SPARK) $(EXECUTOR) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) $(SPARK) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

@@ -69,7 +69,7 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
         (
             f"{LOST}org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'pyarrow'",
             MissingExtraError,
-            "the executors have no pyarrow; install pyarrow there",
+            "the executors have no pyarrow; install it there, with a cluster library, a bootstrap action or spark.archives, or let PYSPARK_PYTHON name a Python that has it",
         ),
         (
             f"{LOST}org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File x\nrankine.errors.DuplicateItemError: item 'a' appears twice\n",

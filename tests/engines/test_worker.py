@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.evaluate import Job
 
+NAN = float("nan")
 Row = tuple[Any, Any, float]
 METRICS = (
     "nDCG@3", "AP", "RR@2", "P@2", "R@3", "Rprec", "Bpref", "RBP", "gm_AP", "NumRet",
@@ -68,13 +69,14 @@ def batches(rows: list[tuple[Any, ...]], kind: Any, size: int) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict(columns)
 
 
-def unpickled(text: bytes) -> Any:
-    return pickle.loads(text)  # noqa: S301 - made in this test
+def sent(work: Work, version: str = rk.__version__) -> bytes:
+    """Return what the driver sends to executors."""
+    return pickle.dumps((version, pickle.dumps(work)))
 
 
-def state_of(work: Work, rows: Iterator[Any]) -> State:
+def state_of(work: bytes, rows: Iterator[Any]) -> State:
     (batch,) = states(work, rows)
-    state: State = unpickled(batch.column("state")[0].as_py())
+    state: State = pickle.loads(batch.column("state")[0].as_py())  # noqa: S301 - ours
     return state
 
 
@@ -90,21 +92,19 @@ def shared(
 ) -> tuple[State, list[dict[str, Any]]]:
     """Evaluate rows that are shared among workers; those of a query stay in order."""
     plan = opened(by_scores(job.plan, PAIR))
-    work = Work(rk.__version__, plan, None, True, False, lenient, n_rows=n_rows)
+    work = sent(Work(plan, lenient=lenient, n_rows=n_rows))
     rows = [(*row, JUDGED) for row in qrels] + [(*row, LISTED) for row in run]
     text = isinstance(rows[0][0], str)
     ids = sorted({row[0] for row in rows})
-    total = State([Sums() for _ in plan.asked])
+    total = State()
     frames = []
-    for part in range(n_parts):
+    for part in reversed(range(n_parts)):  # the first need not come first
         theirs = set(ids[part::n_parts])
         part_rows = sorted(
             (row for row in rows if row[0] in theirs), key=lambda row: row[0]
         )
         kind = pa.string() if text else pa.int64()
-        total.add(
-            state_of(unpickled(pickle.dumps(work)), batches(part_rows, kind, size))
-        )
+        total.add(state_of(work, batches(part_rows, kind, size)))
         if not total.problems:
             for frame in values(work, batches(part_rows, kind, size)):
                 frames += frame.to_pylist()
@@ -223,13 +223,12 @@ def test_values_by_hand() -> None:
 
 def test_rows_without_an_id_are_counted() -> None:
     job = prepare(["AP"], Options())
-    work = Work(rk.__version__, opened(job.plan), None, True, False, False)
     rows = [
         (None, "a", 1.0, JUDGED), (None, "a", 1.0, LISTED), (None, None, 1.0, LISTED),
         ("q", None, 1.0, LISTED), ("q", "a", 1.0, LISTED), ("q", "a", 1.0, JUDGED),
     ]  # fmt: skip
 
-    state = state_of(work, batches(rows, pa.string(), 3))
+    state = state_of(sent(Work(opened(job.plan))), batches(rows, pa.string(), 3))
 
     assert state.counts["qrels", "query"] == 1
     assert state.counts["run", "query"] == 2
@@ -239,9 +238,8 @@ def test_rows_without_an_id_are_counted() -> None:
 
 def test_another_version_is_refused() -> None:
     job = prepare(["AP"], Options())
-    work = Work("0.1", opened(job.plan), None, True, False, False)
 
-    state = state_of(work, iter(()))
+    state = state_of(sent(Work(opened(job.plan)), version="0.1"), iter(()))
 
     expected = (
         f"the executors have rankine {rk.__version__}, and the driver has 0.1; install "
@@ -251,14 +249,65 @@ def test_another_version_is_refused() -> None:
     assert [str(problem) for problem in state.problems] == [expected]
 
 
-def test_a_worker_needs_numpy_and_pyarrow_alone() -> None:
-    absent = ("polars", "scipy", "pydantic", "click", "rich", "yaml", "pyspark")
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
-        "import rankine._engines.worker"
+TWICE = "item 'a' appears twice for query 'q1' in run"
+ODD = "run: the score of item 'a' for query 'q1' is not a number (2 such scores in all)"
+
+
+@pytest.mark.parametrize(("n_parts", "n_rows"), [(1, 100), (1, 1), (2, 100), (4, 1)])
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ([(f"q{n}", "a", 1.0) for n in (3, 1, 2, 1, 3, 2)], TWICE),
+        (
+            [("q2", "b", NAN), ("q1", "a", NAN), ("q0", "a", 1.0), ("q0", "a", 2.0)],
+            ODD,
+        ),
+    ],
+    ids=["twice", "twice and no number"],
+)
+def test_a_refusal_is_the_same_whoever_finds_it(
+    n_parts: int, n_rows: int, run: list[Row], message: str
+) -> None:
+    job = prepare(["AP"], Options())
+    state, _ = shared(
+        job, [("q1", "a", 1.0)], run, n_parts=n_parts, size=1, n_rows=n_rows
     )
 
-    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(RankineError) as refused:
+        settled(job, state)
+
+    assert str(refused.value).split(";")[0].startswith(message)
+
+
+def ended(code: str) -> str:
+    """Return what a program prints."""
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    return result.stdout.strip()
+
+
+def test_a_worker_needs_numpy_polars_and_pyarrow_alone() -> None:
+    absent = ("pandas", "scipy", "pydantic", "click", "rich", "yaml", "pyspark")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        "import rankine._engines.worker; print('fine')"
+    )
+
+    assert ended(code) == "fine"
+
+
+def test_polars_has_one_thread_on_executors() -> None:
+    code = (
+        "from rankine._engines.jobs import on_executors\n"
+        "called = on_executors('rankine._engines.events', 'added_up', b'')\n"
+        "list(called([]))\n"
+        "import polars; print(polars.thread_pool_size())"
+    )
+
+    assert ended(f"import os; os.environ.pop('POLARS_MAX_THREADS', 0)\n{code}") == "1"
+    # Who has set another number knows why.
+    assert ended(f"import os; os.environ['POLARS_MAX_THREADS'] = '3'\n{code}") == "3"
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 7, 49])

@@ -3,8 +3,8 @@
 Their executors know nothing of us. It prints what happens: before the package is sent
 to them, after it, when one of them is killed in the middle of a job, when all of them
 are, again and again, when they or the driver have no memory left, and when the command
-runs there. Then a job on this machine is interrupted, and Java is killed during the
-next.
+runs there. On this machine, executors lack polars, then a job is interrupted, and Java
+is killed during the next.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -35,6 +36,31 @@ QUICK = os.environ.get("SPARK_SUBMIT_OPTS", "")
 """What makes Java quick, as conftest.py says."""
 METRICS = ["nDCG@10", "AP", "RR@5", "gm_AP", "NumRet"]
 N_QUERIES, N_ITEMS = 500, 40
+
+
+def python_without(folder: Path, *hidden: str) -> str:
+    """Return a Python that has what is installed here, but not this package.
+
+    What is installed in place is found by files that it is told not to read.
+
+    Args:
+        folder: where to put it.
+        hidden: what else it cannot import.
+    """
+    folder.mkdir()
+    for name in hidden:
+        said = f"No module named {name!r}"
+        (folder / f"{name}.py").write_text(
+            f"raise ModuleNotFoundError({said!r}, name={name!r})\n"
+        )
+    installed = sysconfig.get_paths()["purelib"]
+    program = folder / "python"
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{folder}:{installed}:$PYTHONPATH" '
+        f'exec "{sys.executable}" -S "$@"\n'
+    )
+    program.chmod(0o755)
+    return str(program)
 
 
 @contextmanager
@@ -153,11 +179,13 @@ def commands(master: str, folder: Path) -> dict[str, Any]:
 
 
 def main(folder: Path) -> None:
-    os.environ["PYSPARK_PYTHON"] = sys.argv[1]
+    os.environ["PYSPARK_PYTHON"] = python_without(folder / "bare")
     with cluster(folder) as master:
         seen = on_cluster(session(master, folder))
         seen["commands"] = commands(master, folder)
-    seen |= on_this_machine(session("local[2]", folder))
+    spark = session("local[2]", folder)
+    seen |= without_polars(spark, folder)
+    seen |= on_this_machine(spark)
     print(json.dumps(seen))  # noqa: T201 - what the test reads
 
 
@@ -190,9 +218,6 @@ def on_cluster(spark: Any) -> dict[str, Any]:
     rankine.spark.ship(spark)
     ev = rankine.spark.evaluate(qrels, run, METRICS)
     seen["shipped"] = ev.mean
-    seen["lists"] = refused(
-        lambda: rankine.spark.evaluate(qrels, run, "Coverage@5", catalog=1000)
-    )
     values = {row.query: row.asDict() for row in ev.per_query.collect()}
     in_memory = {row["query"]: row for row in memory.per_query.to_dicts()}
     seen["per_query"] = values == in_memory
@@ -248,6 +273,23 @@ def wait_for_stage(tracker: Any) -> None:
         time.sleep(0.05)
 
 
+def without_polars(spark: Any, folder: Path) -> dict[str, Any]:
+    """Let executors have no polars for a while."""
+    qrels = spark.createDataFrame(
+        [("q", "a", 1)], "query string, item string, grade int"
+    )
+    run = qrels.withColumnRenamed("grade", "score")
+    context, seen = spark.sparkContext, {}
+    usual, context.pythonExec = (
+        context.pythonExec,
+        python_without(folder / "no", "polars"),
+    )
+    seen["ship without polars"] = refused(lambda: rankine.spark.ship(spark))
+    seen["without polars"] = refused(lambda: rankine.spark.evaluate(qrels, run, "AP"))
+    context.pythonExec = usual
+    return seen
+
+
 def on_this_machine(spark: Any) -> dict[str, Any]:
     """Interrupt a job as Ctrl-C does, and kill Java during the next."""
     schema = "query string, item string, {} double"
@@ -287,4 +329,4 @@ def refused(call: Callable[[], Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[2]))
+    main(Path(sys.argv[1]))

@@ -72,12 +72,16 @@ def test_frames_of_other_libraries_are_refused(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("qrels", "run", "message"),
     [
-        (QRELS, [*RUN, (None, "b", 0.5)], "run: 1 query id is missing; lenient=True drops such rows"),
-        ([*QRELS, ("q", None, 1.0), ("q", "", 1.0)], RUN, "qrels: 2 item ids are missing; lenient=True drops such rows"),
-        (QRELS, [*RUN, ("q", "a", 0.1)], "item 'a' appears twice for query 'q' in run; lenient=True keeps the best of each"),
-        ([*QRELS, ("q", "a", 2.0)], RUN, "item 'a' is judged twice for query 'q' in qrels; lenient=True keeps the largest grade of each"),
-        (QRELS, [("q", "a", float("nan"))], "run: 1 score is not a number that can be compared; lenient=True or --lenient ranks such items last"),
+        (QRELS, [*RUN, (None, "b", 0.5)], "run: 1 query id is missing; lenient=True or --lenient drops such rows"),
+        ([*QRELS, ("q", None, 1.0), ("q", "", 1.0)], RUN, "qrels: 2 item ids are missing; lenient=True or --lenient drops such rows"),
+        (QRELS, [*RUN, ("q", "a", 0.1)], "item 'a' appears twice for query 'q' in run; lenient=True or --lenient keeps the best of each"),
+        ([*QRELS, ("q", "a", 2.0)], RUN, "item 'a' is judged twice for query 'q' in qrels; lenient=True or --lenient keeps the largest grade of each"),
+        (QRELS, [("q", "a", float("nan"))], "run: the score of item 'a' for query 'q' is not a number (1 such score in all); a ranking needs numbers that can be ordered; lenient=True or --lenient ranks such items last"),
         (QRELS, [("r", "a", 1.0)], "0 of 1 judged queries are in the run; the judgements have 'q', the run has 'r'"),
+        (QRELS, [("q", "a", None)], "run: score is missing (1 such row in all)"),
+        ([("q", "a", None)], RUN, "qrels: grade is missing (1 such row in all); for an item that is not judged, give -1 or drop it"),
+        ([("q", "a", float("inf"))], RUN, "qrels: the grade is inf; expected a finite number"),
+        ([("q", "a", 0.5)], RUN, "grades have fractions, such as 0.5, and AP needs to know which are relevant; write AP(rel=0.5), or give rel=0.5 for all metrics"),
         ([], RUN, "qrels: contains no judgements"),
         (QRELS, [], "run: contains no rows"),
     ],
@@ -89,6 +93,37 @@ def test_data_are_refused_in_one_sentence(
         rankine.spark.evaluate(*frames(spark, qrels, run), "AP")
 
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "choice"),
+    [
+        ([*QRELS, ("r", "a", 1.0), ("s", "a", 1.0)], RUN, {"missing_run": "error"}),
+        ([*QRELS, ("q", "b", -1.0)], RUN, {"negative": "error"}),
+        ([*QRELS, ("r", "a", 0.0)], RUN, {"empty_truth": "error"}),
+        ([("r", "a", 1.0)], RUN, {}),
+    ],
+    ids=["missing", "negative", "empty", "apart"],
+)
+def test_all_data_are_refused_in_the_words_of_memory(
+    spark: Any, qrels: list[Any], run: list[Any], choice: dict[str, Any]
+) -> None:
+    """Whatever part of the data shows it, the numbers are those of all."""
+    rule = rk.Convention(**choice)
+    names = ("query", "item")
+    frame = pl.DataFrame(qrels, [*names, "grade"], orient="row")
+    with pytest.raises(DataError) as memory:
+        rk.evaluate(
+            frame, pl.DataFrame(run, [*names, "score"], orient="row"), "AP",
+            convention=rule,
+        )  # fmt: skip
+
+    with pytest.raises(DataError) as refused:
+        rankine.spark.evaluate(
+            *frames(spark, qrels, run), "AP", convention=rule, partitions=3
+        )
+
+    assert str(refused.value) == str(memory.value)
 
 
 def test_a_column_that_cannot_be_computed_is_told_in_one_sentence(spark: Any) -> None:

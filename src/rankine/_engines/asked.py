@@ -133,7 +133,8 @@ def opened(plan: Plan) -> Plan:
         empty = "skip" if rule.empty_truth == "error" else rule.empty_truth
         return rule.replace(nothing="nan", decimals=None, empty_truth=empty)
 
-    return _with_rules(plan, table, mean)
+    # Nor are fractions and a catalogue that are of all data.
+    return replace(_with_rules(plan, table, mean), untold=(), catalog=None)
 
 
 def _with_rules(

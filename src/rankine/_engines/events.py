@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
-from rankine._engines.jobs import run_job, with_polars
+from rankine._engines.jobs import on_executors, run_job
+from rankine._engines.work import packed
 from rankine._io.columns import known_columns, told_column
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
@@ -22,7 +23,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankine._online.summary import Summary
 
@@ -42,8 +43,8 @@ def accumulate(
 ) -> Accumulator:
     """Read a log of events that is a Spark DataFrame.
 
-    Events are brought together by user, in one shuffle, and added up on executors,
-    which need polars for that. What comes back is what a
+    Events are brought together by user, in one shuffle, and added up on executors.
+    What comes back is what a
     `rankine.online.Accumulator` keeps: about one row of sums per user.
 
     Args:
@@ -78,7 +79,7 @@ def accumulate(
     check_frame(events, _NAME, "rankine.online.summarize")
     rows = _by_user(events, _user(events, metrics, options), partitions)
     pickled = pickle.dumps((metrics, options))
-    function = with_polars("events are added up", __name__, "added_up", pickled)
+    function = on_executors(__name__, "added_up", pickled)
     problems: list[RankineError] = []
     empty = True
     for row in run_job(rows.mapInArrow(function, "state binary")):
@@ -146,16 +147,14 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
     return events.repartition(*keys)
 
 
-def added_up(
-    pickled: bytes, batches: Iterable[Any]
-) -> Accumulator | RankineError | None:
-    """Add up the events of a part; return None if it has none."""
+def added_up(pickled: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """Add up the events of a part, if it has any."""
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
-        return None
+        return
     metrics, options = pickle.loads(pickled)  # noqa: S301 - made by our own code
     frame: Any = pl.from_arrow(pa.Table.from_batches(tables))
     try:
-        return Accumulator(metrics, **options).update(frame)
+        yield packed(Accumulator(metrics, **options).update(frame))
     except RankineError as error:
-        return error  # as data: an exception would be tried again
+        yield packed(error)  # as data: an exception would be tried again

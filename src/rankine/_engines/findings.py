@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankine._base.text import RANK_LAST, Counted, count
+from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._evaluate.batches.evaluations import reads_judged_queries
-from rankine._evaluate.warnings import doubts_of, liked_from, looks_rated
-from rankine._io.sources import no_judgements, no_rows
-from rankine._join.aligned import no_overlap
-from rankine._join.judgements import Truth
-from rankine._join.pieces import repeats_left_out
-from rankine.errors import DataError, NoRowsError
+from rankine._evaluate.engine import with_fractions
+from rankine._evaluate.summary import nothing_to_find
+from rankine._evaluate.warnings import doubts_of
+from rankine._io.sources import no_judgements, no_rows, none_left
+from rankine._io.values import missing_ids, missing_numbers
+from rankine._join.aligned import lacking, no_overlap, too_low
+from rankine._join.judgements import Truth, odd_grade
+from rankine._join.ranks import no_order
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +35,10 @@ def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
     if not job.options.lenient:
         _refuse_missing(state)
     _refuse_places(state, pair)
-    if state.problems:
-        raise min(state.problems, key=str)
     _refuse_values(state, job, pair)
+    if state.problems:
+        raise state.problems[0]
+    _refuse_fractions(state, job, pair)
     _refuse_nothing(state, name, judged=pair.judged)
     if pair.judged and any(reads_judged_queries(group) for group in job.plan.groups):
         _refuse_apart(state)
@@ -44,10 +48,7 @@ def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
         for number, metric, rule in group.members:
             sums = state.sums[number]
             if rule.empty_truth == "error" and sums.n_empty:
-                shown = ", ".join(map(str, sums.empty_ids))
-                who, lacks = count(sums.n_empty, "query"), metric.fact.lacks
-                msg = f"{who} without {lacks} ({shown}), which the convention refuses"
-                raise DataError(msg)
+                raise nothing_to_find(sums.n_empty, metric.fact.lacks, sums.empty_ids)
 
 
 def _refuse_missing(state: State) -> None:
@@ -56,12 +57,7 @@ def _refuse_missing(state: State) -> None:
         for part in ("query", "item"):
             n = state.counts[role, part]
             if n:
-                is_are = "is" if n == 1 else "are"
-                msg = (
-                    f"{role}: {count(n, f'{part} id')} {is_are} missing; lenient=True "
-                    "drops such rows"
-                )
-                raise DataError(msg)
+                raise missing_ids(role, part, n)
 
 
 def _refuse_places(state: State, pair: Pair) -> None:
@@ -86,8 +82,7 @@ def _refuse_nothing(state: State, name: str, *, judged: bool) -> None:
     if counts[run, "rows"] > counts[run, "item"]:
         return
     if counts[run, "rows"] or counts[run, "query"]:
-        msg = f"{name}: no rows are left, as none has an id"
-        raise NoRowsError(msg)
+        raise none_left(name)
     raise no_rows(name)
 
 
@@ -102,47 +97,34 @@ def _refuse_queries(state: State, rule: Convention) -> None:
     """Refuse what the convention refuses of all queries together."""
     seen, n_judged = state.seen, state.counts[ROLES[JUDGED], "queries"]
     if seen.missing and rule.missing_run == "error":
-        names = ", ".join(repr(query) for query in seen.missing_ids)
-        more = ", ..." if seen.missing > len(seen.missing_ids) else ""
-        msg = (
-            f"the run misses {seen.missing} of {n_judged} judged queries "
-            f"({names}{more})"
-        )
-        raise DataError(msg)
+        raise lacking(seen.missing, n_judged, seen.missing_ids)
     if rule.negative == "error" and seen.negative:
-        negative = count(seen.negative, "negative grade")
-        msg = f"{negative}, which the convention refuses"
-        raise DataError(msg)
+        raise too_low(seen.negative)
 
 
 def _refuse_values(state: State, job: Job, pair: Pair) -> None:
     """Refuse grades and scores that are missing or no numbers."""
-    counts, lenient = state.counts, job.options.lenient
+    counts, examples = state.counts, state.examples
     for role, table in zip(ROLES, (pair.qrels, pair.run), strict=True):
-        n_missing, n_odd = counts[role, "missing"], counts[role, "nan"]
-        of_run = role == ROLES[LISTED]
-        if of_run and (lenient or not table.scored):
+        if counts[role, "missing"]:
+            title = table.empty.column
+            if job.options.grades and role == ROLES[JUDGED]:
+                title += ", or not in grades="
+            raise missing_numbers(role, title, counts[role, "missing"], role)
+        example = examples.get((role, "nan"))
+        if example is None:
             continue
-        if n_missing:
-            known = ", or not in grades=" if job.options.grades and not of_run else ""
-            n = count(n_missing, "such row")
-            msg = f"{role}: {table.empty.column} is missing{known} ({n} in all)"
-            raise DataError(msg)
-        if n_odd:
-            what = "score" if of_run else "grade"
-            end = RANK_LAST if of_run else ""
-            is_are = "is not a number" if n_odd == 1 else "are not numbers"
-            msg = f"{role}: {count(n_odd, what)} {is_are} that can be compared{end}"
-            raise DataError(msg)
-    if job.plan.untold and state.fraction < float("inf"):
-        metric, (least, most) = job.plan.untold[0], state.grades
-        liked = liked_from(least, most) if looks_rated(most) else state.fraction
-        msg = (
-            f"grades have fractions, such as {state.fraction:g}, and {metric} must "
-            f"know which are relevant; write {metric(rel=liked)}, or give "
-            f"rel={liked:g} for all metrics"
-        )
-        raise DataError(msg)
+        if role == ROLES[JUDGED]:
+            raise odd_grade(role, float(example))
+        raise no_order(role, example, counts[role, "nan"])
+
+
+def _refuse_fractions(state: State, job: Job, pair: Pair) -> None:
+    """Refuse grades like 0.5 for a metric without a given threshold."""
+    example = state.examples.get((ROLES[JUDGED], "fraction"))
+    if job.plan.untold and example is not None:
+        doubts = pair.qrels.empty.warnings
+        raise with_fractions(job.plan.untold[0], example, state.grades, doubts)
 
 
 def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
@@ -168,37 +150,15 @@ def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[s
         if role == ROLES[JUDGED] and not _reads_judgements(plan, pair):
             continue
         yield from table.empty.notes
-        if table.how.lenient:
-            yield from _dropped(role, table.scored, state)
     yield from pair.notes
-    n_dropped = state.counts[ROLES[LISTED], "dropped"]
-    if n_dropped:
-        yield repeats_left_out(n_dropped)
+    yield from state.said.notes(0)
     by_rank = plan.judged and plan.judged[0].rule.order in BY_RANK
     if by_rank and not pair.run.empty.ranked:
         by = "scores give" if pair.run.scored else "order gives"
         yield f"run has no rank column; its {by} the ranks"
-    if state.listing is not None:
-        yield from state.listing.notes()
 
 
 def _reads_judgements(plan: Plan, pair: Pair) -> bool:
     """Say whether any metric looks at judgements."""
     needs = (metric.needs for group in plan.groups for _, metric, _ in group.members)
     return pair.judged and (bool(plan.judged) or any("judgements" in n for n in needs))
-
-
-def _dropped(role: str, scored: bool, state: State) -> Iterator[str]:  # noqa: FBT001
-    """Say what a lenient reader dropped."""
-    counts, of_run = state.counts, role == ROLES[LISTED]
-    n = counts[role, "query"] + counts[role, "item"]
-    if n:
-        yield Counted(f"{role}: ", n, "row", " without an id: dropped")
-    if of_run and counts[role, "nan"]:
-        fate = " not a number: ranked last"
-        yield Counted(f"{role}: ", counts[role, "nan"], "score", fate)
-    if counts[role, "repeated"]:
-        which = "best score" if of_run else "largest grade"
-        which = which if scored else "first"
-        fate = f" repeating an item: dropped, the {which} is kept"
-        yield Counted(f"{role}: ", counts[role, "repeated"], "row", fate)

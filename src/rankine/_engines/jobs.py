@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import os
 import re
 from contextlib import suppress
 from importlib import import_module
@@ -186,36 +186,35 @@ def _cancel_jobs() -> None:
             context.cancelAllJobs()
 
 
-def with_polars(what: str, module: str, name: str, pickled: bytes) -> Any:
-    """Return a function that turns batches into a state, with polars.
+def on_executors(module: str, name: str, sent: bytes) -> Any:
+    """Return a function of batches that calls one of ours where it runs.
 
-    Executors can run it whether they have polars or not.
+    Executors can be given it whether they have this package or not.
 
     Args:
-        what: what polars is needed for, in words.
-        module: a module that imports polars.
-        name: a function in it, which takes what is pickled, and batches. It returns a
-            state, None if there is nothing, or an error: if it raised the error, Spark
-            would try again.
-        pickled: the first argument of the function.
+        module: a module of this package.
+        name: a function in it, which takes what is sent, and batches, and yields
+            batches. It yields its errors: if it raised one, Spark would try again.
+        sent: the first argument of the function.
     """
 
-    def states(batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # noqa: PLC0415 - this runs elsewhere
+    def called(batches: Iterable[Any]) -> Iterator[Any]:
+        # Before polars is imported: each core has a task of its own.
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        yield from getattr(import_module(module), name)(sent, batches)
 
-        try:
-            function = getattr(import_module(module), name)
-        except ModuleNotFoundError as error:
-            if error.name != "polars":
-                raise
-            msg = f"{what} with polars on the executors; install it there"
-            state: Any = MissingExtraError(msg)
-        else:
-            state = function(pickled, batches)
-        if state is not None:
-            yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+    return called
 
-    return states
+
+def executors_lack(*names: str) -> MissingExtraError:
+    """Return what to raise where executors have no such packages."""
+    them = "it" if len(names) == 1 else "them"
+    msg = (
+        f"the executors have no {', '.join(names)}; install {them} there, with a "
+        "cluster library, a bootstrap action or spark.archives, or let PYSPARK_PYTHON "
+        f"name a Python that has {them}"
+    )
+    return MissingExtraError(msg)
 
 
 def in_one_sentence(
@@ -263,10 +262,13 @@ def _unmet(text: str) -> RankineError | None:
     module, other = _MODULE.search(text), _OTHER_PYTHON.search(text)
     if module:
         package = module[1].split(".")[0]
-        todo = f"install {package} there"
-        if package == errors.__name__.split(".")[0]:
-            todo = "install it there, or call rankine.spark.ship(spark) first"
-        return MissingExtraError(f"the executors have no {package}; {todo}")
+        if package != errors.__name__.split(".")[0]:
+            return executors_lack(package)
+        msg = (
+            "the executors have no rankine; install it there, or call "
+            "rankine.spark.ship(spark) first"
+        )
+        return MissingExtraError(msg)
     if other:
         theirs = other[1].replace(", ", ".")
         msg = (

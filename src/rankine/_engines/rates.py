@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,16 @@ import pyarrow as pa
 from rankine._base.checks import check_count
 from rankine._base.text import count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
-from rankine._engines.jobs import run_job, run_table, with_polars
-from rankine._engines.work import FITS, MOST, PLAIN_INT, odd_text, refuse_beyond
+from rankine._engines.jobs import on_executors, run_job, run_table
+from rankine._engines.work import (
+    FITS,
+    MOST,
+    PLAIN_INT,
+    odd_text,
+    packed,
+    refuse_beyond,
+    without_rows,
+)
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
@@ -24,7 +31,7 @@ from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError, ParameterError, RankineError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rankine._evaluate.logs.estimate import Estimate, Estimates
     from rankine._join.rounds import Tally
@@ -33,8 +40,6 @@ _TABLES = ("logged", "recommended")
 _EXAMPLES = {str(ids.dtype): ids for ids in (pl.Series([7]), pl.Series(["7"]))}
 """Ids of the types that are compared with each other."""
 _OF_ROUND = ("reward", "chosen", "propensity", "predicted", "direct")
-_PLACE = re.compile(r"^(\w+), row \d+")
-"""The place of a row, which means nothing on Spark."""
 _REFUSED = {
     "engine": "rankine.spark.ctr always runs on Spark; leave out engine=",
     "memory_limit": "Spark's own settings say how much memory executors have; leave "
@@ -55,7 +60,7 @@ def ctr(
     The numbers are those of `rankine.ctr`, to the last bit. Users, with their rounds
     and what is recommended to them, are brought together in one shuffle; if everyone is
     recommended the same items, these are sent to the executors, and the log stays where
-    it is. Executors need polars. What comes back are the different items of the log and
+    it is. What comes back are the different items of the log and
     the rounds that match; rounds with the same numbers come once, with a count.
 
     Args:
@@ -100,7 +105,7 @@ def ctr(
         offered = pl.from_arrow(run_table(frames[1].select(*names)))
     ties = _ties_of(asked, blank)
     pickled = pickle.dumps((asked, columns, offered, ties, texts))
-    function = with_polars("rounds are matched", __name__, "matched", pickled)
+    function = on_executors(__name__, "matched", pickled)
     parts = _parts(rows.mapInArrow(function, "state binary"))
     return answer(_together(parts, asked, notes), asked)
 
@@ -281,11 +286,11 @@ class _Part:
     rest: Rounds
 
 
-def matched(pickled: bytes, batches: Iterable[Any]) -> _Part | RankineError | None:
-    """Match the rounds of a part with what is recommended; None if it is empty."""
+def matched(pickled: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """Match the rounds of a part, if it has any, with what is recommended."""
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
-        return None
+        return
     asked, columns, offered, ties, texts = pickle.loads(pickled)  # noqa: S301 - ours
     rows: Any = pl.from_arrow(pa.Table.from_batches(tables))
     log = _of_table(rows, columns[0], 0)
@@ -295,10 +300,9 @@ def matched(pickled: bytes, batches: Iterable[Any]) -> _Part | RankineError | No
             text.check((log, recommended))
         if ties is not None:
             _refuse_ties(recommended, asked.k, *ties)
-        return _part(asked, log, recommended)
+        yield packed(_part(asked, log, recommended))
     except RankineError as error:
-        # As data: an exception would be tried again.
-        return type(error)(_PLACE.sub(r"\1", str(error)))
+        yield packed(without_rows(error))  # as data: an exception would be tried again
 
 
 def _of_table(rows: pl.DataFrame, columns: list[str], table: int) -> pl.DataFrame:

@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import rankine
 from rankine._engines.frames import functions
-from rankine._engines.jobs import refuse_stopped, run_job
-from rankine.errors import MissingExtraError
+from rankine._engines.jobs import executors_lack, refuse_stopped, run_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_NEEDED = ("numpy", "pandas", "pyarrow", "rankine")
-"""What executors must be able to import; pandas is what Spark itself asks for."""
+_NEEDED = ("numpy", "polars", "pyarrow", "rankine")
+"""What executors must be able to import."""
 
 
 def ship(spark: Any) -> None:
     """Send this package to executors that do not have it.
 
-    Its code is pure Python and is sent as a zip. Executors must have NumPy, pandas and
-    pyarrow, which are compiled and cannot be sent like this. They need polars only for
-    metrics of lists, logs of events and click rates. A few tasks check whether
+    Its code is pure Python and is sent as a zip. Executors must have NumPy, polars and
+    pyarrow, which are compiled and cannot be sent like this. A few tasks check whether
     everything can be imported.
 
     Args:
@@ -47,10 +45,7 @@ def ship(spark: Any) -> None:
     frame = spark.range(n_tasks, numPartitions=n_tasks)
     missing = run_job(frame.mapInArrow(_missing, "name string").distinct())
     if missing:
-        names = ", ".join(sorted(row.name for row in missing))
-        what = "it" if len(missing) == 1 else "them"
-        msg = f"the executors have no {names}; install {what} there"
-        raise MissingExtraError(msg)
+        raise executors_lack(*sorted(row.name for row in missing))
 
 
 def _pack(path: Path) -> None:

@@ -25,27 +25,28 @@ from rankine._engines.asked import (
 )
 from rankine._engines.findings import doubts_on, refuse, said_of
 from rankine._engines.frames import Pair, Top, quoted
-from rankine._engines.jobs import refuse_stopped, run_job, run_table
-from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.jobs import on_executors, refuse_stopped, run_job, run_table
+from rankine._engines.state import Pooled, State
 from rankine._engines.work import MOST, Work
-from rankine._engines.worker import states, values
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.notes import notes_of, warnings_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.warnings import hardly_met
+from rankine._join.known import NOTHING
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
     from rankine._metrics.metric import Metric
 
+_WORKER = "rankine._engines.worker"
 _REFUSED = {
     "keep": f"items are not kept on Spark; {IN_MEMORY}",
     "weights": f"queries have no weights on Spark; {IN_MEMORY}",
@@ -172,26 +173,26 @@ def evaluated(
         msg = f"run has no rank column, which order={order!r} needs"
         raise DataError(msg)
     work = Work(
-        rankine.__version__,
         opened(plan),
         depth,
+        job.known if plan.of_lists else NOTHING,
         pair.run.scored,
         pair.run.empty.ranked,
         options.lenient,
+        pair.judged,
         pair.texts,
         places_of(plan, pair),
-        pair.judged,
-        _pickled(job),
     )
+    sent = pickle.dumps((rankine.__version__, _pickled(work)))
     top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
-    state = _state_of(rows, work)
+    state = _state_of(rows, sent)
     if top is not None and depth is None and hardly_met(*state.seen.in_common):
         # Whether judged items are in the run at all, the first rows do not tell.
         top, rows = None, pair.rows(partitions, None)
-        state = _state_of(rows, work)
+        state = _state_of(rows, sent)
     refuse(state, job, pair, name)
-    return SparkEvaluation(job, pair, state, work, rows, top, name)
+    return SparkEvaluation(job, pair, state, sent, rows, top, name)
 
 
 class SparkEvaluation(Evaluation):
@@ -208,7 +209,7 @@ class SparkEvaluation(Evaluation):
         job: Job,
         pair: Pair,
         state: State,
-        work: Work,
+        sent: bytes,
         rows: Any,
         top: Top | None,
         name: str,
@@ -217,8 +218,7 @@ class SparkEvaluation(Evaluation):
         rules: dict[int, Convention] = {}
         for group in plan.groups:
             rules |= {number: rule for number, _, rule in group.members}
-        listing = state.listing
-        wholes = {} if listing is None else listing.wholes(plan, job.known)
+        wholes = state.wholes(plan, job.known)
         pooled = tuple(
             wholes.get(number) or Pooled(metric, rules[number], state.sums[number])
             for number, metric in enumerate(plan.bound)
@@ -226,7 +226,7 @@ class SparkEvaluation(Evaluation):
         tables = (_Counted(range(state.n_queries)),)
         super().__init__(plan, pooled, tables, name)  # type: ignore[arg-type]
         _ = self.mean  # which a convention may refuse
-        self._state, self._work, self._rows, self._pair = state, work, rows, pair
+        self._state, self._sent, self._rows, self._pair = state, sent, rows, pair
         doubts = doubts_on(job, pair, state)
         self._collected: dict[str, str] = {}
         seen = state.seen if plan.judged else None
@@ -235,7 +235,7 @@ class SparkEvaluation(Evaluation):
             self.summaries,
             seen,
             doubts=doubts,
-            catalogue=() if listing is None else listing.catalogue,
+            catalogue=state.catalogue,
             said=said_of(plan, pair, state, top),
         )
         self.warnings = warnings_of(seen, doubts, state.cautions)
@@ -259,7 +259,9 @@ class SparkEvaluation(Evaluation):
         labels = self._plan.labels
         columns = (f"{quoted(label)} double" for label in labels)
         schema = ", ".join([f"query {compared}", *columns])
-        frame = self._rows.mapInArrow(_function(values, self._work), schema)
+        frame = self._rows.mapInArrow(
+            on_executors(_WORKER, "values", self._sent), schema
+        )
         wanted = "bigint" if kind == "ints" else "string"
         query = frame["query"].cast(wanted).alias("query")
         return frame.select(query, *(frame[quoted(label)] for label in labels))
@@ -372,24 +374,18 @@ def _not_here() -> ParameterError:
     return ParameterError(msg)
 
 
-def _state_of(rows: Any, work: Work) -> State:
+def _state_of(rows: Any, sent: bytes) -> State:
     """Run the job that computes all metrics, and add up the states it returns."""
-    state = State([Sums() for _ in work.plan.asked])
-    for row in run_job(rows.mapInArrow(_function(states, work), "state binary")):
+    state = State()
+    function = on_executors(_WORKER, "states", sent)
+    for row in run_job(rows.mapInArrow(function, "state binary")):
         state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
     return state
 
 
-def _pickled(job: Job) -> bytes | None:
-    """Return what metrics of lists must know, for executors that have polars."""
-    if len(job.plan.judged) == len(job.plan.groups):
-        return None
+def _pickled(work: Work) -> bytes:
+    """Return what is to be done, with functions of the user's, such as distances."""
     from pyspark import cloudpickle  # noqa: PLC0415 - an extra
 
-    pickled: bytes = cloudpickle.dumps(job.known)
+    pickled: bytes = cloudpickle.dumps(work)
     return pickled
-
-
-def _function(worker: Callable[[Work, Any], Iterator[Any]], work: Work) -> Any:
-    """Return a function of batches that executors find in this package."""
-    return lambda batches: worker(work, batches)

@@ -6,7 +6,7 @@ It is small, whatever the number of queries, and travels from executors to the d
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,22 +14,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.records import cached_property
+from rankine._engines.work import JUDGED, ROLES
+from rankine._evaluate.batches.seen import Shown, Told, shown_in
 from rankine._evaluate.notes import Seen
 from rankine._evaluate.plan import rule_for
-from rankine._evaluate.summary import rounded_bounds, settled
+from rankine._evaluate.summary import of_all, rounded_bounds, settled
 from rankine._evaluate.warnings import Caution, added
+from rankine._io.values import ends
 from rankine._join.aligned import SHOWN
 from rankine._stats.exact import Exact, exact_sum, product_error, root, to_float
 from rankine._stats.exact import added as summed
 from rankine._stats.intervals import FLOOR, Interval, around
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
 
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
-    from rankine._engines.listed import Listing
+    from rankine._engines.chunks import Chunk
+    from rankine._engines.work import Counts, Work
+    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.result import Evaluation
     from rankine._evaluate.summary import Summary
+    from rankine._join.known import Known
     from rankine._metrics.metric import Metric
     from rankine.errors import RankineError
 
@@ -73,7 +82,7 @@ class Sums:
     parts: tuple[Exact, ...] | None = None
 
     @staticmethod
-    def of(summary: Summary, ids: list[Any]) -> Sums:
+    def of(summary: Summary, ids: Sequence[Any] | pl.Series) -> Sums:
         """Add up the values of a summary."""
         values, empty = summary.values, summary.empty
         known = values[~np.isnan(values)]
@@ -217,40 +226,91 @@ class State:
     """What was seen of some queries.
 
     Attributes:
-        sums: what the values add up to, for each metric.
         counts: rows of judgements and of the run, and what became of them.
-        n_queries: how many queries were evaluated.
-        seen: what was seen of judged queries.
-        cautions: where numbers may not be those of a tool.
-        steps: how often a score is above the one before it, and whether one is below.
+        examples: the smallest of what some of these are.
         grades: the smallest and the largest grade.
         judged_ids: the first few queries that have judgements.
         alone_ids: the first few queries of the run that have none.
         shared: whether any query has both judgements and a list.
-        listing: what lists show, where a metric of lists is asked for.
-        fraction: the smallest grade with a fraction, if there is any.
-        problems: why some data cannot be used.
+        sums: what the values add up to, for each metric.
+        n_queries: how many queries were evaluated.
+        seen: what was seen of judged queries.
+        cautions: where numbers may not be those of a tool.
+        steps: how often a score is above the one before it, and whether one is below.
+        shown: what lists show, for each group of metrics of lists.
+        said: what was told while rows were joined.
+        catalogue: whose items are the catalogue, where nobody gave one.
+        problems: why some data cannot be used, the first by its words.
     """
 
-    sums: list[Sums]
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    n_queries: int = 0
-    seen: Seen = field(default_factory=Seen)
-    cautions: tuple[Caution, ...] = ()
-    steps: tuple[int, bool] = (0, False)
+    counts: Counts = field(default_factory=Counter)
+    examples: dict[tuple[str, str], Any] = field(default_factory=dict)
     grades: tuple[float, float] = (math.inf, -math.inf)
     judged_ids: tuple[Any, ...] = ()
     alone_ids: tuple[Any, ...] = ()
     shared: bool = False
-    listing: Listing | None = None
-    fraction: float = math.inf
+    sums: dict[int, Sums] = field(default_factory=lambda: defaultdict(Sums))
+    n_queries: int = 0
+    seen: Seen = field(default_factory=Seen)
+    cautions: tuple[Caution, ...] = ()
+    steps: tuple[int, bool] = (0, False)
+    shown: dict[int, Shown] = field(default_factory=dict)
+    said: Told = field(default_factory=Told)
+    catalogue: tuple[str, ...] = ()
     problems: list[RankineError] = field(default_factory=list)
+
+    @staticmethod
+    def of(chunk: Chunk) -> State:
+        """See who has judgements, who has a list, and whether anybody has both."""
+        judged, listed = (
+            rows.frame["query"].unique(maintain_order=True)
+            for rows in (chunk.judged, chunk.listed)
+        )
+        alone = listed.filter(~listed.is_in(judged.implode()))
+        grade, examples = chunk.judged.frame["value"], chunk.examples
+        fractions = grade.filter(grade != grade.floor())
+        if len(fractions):
+            examples = {**examples, (ROLES[JUDGED], "fraction"): fractions.min()}
+        return State(
+            chunk.counts + Counter({(ROLES[JUDGED], "queries"): len(judged)}),
+            examples,
+            ends(grade) if len(grade) else (math.inf, -math.inf),
+            tuple(judged.head(SHOWN)),
+            tuple(alone.head(SHOWN)),
+            len(alone) < len(listed),
+        )
+
+    def see(self, work: Work, result: Evaluation) -> None:
+        """Keep what queries come to, without their values."""
+        summaries = [*result.summaries.values()]
+        tables: tuple[Any, ...] = result._tables  # noqa: SLF001 - of our own making
+        of_groups = zip(work.plan.groups, tables, strict=True)
+        for place, (group, table) in enumerate(of_groups):
+            if group.lists:
+                self.shown[place] = shown_in(group, table, judged=work.judged)
+            for number, metric, _ in group.members:
+                if not metric.fact.of_all:
+                    self.sums[number] = Sums.of(summaries[number], table.ids)
+        self.n_queries = len(tables[0].ids)
+        self.seen = result._seen or Seen()  # noqa: SLF001
+        self.cautions = result._cautions  # noqa: SLF001
+        doubts = result._doubted  # noqa: SLF001
+        self.steps = doubts.rises, doubts.falls
+        self.said = Told.of(tables)
+        self.catalogue = result._catalogue  # noqa: SLF001
 
     def add(self, other: State) -> None:
         """Add what was seen of other queries."""
-        pairs = zip(self.sums, other.sums, strict=True)
-        self.sums = [ours + theirs for ours, theirs in pairs]
         self.counts += other.counts
+        for what, example in other.examples.items():
+            self.examples[what] = min(self.examples.get(what, example), example)
+        least, most = self.grades
+        self.grades = min(least, other.grades[0]), max(most, other.grades[1])
+        self.judged_ids = first(self.judged_ids, other.judged_ids)
+        self.alone_ids = first(self.alone_ids, other.alone_ids)
+        self.shared = self.shared or other.shared
+        for number, sums in other.sums.items():
+            self.sums[number] += sums
         self.n_queries += other.n_queries
         ours, theirs = self.seen, other.seen
         self.seen = replace(
@@ -261,17 +321,30 @@ class State:
         self.cautions = added((*self.cautions, *other.cautions))
         rises, falls = self.steps
         self.steps = rises + other.steps[0], falls or other.steps[1]
-        least, most = self.grades
-        self.grades = min(least, other.grades[0]), max(most, other.grades[1])
-        self.judged_ids = first(self.judged_ids, other.judged_ids)
-        self.alone_ids = first(self.alone_ids, other.alone_ids)
-        self.shared = self.shared or other.shared
-        if self.listing is None or other.listing is None:
-            self.listing = self.listing or other.listing
-        else:
-            self.listing += other.listing
-        self.fraction = min(self.fraction, other.fraction)
-        self.problems += other.problems
+        for place, shown in other.shown.items():
+            self.shown.setdefault(place, Shown()).add(shown)
+        self.said.add(other.said)
+        self.catalogue = self.catalogue or other.catalogue
+        self.problems = sorted([*self.problems, *other.problems], key=str)[:1]
+
+    def wholes(self, plan: Plan, known: Known) -> dict[int, Summary]:
+        """Return the value of each metric of all lists together, by its number.
+
+        Queries have no values of their own in them: these would need all lists.
+        """
+        summaries: dict[int, Summary] = {}
+        for place, shown in self.shown.items():
+            members = [row for row in plan.groups[place].members if row[1].fact.of_all]
+            tallies = shown.tallies(known) if members else None
+            for number, metric, rule in members:
+                summary = of_all(metric, tallies, rule)  # type: ignore[arg-type]
+                if metric.fact.pairs is not None and tallies is not None:
+                    n_lists = tallies.tally(metric.depth, once=True).n_lists
+                    # Who has no list is in no pair, and neither is a list alone.
+                    n = n_lists if n_lists > 1 else 0
+                    summary = replace(summary, n=n, n_undefined=summary.n - n)
+                summaries[number] = summary
+        return summaries
 
 
 def first(ours: Iterable[Any], theirs: Iterable[Any]) -> tuple[Any, ...]:

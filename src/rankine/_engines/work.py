@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rankine.errors import DataError
+import pyarrow as pa
+
+from rankine._join.known import NOTHING, Known
+from rankine.errors import DataError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankine._evaluate.plan import Plan
+
+Counts: TypeAlias = Counter[tuple[str, str]]
+"""How many rows there are: of judgements or of the run, and which of them."""
 
 JUDGED, LISTED = 0, 1
 """What a row is: a judgement, or an item of a list."""
@@ -24,6 +33,18 @@ PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
 FITS = 18
 """How many letters of such a text always fit 64 bits."""
 _LIMIT = 1 << 63
+_ROW = re.compile(r"^(\w+), row \d+| \(row \d+ and row \d+\)")
+"""The places of rows, which mean nothing on Spark."""
+
+
+def without_rows(error: RankineError) -> RankineError:
+    """Return an error without the places of rows in it."""
+    return type(error)(_ROW.sub(r"\1", str(error)))
+
+
+def packed(state: Any) -> pa.RecordBatch:
+    """Return what a task comes to as a batch with one row."""
+    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
 
 
 def odd_text(word: str, texts: str, ints: str, example: str) -> DataError:
@@ -58,29 +79,26 @@ class Work:
     """What executors are told.
 
     Attributes:
-        version: of the package on the driver.
         plan: what is to be computed, with nothing refused, rounded or missed yet.
         depth: the number of items of each list that are kept.
+        known: what is known besides the lists.
         scored: whether the run has scores or ranks.
         ranked: whether these are ranks.
         lenient: whether repeated items are dropped and counted.
+        judged: whether there are judgements.
         texts: ids that must be the plain forms of ints: a part, and the side.
         places: whose rows must have a place each, and no two of a query the same:
             a side, and the column of the places.
-        judged: whether there are judgements.
-        known: what is known besides the lists, pickled, as it needs polars; None where
-            no metric of lists is asked for.
         n_rows: how many rows are evaluated together.
     """
 
-    version: str
     plan: Plan
-    depth: int | None
-    scored: bool
-    ranked: bool
-    lenient: bool
+    depth: int | None = None
+    known: Known = NOTHING
+    scored: bool = True
+    ranked: bool = False
+    lenient: bool = False
+    judged: bool = True
     texts: tuple[tuple[str, int], ...] = ()
     places: tuple[tuple[int, str], ...] = ()
-    judged: bool = True
-    known: bytes | None = None
     n_rows: int = ROWS

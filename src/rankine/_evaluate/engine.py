@@ -42,7 +42,7 @@ from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rankine._conventions.convention import Convention
@@ -441,15 +441,28 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
     """Refuse grades like 0.5 for a metric without a given threshold."""
     if not plan.untold or (pool := truth.pool).is_whole():
         return
-    grade, metric = pool.grade, plan.untold[0]
+    grade = pool.grade
     example = float(grade[np.flatnonzero(grade != np.floor(grade))[0]])
-    least, most = pool.bounds
+    doubts = doubts_of(truth, truth.source).read
+    raise with_fractions(plan.untold[0], example, pool.bounds, doubts)
+
+
+def with_fractions(
+    metric: Metric, example: float, grades: tuple[float, float], doubts: Sequence[str]
+) -> DataError:
+    """Say that a metric does not know which of such grades are relevant.
+
+    Args:
+        metric: the metric.
+        example: a grade with a fraction.
+        grades: the smallest and the largest grade.
+        doubts: what was doubtful while reading judgements.
+    """
     # Of ratings, the smallest is not what people like.
-    liked = liked_from(least, most) if looks_rated(most) else example
+    liked = liked_from(*grades) if looks_rated(grades[1]) else example
     msg = (
         f"grades have fractions, such as {example:g}, and {metric} needs to know "
         f"which are relevant; write {metric(rel=liked)}, or give rel={liked:g} for "
         "all metrics"
     )
-    swapped = doubts_of(truth, truth.source).read
-    raise DataError("; ".join((msg, *swapped[:1])))
+    return DataError("; ".join((msg, *doubts[:1])))

@@ -440,12 +440,17 @@ def _with_empty(
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""
     if rule.empty_truth == "error" and empty.any():
-        shown = ", ".join(str(ids[int(row)]) for row in np.flatnonzero(empty)[:3])
-        who = count(int(empty.sum()), "query")
-        msg = f"{who} without {lacks} ({shown}), which the convention refuses"
-        raise DataError(msg)
+        shown = [ids[int(row)] for row in np.flatnonzero(empty)[:3]]
+        raise nothing_to_find(int(empty.sum()), lacks, shown)
     worth = 0.0 if rule.empty_truth == "zero" else np.nan
     return np.where(empty, 1.0 if rule.empty_truth == "one" else worth, values)
+
+
+def nothing_to_find(n: int, lacks: str, ids: Sequence[Any]) -> DataError:
+    """Say that n queries lack relevant items, if the convention refuses that."""
+    who, names = count(n, "query"), ", ".join(map(str, ids))
+    msg = f"{who} without {lacks} ({names}), which the convention refuses"
+    return DataError(msg)
 
 
 def _parts(

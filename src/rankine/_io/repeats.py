@@ -11,8 +11,7 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense
-from rankine.errors import NoRowsError
+from rankine._io.sources import Dense, none_left
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +80,7 @@ def cleaned(source: Source, role: Role) -> Source:
             notes.append(Counted(f"{rows.name}: ", n, "score", fate))
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
     if role == "run" and rows.frame.height and not frame.height:
-        msg = f"{rows.name}: no rows are left, as none has an id"
-        raise NoRowsError(msg)
+        raise none_left(rows.name)
     pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
     if marked(frame.select(pair), keep="first") is not None:
         kept = _best(frame, pair)

@@ -265,6 +265,11 @@ def no_rows(name: str, role: str = "run") -> NoRowsError:
     return NoRowsError(f"{name}: contains no {word}")
 
 
+def none_left(name: str) -> NoRowsError:
+    """Return the error for a run of which a lenient reader has dropped all rows."""
+    return NoRowsError(f"{name}: no rows are left, as none has an id")
+
+
 def with_rows(
     parts: Generator[Rows, None, None], name: str, role: str = "run"
 ) -> Generator[Rows, None, None]:

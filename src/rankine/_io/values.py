@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
 )  # fmt: skip
+DROPS = "; lenient=True or --lenient drops such rows"
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
 _WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
 """How many bits of a whole number a float holds: from there on, numbers merge."""
@@ -38,7 +39,7 @@ def ids(
     origin: Rows,
     *,
     lenient: bool = False,
-    hint: str = "; lenient=True or --lenient drops such rows",
+    hint: str = DROPS,
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String, none of them missing.
 
@@ -62,9 +63,13 @@ def ids(
     if origin.lines is None and origin.line is None:
         places = ", ".join(str(origin.first + row) for row in rows)
         where = f"{origin.name}, {'rows' if len(rows) > 1 else 'row'} {places}"
-    n = int(missing.sum())
-    msg = f"{where}: {count(n, f'{part} id')} {'is' if n == 1 else 'are'} missing{hint}"
-    raise DataError(msg)
+    raise missing_ids(where, part, int(missing.sum()), hint)
+
+
+def missing_ids(where: str, part: str, n: int, hint: str = DROPS) -> DataError:
+    """Say that n ids are missing."""
+    is_are = "is" if n == 1 else "are"
+    return DataError(f"{where}: {count(n, f'{part} id')} {is_are} missing{hint}")
 
 
 def _has_empty(texts: pl.Series) -> bool:
@@ -167,12 +172,16 @@ def numbers(
     if lenient:
         return column.cast(pl.Float64).fill_null(math.nan)
     if column.null_count():
-        row = int(column.is_null().arg_true()[0])
-        n = count(column.null_count(), "such row")
-        todo = f"; {NOT_JUDGED}" if origin.role == "qrels" else ""
-        msg = f"{origin.where(row)}: {title} is missing ({n} in all){todo}"
-        raise DataError(msg)
+        where = origin.where(int(column.is_null().arg_true()[0]))
+        raise missing_numbers(where, title, column.null_count(), origin.role)
     return column.cast(pl.Float64)
+
+
+def missing_numbers(where: str, title: str, n: int, role: str | None) -> DataError:
+    """Say that n grades or scores are missing."""
+    todo = f"; {NOT_JUDGED}" if role == "qrels" else ""
+    said = count(n, "such row")
+    return DataError(f"{where}: {title} is missing ({said} in all){todo}")
 
 
 def _parsed(texts: pl.Series) -> pl.Series:

@@ -166,16 +166,9 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
     if alone and not partial:
         raise no_overlap(table.n_queries, aligned.missing_ids, aligned.extra)
     if aligned.missing and rule.missing_run == "error":
-        names = ", ".join(repr(value) for value in aligned.missing_ids)
-        msg = (
-            f"the run lacks {aligned.missing} of {table.n_queries} judged queries "
-            f"({names}{', ...' if aligned.missing > SHOWN else ''})"
-        )
-        raise DataError(msg)
+        raise lacking(aligned.missing, table.n_queries, aligned.missing_ids)
     if rule.negative == "error" and (table.pool.grade < 0).any():
-        n = int((table.pool.grade < 0).sum())
-        msg = f"{count(n, 'negative grade')}, which the convention refuses"
-        raise DataError(msg)
+        raise too_low(int((table.pool.grade < 0).sum()))
     if rule.negative == "keep":
         table = replace(table, keep_negative=True)
     if rule.duplicates == "set" and aligned.repeats and table.pair is not None:
@@ -267,6 +260,18 @@ def no_overlap(n: int, judged: Sequence[Any], listed: Sequence[Any]) -> DataErro
         f"has {theirs}"
     )
     return DataError(msg)
+
+
+def lacking(n: int, n_judged: int, ids: Sequence[Any]) -> DataError:
+    """Say that a run lacks n judged queries, if the convention refuses that."""
+    names = ", ".join(map(repr, ids[:SHOWN]))
+    more = ", ..." if n > SHOWN else ""
+    return DataError(f"the run lacks {n} of {n_judged} judged queries ({names}{more})")
+
+
+def too_low(n: int) -> DataError:
+    """Say that n grades are negative, if the convention refuses that."""
+    return DataError(f"{count(n, 'negative grade')}, which the convention refuses")
 
 
 def _without_unjudged(table: Judged) -> Judged:

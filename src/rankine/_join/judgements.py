@@ -111,9 +111,7 @@ class Judgements:
         odd = ~np.isfinite(grade)
         if odd.any():
             row = int(np.flatnonzero(odd)[0])
-            todo = NOT_JUDGED if np.isnan(grade[row]) else "expected a finite number"
-            msg = f"{rows.where(row)}: the grade is {grade[row]}; {todo}"
-            raise DataError(msg)
+            raise odd_grade(rows.where(row), float(grade[row]))
         items = frame["item"]
         queries, starts, order = grouped(frame["query"])
         if order is not None:
@@ -156,6 +154,12 @@ class Judgements:
     def named(self) -> Named:
         """The grades, and whose they are."""
         return Named(self.pool, self.items)
+
+
+def odd_grade(where: str, grade: float) -> DataError:
+    """Say that a grade is not finite."""
+    todo = NOT_JUDGED if np.isnan(grade) else "expected a finite number"
+    return DataError(f"{where}: the grade is {grade}; {todo}")
 
 
 @dataclass(eq=False)

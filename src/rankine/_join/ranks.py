@@ -327,13 +327,19 @@ def refuse_nan(rows: Rows, scores: Floats) -> None:
         return
     missing = np.isnan(scores)
     row = int(np.flatnonzero(missing)[0])
+    example = rows.frame["query"][row], rows.frame["item"][row]
+    raise no_order(rows.where(row), example, int(missing.sum()))
+
+
+def no_order(where: str, example: tuple[object, object], n: int) -> DataError:
+    """Say that n scores are no numbers, such as that of a query and an item."""
+    query, item = example
     msg = (
-        f"{rows.where(row)}: the score of item {rows.frame['item'][row]!r} for query "
-        f"{rows.frame['query'][row]!r} is not a number "
-        f"({count(int(missing.sum()), 'such score')} in all); a ranking needs numbers "
-        f"that can be ordered{RANK_LAST}"
+        f"{where}: the score of item {item!r} for query {query!r} is not a number "
+        f"({count(n, 'such score')} in all); a ranking needs numbers that can be "
+        f"ordered{RANK_LAST}"
     )
-    raise DataError(msg)
+    return DataError(msg)
 
 
 def check_ranks(rows: Rows, values: Floats) -> None:

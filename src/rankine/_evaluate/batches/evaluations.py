@@ -22,7 +22,7 @@ from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import notes_of, told_in, warnings_of
+from rankine._evaluate.notes import notes_of, warnings_of
 from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import of_all, summarize, together
@@ -189,7 +189,6 @@ class Evaluations(Total[_Part]):
             if isinstance(table, Listed):
                 of_group.shown = shown_in(group, table, judged=qrels is not None)
             queries.append(of_group)
-        said = told_in(tables)
         return _Part(
             came,
             queries,
@@ -199,9 +198,7 @@ class Evaluations(Total[_Part]):
                 for summary in result.summaries.values()
             ],
             result._seen,  # noqa: SLF001
-            Told(
-                {(place, getattr(note, "key", note)): (note, 1) for place, note in said}
-            ),
+            Told.of(tables),
             result._cautions,  # noqa: SLF001
             result._doubted,  # noqa: SLF001
             result._catalogue,  # noqa: SLF001

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import Counted, count
+from rankine._evaluate.notes import told_in
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Stream, is_empty
 from rankine._join.aligned import SHOWN, no_overlap
@@ -19,7 +20,7 @@ from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
@@ -222,6 +223,12 @@ class Told:
 
     by_words: dict[Any, tuple[str, int]] = field(default_factory=dict)
     further: int = 0
+
+    @staticmethod
+    def of(tables: Iterable[Any]) -> Told:
+        """Return the notes of the tables of one batch."""
+        said = told_in(tables)
+        return Told({(where, getattr(x, "key", x)): (x, 1) for where, x in said})
 
     def add(self, other: Told) -> None:
         """Add the notes on other batches."""

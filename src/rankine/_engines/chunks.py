@@ -1,0 +1,187 @@
+"""Chunks: whole queries with their judgements and lists, cut out of Spark's batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rankine._base.text import Counted
+from rankine._engines.work import (
+    FITS,
+    JUDGED,
+    LISTED,
+    PLAIN_INT,
+    ROLES,
+    odd_text,
+    refuse_beyond,
+)
+from rankine._io.repeats import cleaned
+from rankine._io.sources import Rows
+from rankine.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rankine._engines.work import Counts, Work
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some queries with all of their rows, as a reader would give them.
+
+    Attributes:
+        judged: the judgements.
+        listed: the run.
+        counts: rows of both, and those that are refused once all have been counted.
+        examples: the smallest of what is refused: a grade, or query and item.
+    """
+
+    judged: Rows
+    listed: Rows
+    counts: Counts
+    examples: dict[tuple[str, str], Any]
+
+
+def whole_queries(
+    batches: Iterable[Any], n_rows: int
+) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    """Put batches together until they hold enough rows, and cut them between queries.
+
+    Rows come sorted by query. Those without an id of a query are counted and left out.
+    """
+    held: list[Any] = []
+    n_held, enough = 0, n_rows
+    counts: Counts = Counter()
+    for batch in batches:
+        missing = batch.column("query").null_count
+        if missing:
+            gone = batch.filter(pc.is_null(batch.column("query")))
+            for number, role in enumerate(ROLES):
+                n = pc.sum(pc.equal(gone.column("kind"), number)).as_py()
+                counts[role, "query"] += n or 0
+            batch = batch.filter(pc.is_valid(batch.column("query")))  # noqa: PLW2901
+        held.append(batch)
+        n_held += batch.num_rows
+        if n_held < enough:
+            continue
+        rows = pa.Table.from_batches(held).combine_chunks()
+        query = rows.column("query")
+        last = pc.index(query, query[-1]).as_py()
+        held, n_held = rows.slice(last).to_batches(), len(rows) - last
+        if last:
+            yield counts, _frame(rows.slice(0, last))
+            counts = Counter()
+        # A query that is larger than this is not looked through at every batch.
+        enough = max(n_rows, 2 * n_held)
+    if held:
+        yield counts, _frame(pa.Table.from_batches(held))
+
+
+def _frame(rows: Any) -> pl.DataFrame:
+    frame: Any = pl.from_arrow(rows)
+    return frame  # type: ignore[no-any-return]
+
+
+def chunk_of(work: Work, gone: Counts, rows: pl.DataFrame) -> Chunk:
+    """Return the rows of some queries as judgements and a run.
+
+    Args:
+        work: what is to be computed.
+        gone: rows that were left out before.
+        rows: the rows, sorted by query.
+    """
+    counts, examples = gone.copy(), dict[tuple[str, str], Any]()
+    sides = []
+    for side, role in enumerate(ROLES):
+        of_side = rows.filter(pl.col("kind") == side)
+        known = of_side.filter(pl.col("item").is_not_null())
+        counts[role, "rows"] += of_side.height
+        counts[role, "item"] += of_side.height - known.height
+        if side in dict(work.places):
+            counts[role, "place"] += known["place"].null_count()
+        frame = known.select("query", "item")
+        if side == JUDGED or work.scored:
+            numbers = _numbers(work, side, known, counts, examples)
+            frame = frame.with_columns(numbers)
+        ranked = side == LISTED and work.ranked
+        sides.append(Rows(frame, role, ranked=ranked, role=role))
+    if work.lenient:
+        sides = [_cleaned(rows, counts) for rows in sides]
+    judged, listed = sides
+    return Chunk(judged, listed, counts, examples)
+
+
+def check_rows(work: Work, rows: pl.DataFrame) -> None:
+    """Refuse texts that are not those of ints, and two rows in the same place."""
+    known = rows.filter(pl.col("item").is_not_null())
+    for key, side in work.texts:
+        texts = known.filter(pl.col("kind") == side)[key].unique()
+        _refuse_odd_texts(key, side, texts, judged=len(work.plan.judged) > 0)
+    for side, column in work.places:
+        _refuse_same_places(known.filter(pl.col("kind") == side), ROLES[side], column)
+
+
+def _numbers(
+    work: Work,
+    side: int,
+    rows: pl.DataFrame,
+    counts: Counts,
+    examples: dict[tuple[str, str], Any],
+) -> pl.Series:
+    """Return grades or scores; those to be refused later are counted and replaced."""
+    value, role = rows["value"], ROLES[side]
+    if side == LISTED and work.lenient:
+        return value.fill_null(float("nan"))
+    counts[role, "missing"] += value.null_count()
+    fine = value.is_finite() if side == JUDGED else value.is_not_nan()
+    odd = rows.filter(~fine)
+    if odd.height:
+        counts[role, "nan"] += odd.height
+        examples[role, "nan"] = (
+            min(map(str, odd["value"].to_list()))
+            if side == JUDGED
+            else odd.select("query", "item").sort("query", "item").row(0)
+        )
+    worst = 0.0 if side == JUDGED else -float("inf")
+    frame = rows.select(pl.when(fine).then("value").otherwise(worst).alias("value"))
+    return frame["value"]
+
+
+def _cleaned(rows: Rows, counts: Counts) -> Rows:
+    """Drop repeated items as in memory, and note also what was dropped before."""
+    n = counts[rows.name, "query"] + counts[rows.name, "item"]
+    said = Counted(f"{rows.name}: ", n, "row", " without an id: dropped")
+    rows = replace(rows, notes=(said,) if n else ())
+    return cleaned(rows, rows.role)  # type: ignore[arg-type,return-value]
+
+
+def _refuse_odd_texts(key: str, side: int, texts: pl.Series, *, judged: bool) -> None:
+    """Refuse texts that are not the plain form of an int, where ints are too."""
+    odd = texts.filter(~texts.str.contains(PLAIN_INT))
+    if len(odd):
+        raise odd_text(key, ROLES[side], ROLES[1 - side], str(odd.min()))
+    if side == LISTED and judged:  # which have ints, as in memory
+        refuse_beyond(key, *ROLES, texts.filter(texts.str.len_chars() > FITS))
+
+
+def _refuse_same_places(rows: pl.DataFrame, role: str, column: str) -> None:
+    """Refuse two rows of a query in one place, as either may come first.
+
+    Rows are sorted by their places.
+    """
+    after = rows.select("query", "place").shift(-1)
+    same = (rows["query"] == after["query"]) & (rows["place"] == after["place"])
+    row = same.fill_null(value=False).arg_max()
+    if row is not None and same[row]:
+        msg = (
+            f"{role}: two rows of query {rows['query'][row]!r} have "
+            f"{rows['place'][row]} in {column!r}, which sequence= or --sequence names, "
+            "so their order is undefined; give each row of a query a number of its "
+            "own, as row_number() does"
+        )
+        raise DataError(msg)
