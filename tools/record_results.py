@@ -64,7 +64,8 @@ def said(
     try:
         ev = evaluate(*data, **options)
     except RankineError as error:
-        return {"refused": type(error).__name__, "words": str(error)}
+        words = str(error).replace(str(FOLDER), "").replace(str(ROOT), "")
+        return {"refused": type(error).__name__, "words": words}
     except Exception as error:  # noqa: BLE001 - a crash is a result, too
         return {"refused": f"CRASH {type(error).__name__}", "words": str(error)}
     columns = ev.per_query.to_dict(as_series=False)
@@ -164,7 +165,6 @@ def of_broken_files() -> Iterator[tuple[str, dict[str, Any]]]:
         for role, pair in sides.items():
             for engine in ("memory", "stream"):
                 found = said(rk.evaluate, *pair, OF_FORMS, engine=engine)
-                found["words"] = found.get("words", "").replace(str(ROOT), "")
                 yield f"broken {path.name} as {role}, {engine}", found
 
 
