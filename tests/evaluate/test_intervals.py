@@ -196,3 +196,18 @@ def test_wrong_choices_of_an_interval_are_refused(
         many(3).interval("RR", **options)
 
     assert wanted in str(caught.value)
+
+
+@pytest.mark.parametrize("scope", ["pooled", "weighted"])
+@pytest.mark.parametrize("method", ["bootstrap", "t"])
+def test_a_number_that_compares_all_queries_has_no_interval(
+    scope: str, method: str
+) -> None:
+    qrels = {query: {"a": 1, "b": 0} for query in "pqr"}
+    run = {query: {"a": n, "b": 2 * n - 1} for n, query in enumerate("pqr")}
+
+    metric = rk.AUC(scope=scope)
+    found = rk.evaluate(qrels, run, metric).interval(metric, method=method)
+
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)

@@ -92,9 +92,10 @@ def test_records_with_columns_of_other_names() -> None:
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        (["a", "b"], "holds a str"),
-        ([1, 2], "holds an int"),
-        ([("q", "a", 2.0), ("q", "b", 1.0)], "holds a tuple"),
+        (["a", "b"], r"holds a str.* pass a list for each, \[\['a'\], \['b'\]\]$"),
+        ([1, 2], "holds an int.* pass a list for each"),
+        ([("q", "a", 2.0), ("q", "b", 1.0)], "holds a tuple.* for rows, pass a frame"),
+        ([(["a", "b"], [0.9, 0.1])], "holds a tuple.* pass {id: score} for each query"),
     ],
 )
 def test_what_is_not_a_list_for_each_query_is_refused(run: Any, said: str) -> None:

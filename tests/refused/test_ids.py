@@ -167,6 +167,7 @@ def forms_of_floats(first: float, second: float, folder: Path) -> dict[str, Any]
     records = frame.to_dicts()
     text = "".join(json.dumps(record) + "\n" for record in records)
     (folder / "run.ndjson").write_text(text)
+    frame.write_csv(folder / "run.csv")
     return {
         "polars": frame,
         "pandas": pd.DataFrame(records),
@@ -175,12 +176,14 @@ def forms_of_floats(first: float, second: float, folder: Path) -> dict[str, Any]
         "items": {"q": [first, second]},
         "parquet": folder / "run.parquet",
         "ndjson": folder / "run.ndjson",
+        "csv": folder / "run.csv",
         "batches": iter([frame]),
     }
 
 
 FLOATS = [
-    "polars", "pandas", "records", "dict", "items", "parquet", "ndjson", "batches",
+    "polars", "pandas", "records", "dict", "items", "parquet", "ndjson", "csv",
+    "batches",
 ]  # fmt: skip
 
 
@@ -210,6 +213,17 @@ def test_the_largest_float_that_stands_for_one_id_is_an_id(
     qrels = {2**53 - 1: {"a": 1}, -(2**53) + 1: {"c": 1}}
 
     assert rk.evaluate(qrels, run, "RR")["RR"] == (1 + 0) / 2
+
+
+def test_text_that_pandas_makes_of_large_floats_is_refused(tmp_path: Path) -> None:
+    ids = [2.0**56, 2.0**56 + 8]
+    run = pd.DataFrame({"query": ids, "item": ["a", "b"], "score": [1.0, 2.0]})
+    run.to_csv(tmp_path / "run.csv", index=False)
+    assert "7.205759403792794e+16,a" in (tmp_path / "run.csv").read_text()
+
+    text = refused(DataError, {"q": {"a": 1}}, tmp_path / "run.csv")
+
+    assert "query ids are floats of 2^53 or more, such as 72057594037927936" in text
 
 
 def test_floats_of_32_bits_are_refused_where_they_merge_ids() -> None:
@@ -387,7 +401,10 @@ def test_a_mapping_with_a_query_without_an_id_is_refused(query: Any, role: str) 
 
     text = refused(DataError, data["qrels"], data["run"])
 
-    assert text == f"the id of a query in {role} is missing: {query!r}"
+    assert text == (
+        f"the id of a query in {role} is missing: {query!r}; lenient=True or --lenient "
+        "drops such rows"
+    )
 
 
 @pytest.mark.parametrize("part", ["query", "item"])

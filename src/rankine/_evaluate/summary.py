@@ -115,9 +115,12 @@ class Summary:
 
     @property
     def sample(self) -> Sample:
-        """What an interval of the number is taken of."""
-        values = self.values
-        if self.metric.fact.pairs is not None:
+        """What an interval of the number is taken of; nothing if it has none."""
+        values, across = self.values, self.metric.across
+        if across is not None and across.is_one_number and self.parts is None:
+            # All queries have the same number, which says nothing of its spread.
+            values = np.full(len(values), np.nan)
+        elif self.metric.fact.pairs is not None:
             # A query has a part in the pairs of all others too, which makes its own
             # deviation count twice (Hoeffding 1948).
             mean = reduce(values[~np.isnan(values)], "mean")

@@ -140,15 +140,28 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source
         msg = (
             f"cannot read {name} from a list that holds {kind_of(odd)}; expected a "
             "list of items for each query, such as [['a', 'b'], ['c']], or records "
-            "with a query"
+            f"with a query{_hint_of_entry(odd, role)}"
         )
-        if type(odd).__name__ in {"ndarray", "Tensor"}:
-            msg += "; for a matrix of ids, best first, pass from_ranked(ids)"
         raise FormatError(msg)
     if data and all(_is_record(entry, how) for entry in data):
         need_threads()
         return from_records(list(data), role, how, name)
     return from_entries(dict(enumerate(data)), role, how, name, len(data))
+
+
+def _hint_of_entry(entry: Any, role: Role) -> str:
+    """Say what to do with what stands for a query where a list of items should."""
+    if type(entry).__name__ in {"ndarray", "Tensor"}:
+        if role == "qrels":
+            return "; for arrays of relevant items, pass [x.tolist() for x in arrays]"
+        return "; for a matrix of ids, best first, pass from_ranked(ids)"
+    if isinstance(entry, tuple) and not isinstance(next(iter(entry), ""), (str, int)):
+        return "; for ids with scores, pass {id: score} for each query"
+    if isinstance(entry, tuple):
+        return "; for rows, pass a frame with columns query, item and score"
+    if isinstance(entry, (str, int)):
+        return "; for one item per query, pass a list for each, [['a'], ['b']]"
+    return ""
 
 
 def _as_read(source: Source, role: Role) -> Source:

@@ -21,6 +21,7 @@ from rankine._base.limits import limits
 from rankine._base.text import KEEP_LARGEST
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
+    DROPS,
     NOT_JUDGED,
     is_missing,
     kind_of,
@@ -87,7 +88,7 @@ def check_ids(source: Lists, role: Role) -> None:
     if not _are_plain((data,)):
         for query in data:
             if _is_no_id(query):
-                msg = f"the id of a query in {name} is missing: {query!r}"
+                msg = f"the id of a query in {name} is missing: {query!r}{DROPS}"
                 raise DataError(msg)
         series_of("query", list(data), name)
     groups = _groups(data)
@@ -193,8 +194,8 @@ def _check_items(data: Mapping[Any, Any], role: Role) -> None:
                     msg += "; for items with numbers, write {item: number}"
                 raise FormatError(msg)
             if _is_no_id(item):
-                which = f"item {place}" if ordered else "the id of an item"
-                msg = f"{which} in the {of_query} is missing: {item!r}"
+                which = f"at index {place} of" if ordered else "of an item in"
+                msg = f"the id {which} the {of_query} is missing: {item!r}{DROPS}"
                 raise DataError(msg)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -83,9 +84,10 @@ def _typed(
     column: pl.Series, part: str, origin: Rows
 ) -> tuple[pl.Series, tuple[str, ...]]:
     """Return ids as Int64, UInt64 or String."""
-    if column.dtype == pl.String:
-        return column, ()  # before the others, as polars compares types slowly
     name = origin.name
+    if column.dtype == pl.String:  # before the others, as polars compares types slowly
+        _refuse_texts_of_floats(column, part, name)
+        return column, ()
     if column.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return column.cast(pl.String), ()
     if column.dtype in _INTEGERS:
@@ -125,13 +127,7 @@ def _from_floats(
     bits = _WHOLE_BITS[column.dtype]
     merged = (column.abs() >= 1 << bits) & column.is_finite()
     if merged.any():
-        msg = (
-            f"{name}: {part} ids are floats of 2^{bits} or more, such as "
-            f"{column.filter(merged)[0]:.20g}, which cannot tell neighbouring ids "
-            "apart; pandas turns ints into floats where a join leaves nulls: read or "
-            "cast them as ints or text before the join"
-        )
-        raise DataError(msg)
+        raise _merged_ids(column.filter(merged)[0], bits, part, name)
     whole = column.cast(pl.Int64, strict=False)
     odd = column.is_not_null() & (whole.cast(pl.Float64) != column.cast(pl.Float64))
     odd = odd | (column.is_not_null() & whole.is_null())
@@ -139,6 +135,30 @@ def _from_floats(
         msg = f"{name}: {part} ids are floats, such as {column.filter(odd)[0]!r}"
         raise DataError(msg)
     return whole, (f"{name}: {part} ids are whole floats, read as ints",)
+
+
+def _merged_ids(example: float, bits: int, part: str, name: str) -> DataError:
+    msg = (
+        f"{name}: {part} ids are floats of 2^{bits} or more, such as {example:.20g}, "
+        "which cannot tell neighbouring ids apart; pandas turns ints into floats where "
+        "a join leaves nulls: read or cast them as ints or text before the join"
+    )
+    return DataError(msg)
+
+
+_OF_FLOAT = r"^-?\d+(\.0|(\.\d+)?e\+\d+)$"
+"""How libraries write whole floats as text."""
+
+
+def _refuse_texts_of_floats(texts: pl.Series, part: str, name: str) -> None:
+    """Refuse ids in text that were written as such floats, by the first few of them."""
+    if not any(text and re.match(_OF_FLOAT, text) for text in texts.head(3).to_list()):
+        return
+    written = texts.filter(texts.str.contains(_OF_FLOAT)).cast(pl.Float64)
+    bits = _WHOLE_BITS[pl.Float64]
+    merged = written.filter(written.abs() >= 1 << bits)
+    if len(merged):
+        raise _merged_ids(merged[0], bits, part, name)
 
 
 def numbers(
