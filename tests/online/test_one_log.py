@@ -183,10 +183,36 @@ def test_purchases_without_a_value_are_counted_over_parts() -> None:
         {
             "user_id": [1, 2, 3, 4],
             "event": ["purchase", "purchase", "purchase", "view"],
-            "value": [None, 5.0, None, None],
+            "value": [None, 5.0, None, None], "cost": [1.0] * 4,
         }
-    )
+    )  # fmt: skip
     parts = rk.online.Accumulator(by=None)
     notes = parts.update(log[:2]).update(log[2:]).result().notes
 
     assert "2 events with a conversion, but no value: 0 revenue" in notes
+
+
+@pytest.mark.parametrize("cost", [True, False])
+def test_only_a_metric_of_money_is_told_of_odd_money(cost: bool) -> None:  # noqa: FBT001 - a case
+    # A purchase without a value, a view with one, and a cost below 0.
+    log = pl.DataFrame(
+        {
+            "user_id": [1, 2, 3], "event": ["purchase", "impression", "impression"],
+            "value": [None, 5.0, None], "cost": [1.0, 3.0, -1.0],
+        }
+    )  # fmt: skip
+    log = log if cost else log.drop("cost")
+    clicks = rk.online.summarize(log, ["conversion_rate"], by=None)
+    every = rk.online.summarize(log, by=None)
+
+    told = [note for note in every.notes if note.startswith("1 event with")]
+    assert told == (
+        [
+            "1 event with a conversion, but no value: 0 revenue",
+            "1 event with a value, but neither conversion nor refund: not revenue",
+            "1 event with a cost below 0: taken off the cost",
+        ]
+        if cost
+        else []  # without a cost, there is no roi
+    )
+    assert not any("event with" in note for note in clicks.notes)

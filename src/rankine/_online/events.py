@@ -41,6 +41,8 @@ _LEAST = 1e-9
 _CREDIT = "with a cost below 0: taken off the cost"
 _UNPRICED = "with a conversion, but no value: 0 revenue"
 _UNPAID = "with a value, but neither conversion nor refund: not revenue"
+ABOUT = {_UNPRICED: "value", _UNPAID: "value", _CREDIT: "cost"}
+"""The part that a metric must need for a remark to be about it."""
 NO_ID = 0
 """The key of an event without an id, in a log that has ids."""
 _OF_USERS = (

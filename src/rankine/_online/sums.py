@@ -17,7 +17,7 @@ import polars as pl
 
 from rankine._base.blocks import at_once
 from rankine._base.text import count
-from rankine._online.events import open_log
+from rankine._online.events import ABOUT, open_log
 from rankine._online.held import RETURNS, Held
 from rankine._online.kept import DisorderError
 from rankine._online.metrics import METRICS, chosen
@@ -215,8 +215,11 @@ class State(Held):
         names, left_out = chosen(metrics, has, self.kinds, self.rules)
         parts = self._parts()
         excluded, notes = dict(self.read), [*self.notes]
+        needed = {part for name in names for part in METRICS[name].needs(self.rules)}
         notes += [
-            f"{count(n, 'event')} {what}" for what, n in self.remarks.items() if n
+            f"{count(n, 'event')} {what}"
+            for what, n in self.remarks.items()
+            if n and (what not in ABOUT or ABOUT[what] in needed)
         ]
         notes += notes_on(self.words, self.rules)
         users, groups = self._users(parts, excluded, notes)
