@@ -27,6 +27,23 @@ def test_the_name_of_a_column_does_not_change_what_is_counted(name: str) -> None
         ("A", 1 / 3, 3, 2)
     ]
     assert dict(found.excluded) == {}
+    # The note has the user's own name, and the column is nobody's variant.
+    assert f"1 user in more than one {name}, counted in their first" in found.notes
+    assert "variant" not in " ".join(found.notes)
+
+
+def test_a_column_that_is_recognised_as_variants_is_named() -> None:
+    found = rk.online.summarize(EVENTS.rename({"variant": "bucket"}), ["ctr"])
+
+    assert "events: variant = bucket" in found.notes
+
+
+def test_a_segment_is_named_as_its_column_is() -> None:
+    found = rk.online.summarize(
+        EVENTS.rename({"variant": "land"}), ["ctr"], by=None, segment="land"
+    )
+
+    assert "1 user in more than one land, counted in their first" in found.notes
 
 
 @pytest.mark.parametrize(

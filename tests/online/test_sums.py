@@ -214,7 +214,7 @@ def test_groups_other_than_variants_are_those_of_the_first_event() -> None:
         ("v", "desk"),
     ]
     assert found.frame["first"].null_count() == 2
-    assert "1 user in more than one variant, counted in their first" in found.notes
+    assert "1 user in more than one device, counted in their first" in found.notes
 
 
 def test_nobody_left_is_said() -> None:

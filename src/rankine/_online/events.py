@@ -28,7 +28,7 @@ from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from rankine._io.sources import Rows
     from rankine._io.tables import Table
@@ -115,7 +115,9 @@ def event_batches(
     wanted = list(dict.fromkeys(column_of.values()))
     if rules.duplicates == "drop" and "id" not in column_of:
         wanted = list(table.names)  # rows are identical if all their columns are
-    notes = [*table.notes, *_taken(column_of, given, table.name)]
+    # Whoever names a column in by= knows which it is, and it need not hold variants.
+    named = {*given} if by == "variant" else {*given, "variant"}
+    notes = [*table.notes, *_taken(column_of, named, table.name)]
     empty = True
     for loaded in table.batches(wanted, numeric, limits().batch_rows):
         raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
@@ -186,13 +188,13 @@ def _group(
 
 
 def _taken(
-    column_of: Mapping[str, str], given: Mapping[str, Any], name: str
+    column_of: Mapping[str, str], named: Collection[str], name: str
 ) -> tuple[str, ...]:
     notes = []
     taken = [
         f"{part} = {column}"
         for part, column in column_of.items()
-        if part not in given and column not in COLUMNS.get(part, (column,))[:1]
+        if part not in named and column not in COLUMNS.get(part, (column,))[:1]
     ]
     if taken:
         notes.append(f"{name}: {', '.join(taken)}")

@@ -359,13 +359,16 @@ class State(Held):
         if self.by_arm and self.labels["variant"].texts.n:
             users = self._in_one_arm(users, events, excluded, notes)
         groups = {}
+        columns = {"variant": self.by, "segment": self.segment}
         for label, seen in self.labels.items():
             several = seen.several()
             several = several[users[several]]
             if len(several):
                 more = int(seen.each(several).height - len(several))
                 said = count(more, "user")
-                notes.append(f"{said} in more than one {label}, counted in their first")
+                notes.append(
+                    f"{said} in more than one {columns[label]}, counted in their first"
+                )
             groups[label] = seen.earliest(n)
         if not users.any():
             reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
