@@ -144,6 +144,36 @@ def test_a_covariate_of_the_wrong_sign_is_warned_of() -> None:
     )
 
 
+@pytest.mark.parametrize(("n", "warned"), [(200, False), (300, True)])
+def test_a_negative_correlation_is_warned_of_if_it_is_more_than_noise(
+    n: int,
+    warned: bool,  # noqa: FBT001 - a case
+) -> None:
+    # In either arm, 6 of 10 users are on the other side of the mean than before, and 4
+    # on the same: the correlation is 0.4 - 0.6 = -0.2, and its square 0.04. With 200
+    # users, 200 * 0.04 = 8 is less than 10.83, where chi-squared has 0.001 left; with
+    # 300 users, 12 is more.
+    frame = pl.DataFrame(
+        {
+            "user_id": range(n), "arm": (["A"] * 10 + ["B"] * 10) * (n // 20),
+            "before": [0, 1] * (n // 2), "y": [0, 1, 0, 1, *[1, 0] * 3] * (n // 10),
+        }
+    )  # fmt: skip
+    test = ab(frame, {"y": "y"}, {"y": "before"})
+
+    assert test.health["theta"].item() == pytest.approx(-0.2)
+    assert test.health["variance_removed"].item() == pytest.approx(0.04)
+    assert [("negatively" in said) for said in test.warnings] == [True] * warned
+
+
+def test_a_covariate_at_random_is_not_warned_of() -> None:
+    for seed in range(20):
+        test = ab(frame_of(400, weight=0, seed=seed), {"y": "y"}, {"y": "before"})
+
+        assert test.warnings == ()
+        assert "-0.0 %" not in str(test)
+
+
 def test_a_warning_names_what_it_is_about_and_comes_once() -> None:
     frame = frame_of(1800, weight=-1).with_columns(
         arm=pl.Series([*"ABC"] * 600), land=pl.Series(["at"] * 900 + ["fr"] * 900)

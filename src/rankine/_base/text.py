@@ -47,10 +47,12 @@ def percent(share: float, decimals: int = 0, sign: str = "") -> str:
 
     >>> percent(0.184, 1), percent(0.05, sign="+"), percent(float("nan"))
     ('18.4 %', '+5 %', 'undefined')
+    >>> percent(-0.0004, 1), percent(-0.0006, 1)  # what is rounded to 0 has no sign
+    ('0.0 %', '-0.1 %')
     """
     if math.isnan(share):
         return "undefined"
-    return f"{share:{sign}.{decimals}%}".replace("%", " %")
+    return f"{share:{sign}z.{decimals}%}".replace("%", " %")
 
 
 def p_text(p: float) -> str:

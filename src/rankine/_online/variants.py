@@ -115,6 +115,7 @@ def compared(
         segments += sorted({part for _, _, part in known if part is not None})
     rows, health, notes = [], [], [*cohort.notes]
     reasons: list[tuple[str, str]] = []
+    doubts: list[tuple[str, str]] = []
     for measure in cohort.measures:
         for other in others:
             for part in segments:
@@ -127,17 +128,18 @@ def compared(
                 where = {"metric": measure.name, "variant": other, "segment": part}
                 margin = margins.get(measure.name)
                 rows.append({**where, **_row(effect, measure, margin, settings)})
-                if measure.before is not None:
-                    health.append({**where, **_health(effect)})
                 above = _above(measure, pair, (control, other))
                 place = _place(where, others)
+                if measure.before is not None:
+                    health.append({**where, **_health(effect)})
+                    doubts += _doubts(effect, place)
                 reasons += [
                     (place, why) for why in _reasons(effect, above, settings.confidence)
                 ]
     notes += grouped(reasons)
     details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
     warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
-    warnings += _shifted(health, others)
+    warnings += grouped(doubts)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
         srm,
@@ -422,16 +424,27 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
     return said
 
 
-def _shifted(health: Sequence[Mapping[str, Any]], others: Sequence[str]) -> list[str]:
-    """Warn of arms that differed before the test, and of covariates that mislead."""
+def _doubts(effect: Effect, place: str) -> list[tuple[str, str]]:
+    """Warn of arms that differed before the test, and of a covariate that misleads."""
     said = []
-    for row in health:
-        place = _place(row, others)
-        if row["p_before"] < ODD_RATIO:
-            said.append((f"{place} ({p_equals(row['p_before'])})", _DIFFERED))
-        if row["theta"] < 0:
-            said.append((place, _OPPOSITE))
-    return grouped(said)
+    if effect.p_before < ODD_RATIO:
+        said.append((f"{place} ({p_equals(float(effect.p_before))})", _DIFFERED))
+    if effect.theta < 0 and _is_correlated(effect):
+        said.append((place, _OPPOSITE))
+    return said
+
+
+def _is_correlated(effect: Effect) -> bool:
+    """Say whether the covariate has more to do with the metric than chance explains.
+
+    What is removed is the squared correlation: n times it is a chi-squared value with
+    one degree of freedom if there is none. The level is strict, as each metric, variant
+    and segment is tested. The smaller arm counts twice, as chance removes more where
+    arms are uneven.
+    """
+    n = 2 * min(float(effect.a.n), float(effect.b.n))
+    far = n * max(float(effect.removed), 0.0)  # nan where nothing varies
+    return math.erfc(math.sqrt(far / 2)) < ODD_RATIO
 
 
 _DIFFERED = (
