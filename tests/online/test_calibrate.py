@@ -14,6 +14,7 @@ from rankine._online import calibrate as home
 from rankine._online.calibrate import wilson
 from rankine._online.cohort import Measure
 from rankine._online.effects import Effect
+from rankine._online.quantiles import QuantileEffect
 from rankine.errors import DataError, ParameterError
 from tests.online.logs import log
 
@@ -72,7 +73,7 @@ def test_a_right_test_errs_as_often_as_it_says() -> None:
 
     assert all(low < 0.05 for low in found.table["low"])
     assert all(high > 0.05 for high in found.table["high"])
-    assert "as it should be" in str(found)
+    assert str(found).count(", expected 5.0 %: OK") == 2
     assert found.to_dict()["metrics"][0]["n"] == 2000
 
 
@@ -82,6 +83,31 @@ def test_a_test_that_errs_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
     found = rk.online.calibrate(frame_of(), {"s": "spent"}, unit="id")
 
     assert "too many" in str(found)
+
+
+def test_tied_users_are_why_a_quantile_has_few_false_alarms() -> None:
+    # 60 of 100 users have the median, and nearly every half has it too.
+    frame = pl.DataFrame({"id": range(100), "y": [1] * 20 + [2] * 60 + [3] * 20})
+    found = rk.online.calibrate(frame, {"m": ("y", 0.5)}, n=200, unit="id")
+
+    assert found.tied == {"m": 0.6}
+    assert found.to_dict()["tied"] == {"m": 0.6}
+    # Wilson's upper bound for 0 of 200: 1.96^2 / (200 + 1.96^2) = 1.9 %.
+    assert str(found) == (
+        "m: 0.0 % false alarms in 200 A/A tests (0.0 % to 1.9 %), expected 5.0 %: OK, "
+        "fewer because 60.0 % of users are tied at the quantile"
+    )
+
+
+def test_too_few_false_alarms_are_a_fault_where_nobody_is_tied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(QuantileEffect, "p", lambda _: np.array(1.0))
+    frame = pl.DataFrame({"id": range(100), "y": range(100)})
+    found = rk.online.calibrate(frame, {"m": ("y", 0.5)}, n=200, unit="id")
+
+    assert found.tied == {}
+    assert str(found).endswith("expected 5.0 %: too few")
 
 
 def test_wilsons_interval_is_that_of_scipy() -> None:
