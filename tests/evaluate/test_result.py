@@ -231,6 +231,7 @@ def test_metrics_of_different_queries_say_of_how_many() -> None:
 
     assert f"{numbers}. Below each" in str(ev)
     assert numbers in ev._repr_html_()
+    assert rf"\multicolumn{{3}}{{l}}{{{numbers}}} \\" in ev.to_latex()
     assert [
         line.split("|")[-2].strip() for line in ev.to_markdown().split("\n")[2:]
     ] == [
@@ -260,6 +261,7 @@ def test_metrics_of_the_same_queries_do_not() -> None:
 
     assert "\n4 queries. Below each" in str(ev)
     assert "queries (" not in ev._repr_html_()
+    assert "multicolumn" not in ev.to_latex()
     assert any(note.endswith(": not evaluated") for note in ev.notes)
 
 

@@ -25,11 +25,11 @@ from rankine._experiment.store import Store, digest, parquet_of
 from rankine._report.comparison import latex_cells, markdown_cells
 from rankine._report.export import cells as numbers_of
 from rankine._report.export import (
-    convention_of,
     latex_table,
     latex_text,
     markdown_table,
     markdown_text,
+    whose,
 )
 from rankine._report.records import frame_html
 from rankine._report.saved import FORMAT as MAKER
@@ -289,7 +289,7 @@ def _tables(result: ExperimentResult, convention: str) -> tuple[str, str]:
             names, *marked = map(list, zip(*compared(comparison), strict=True))
             columns |= dict(zip(comparison.metrics, marked, strict=True))
         rows = list(zip(names, *columns.values(), strict=True))
-        tables.append(table(result.metrics, rows, convention_of(evaluations[0])))
+        tables.append(table(result.metrics, rows, "; ".join(whose(evaluations))))
     return tables[0], tables[1]
 
 

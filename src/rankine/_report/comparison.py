@@ -11,12 +11,11 @@ from rich.text import Text
 from rankine._base.text import p_equals, p_text
 from rankine._evaluate.summary import finite
 from rankine._report.export import (
-    convention_of,
     latex_table,
     latex_text,
     markdown_table,
     markdown_text,
-    queries_by_metric,
+    whose,
 )
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
@@ -47,22 +46,12 @@ def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
     tables.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
     if comparison.is_segmented:
         tables.append(_by_segment(comparison))
-    lines = [_how(comparison), *_whose(comparison), *_more(rows)]
+    lines = [_how(comparison), *whose(comparison.evaluations.values()), *_more(rows)]
     lines += [f"! {text}" for text in comparison.warnings]
     lines += [f"- {text}" for text in comparison.notes]
     said = Group(*(Text(shown(line)) for line in lines))
     drawn = [plain_text(table, ENDLESS) for table in tables]
     return "\n".join([*drawn, plain_text(said, width or ENDLESS)])
-
-
-def _whose(comparison: Comparison) -> list[str]:
-    """Say of how many queries metrics are, if they differ, and whose choices rule.
-
-    Both are unknown for values that were computed elsewhere.
-    """
-    evaluations = [*comparison.evaluations.values()]
-    numbers = queries_by_metric(evaluations)
-    return [*filter(None, (numbers, *map(convention_of, evaluations[:1])))]
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -203,14 +192,21 @@ def to_html(comparison: Comparison) -> str:
     head, rows = _pairs(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
     said = (*comparison.warnings, *comparison.notes)
-    below = (_how(comparison), *_whose(comparison), *_more(rows), *said)
+    below = (
+        _how(comparison),
+        *whose(comparison.evaluations.values()),
+        *_more(rows),
+        *said,
+    )
     return means + html_table(head, lines, "lllrrrl", below=below)
 
 
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
     rows = markdown_cells(comparison)
-    return markdown_table(comparison.metrics, rows, "; ".join(_whose(comparison)))
+    return markdown_table(
+        comparison.metrics, rows, "; ".join(whose(comparison.evaluations.values()))
+    )
 
 
 def markdown_cells(comparison: Comparison) -> list[list[str]]:
@@ -221,7 +217,9 @@ def markdown_cells(comparison: Comparison) -> list[list[str]]:
 def to_latex(comparison: Comparison) -> str:
     """Return a table for the booktabs package; letters are superscripts."""
     rows = latex_cells(comparison)
-    return latex_table(comparison.metrics, rows, "; ".join(_whose(comparison)))
+    return latex_table(
+        comparison.metrics, rows, "; ".join(whose(comparison.evaluations.values()))
+    )
 
 
 def latex_cells(comparison: Comparison) -> list[list[str]]:

@@ -97,6 +97,17 @@ def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
     return ", ".join(said)
 
 
+def whose(evaluations: Iterable[Evaluation]) -> list[str]:
+    """Say of how many queries metrics are, if they differ, and whose choices rule.
+
+    The convention is the same for all runs. Both are unknown for values that were
+    computed elsewhere, which have no evaluations.
+    """
+    several = [*evaluations]
+    named = map(convention_of, several[:1])
+    return [*filter(None, (queries_by_metric(several), *named))]
+
+
 def to_dict(evaluation: Evaluation) -> dict[str, Any]:
     """Return numbers, intervals, convention and notes as plain values."""
     return {
@@ -208,7 +219,7 @@ def to_latex(evaluation: Evaluation) -> str:
             r"\midrule",
             *rows,
             r"\bottomrule",
-            *_last_row(convention_of(evaluation), 3),
+            *_last_row("; ".join(whose([evaluation])), 3),
             r"\end{tabular}",
         ]
     )
@@ -221,7 +232,7 @@ def to_html(evaluation: Evaluation) -> str:
         [(cell.metric, cell.number(), cell.bounds()) for cell in cells(evaluation)],
         "lrl",
         below=(
-            *filter(None, [queries_by_metric([evaluation]), convention_of(evaluation)]),
+            *whose([evaluation]),
             *evaluation.warnings,
             *evaluation.notes,
         ),
