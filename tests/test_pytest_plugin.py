@@ -118,11 +118,11 @@ def test_lost_queries_fail_and_are_named(settled: Project) -> None:
         "lost: 3 queries had items or values in the baseline and have none now "
         "(q37, q38, q39)"
     )
-    assert f"docs: {named}; allow_missing=3 accepts that" in text
+    assert f"docs: {named}; allow_missing=3 accepts that\ndocs: RR: cannot" in text
     assert "set a floor: assert rk.evaluate(qrels, run, 'RR')['RR'] >= VALUE" in text
     code, text = settled.test(OLD[:37], more=", allow_missing=3")
     assert code == 0, text
-    assert f"docs: {named}" in text
+    assert f"docs: {named}, which allow_missing=3 accepts\n" in text
 
 
 def test_what_cannot_be_told_passes_unless_strict(settled: Project) -> None:

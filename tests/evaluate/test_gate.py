@@ -464,3 +464,20 @@ def test_requests_that_cannot_be_met(path: Path, tmp_path: Path) -> None:
     assert not new.exists()
     with pytest.raises(ParameterError, match="judgements"):
         rk.gate(None, OLD, path, 0.1)
+
+
+def test_warnings_of_the_run_are_not_notes(path: Path) -> None:
+    strange = {query: ["x", "y"] for query in QRELS} | {"other": ["a"]}
+    evaluation = rk.evaluate(QRELS, strange, "RR")
+    assert evaluation.warnings
+    assert evaluation.notes
+
+    found = rk.gate(QRELS, strange, path, {"RR": 0.01})
+
+    assert found.warnings == evaluation.warnings
+    assert found.to_dict()["warnings"] == list(evaluation.warnings)
+    assert not {*found.warnings} & {*found.notes}
+    said = [f"! {text}" for text in found.warnings] + [f"- {n}" for n in found.notes]
+    assert str(found).split("\n")[-len(said) :] == said
+    told = found.to_markdown().replace("\\", "").split("\n")[-len(said) :]
+    assert told == [f"- {text.removeprefix('- ')}" for text in said]

@@ -180,7 +180,7 @@ def test_ten_of_two_hundred_queries_that_return_nothing_fail(
     assert found.verdicts[0].verdict == "not worse"
     assert (found.verdict, found.exit_code) == ("worse", 1)
     assert found.lost == tuple(IDS[:10])
-    assert found.sentences[1] == (
+    assert found.sentences[0] == (
         "lost: 10 queries had items or values in the baseline and have none now ("
         f"{', '.join(IDS[:10])}); allow_missing=10 accepts that"
     )
@@ -190,7 +190,8 @@ def test_ten_of_two_hundred_queries_that_return_nothing_fail(
     )
     assert (nine.exit_code, ten.exit_code) == (1, 0)
     assert (nine.verdict, ten.verdict) == ("worse", "not worse")
-    assert "q009); allow_missing=10 accepts that" in str(ten)
+    assert "q009), which allow_missing=10 accepts\n" in f"{ten}\n"
+    assert ten.sentences[0].startswith("RR: not worse")
 
 
 def test_lost_queries_fail_if_no_value_moved(path: Path) -> None:
@@ -352,6 +353,14 @@ def test_ids_cannot_command_a_terminal(path: Path) -> None:
 
     assert "\x1b" not in text
     assert "RR: unchanged" not in text.splitlines()
+
+
+def test_lost_queries_come_after_metrics_that_fail_too(path: Path) -> None:
+    rk.gate(QRELS, GOOD, path, metrics="RR", update=True)
+
+    found = rk.gate(QRELS, missed(100), path, {"RR": 0.01})
+
+    assert [line.split(":")[0] for line in found.sentences] == ["RR", "lost"]
 
 
 # Metrics, and their means

@@ -158,11 +158,12 @@ class Gate:
         verdicts: the verdicts of each metric.
         strict: whether an undecided metric fails the gate.
         updated: whether the baseline was just written.
-        notes: what was left out, and what makes the numbers doubtful.
+        notes: what was left out, and how to read the numbers.
         lost: the ids, as text, of queries that had items in the baseline, or a value of
             a metric, and have none now.
         allow_missing: how many of these do not fail the gate.
         at_command: whether the command was used, so that advice is given in its words.
+        warnings: what makes the numbers doubtful.
     """
 
     path: str
@@ -173,6 +174,7 @@ class Gate:
     lost: tuple[str, ...] = ()
     allow_missing: int = 0
     at_command: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -180,14 +182,19 @@ class Gate:
 
         A run that lost more queries than is allowed is worse, whatever the metrics say.
         """
-        if len(self.lost) > self.allow_missing:
+        if self._lost_too_many:
             return WORSE
         return max((verdict.verdict for verdict in self.verdicts), key=VERDICTS.index)
 
     @property
     def exit_code(self) -> int:
         """1 if a metric fails or too many queries were lost; otherwise 0."""
-        return int(bool(self.failed) or len(self.lost) > self.allow_missing)
+        return int(bool(self.failed) or self._lost_too_many)
+
+    @property
+    def _lost_too_many(self) -> bool:
+        """Whether more queries were lost than is allowed."""
+        return len(self.lost) > self.allow_missing
 
     @property
     def failed(self) -> tuple[GateVerdict, ...]:
@@ -202,7 +209,10 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found for each metric, and lost queries, in words."""
+        """What was found for each metric, and lost queries, in words.
+
+        Lost queries come first if the gate fails only because of them.
+        """
         if not self.updated:
             found = [verdict.sentence for verdict in self.verdicts]
         else:
@@ -211,7 +221,9 @@ class Gate:
                 f"{count(verdict.queries, 'query')}{verdict._since()}"  # noqa: SLF001 - of its own
                 for verdict in self.verdicts
             ]
-        return (*found, *filter(None, (self._of_lost(), self._of_few())))
+        place = 0 if self._lost_too_many and not self.failed else len(found)
+        found.insert(place, self._of_lost())
+        return (*filter(None, (*found, self._of_few())),)
 
     def _of_lost(self) -> str:
         """Name the queries that were lost."""
@@ -221,10 +233,14 @@ class Gate:
         some = ", ".join(self.lost[:_NAMED])
         more = ", ..." if n > _NAMED else ""
         option = "--allow-missing " if self.at_command else "allow_missing="
+        accepted = (
+            f"; {option}{n} accepts that"
+            if self._lost_too_many
+            else f", which {option}{self.allow_missing} accepts"
+        )
         return (
             f"lost: {count(n, 'query')} had items or values in the baseline and "
-            f"{'has' if n == 1 else 'have'} none now ({some}{more}); "
-            f"{option}{max(n, self.allow_missing)} accepts that"
+            f"{'has' if n == 1 else 'have'} none now ({some}{more}){accepted}"
         )
 
     def _of_few(self) -> str:
@@ -271,6 +287,7 @@ class Gate:
             "allow_missing": self.allow_missing,
             "sentences": list(self.sentences),
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
     def to_markdown(self) -> str:
@@ -280,12 +297,13 @@ class Gate:
         return to_markdown(self)
 
     def __str__(self) -> str:
-        """Return the verdict, the sentences, fallen queries and the notes as text."""
+        """Return the verdict, sentences, fallen queries, warnings and notes as text."""
         from rankine._report.tables import shown  # noqa: PLC0415
 
         head = "updated" if self.updated else self.verdict
-        notes = (f"- {note}" for note in self.notes)
-        lines = [f"{self.path}: {head}", *self.sentences, *self.fallen, *notes]
+        told = [f"! {warning}" for warning in self.warnings]
+        told += [f"- {note}" for note in self.notes]
+        lines = [f"{self.path}: {head}", *self.sentences, *self.fallen, *told]
         return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
@@ -438,12 +456,10 @@ def gate_run(
     if terms.update:
         write_whole(path, new.text())
     lost, unknown = _lost(old, new)
-    notes = (
-        *_of_one_side(old, new), *unknown, *evaluation.warnings, *evaluation.notes,
-    )  # fmt: skip
+    notes = (*_of_one_side(old, new), *unknown, *evaluation.notes)
     return Gate(
         str(path), verdicts, terms.strict, terms.update, notes, lost,
-        terms.allow_missing, terms.at_command,
+        terms.allow_missing, terms.at_command, evaluation.warnings,
     )  # fmt: skip
 
 

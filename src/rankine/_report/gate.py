@@ -20,7 +20,7 @@ _FALLEN = "metric", "query", "baseline", "run"
 
 
 def to_markdown(gate: Gate) -> str:
-    """Return the verdicts as a table, the queries that fell most, and the notes."""
+    """Return the verdicts as a table, fallen queries, warnings and notes."""
     ended = "updated" if gate.updated else f"{gate.verdict}: {_ended(gate)}"
     rows = [
         (
@@ -48,7 +48,8 @@ def to_markdown(gate: Gate) -> str:
     if fallen:
         blocks += ["Queries that changed most for the worse:"]
         blocks += [_table(_FALLEN, "llrr", fallen)]
-    blocks += ["\n".join(f"- {_text(note)}" for note in gate.notes)]
+    told = (*(f"! {warning}" for warning in gate.warnings), *gate.notes)
+    blocks += ["\n".join(f"- {_text(line)}" for line in told)]
     return "\n\n".join(filter(None, blocks))
 
 
