@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - messages stand on one line, as the user sees them
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +21,7 @@ from rankine.errors import (
 )
 
 ABORTED = "An error occurred while calling o88.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to stage failure: {}\n\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:3039)\n"
+OURS = f"{sys.version_info[0]}.{sys.version_info[1]}"
 LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 in stage 1.0 (TID 9) (10.0.0.7 executor 4): "
 
 
@@ -97,6 +99,11 @@ LOST = "Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 i
             "the executors run Python 3.12 and the driver runs 3.11; set PYSPARK_PYTHON to a Python 3.11 that the executors have",
         ),
         (
+            f'{LOST}java.io.IOException: Cannot run program "python3": error=2, No such file or directory\n\tat x\nCaused by: java.io.IOException: error=2, No such file or directory\n',
+            UsageError,
+            f"the executors have no Python at python3; set PYSPARK_PYTHON to a Python {OURS} that the executors have",
+        ),
+        (
             "[PATH_NOT_FOUND] Path does not exist: file:/data/nowhere. SQLSTATE: 42K03",
             FormatError,
             "/data/nowhere: no such file",
@@ -115,6 +122,18 @@ def test_faults_are_told_in_one_sentence(
 
     assert type(error) is kind
     assert str(error) == message
+
+
+def test_a_python_that_is_not_there_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = 'java.io.IOException: Cannot run program "/missing/python" (in directory "/work"): error=2, No such file or directory'
+    monkeypatch.setenv("PYSPARK_PYTHON", "/missing/python")
+
+    assert str(in_one_sentence(ABORTED.format(said))) == (
+        "the executors have no Python at /missing/python, which PYSPARK_PYTHON names; "
+        f"set PYSPARK_PYTHON to a Python {OURS} that the executors have"
+    )
 
 
 @pytest.mark.parametrize(

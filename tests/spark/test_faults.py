@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankine.errors import DataError, NoSpaceError, UsageError
+from rankine.errors import DataError, NoSpaceError, RankineError, UsageError
 
 pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = "query string, item string, score double"
 
 
-def refused(spark: Any, run: Any, kind: type[DataError] = DataError) -> str:
+def refused(spark: Any, run: Any, kind: type[RankineError] = DataError) -> str:
     qrels = spark.createDataFrame(
         [("1", "1", 1)], "query string, item string, grade int"
     )
@@ -126,6 +126,15 @@ def test_executors_with_another_python(
         f"the executors run Python 3.99 and the driver runs {ours}; set PYSPARK_PYTHON "
         f"to a Python {ours} that the executors have"
     )
+
+
+def test_executors_without_python(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/missing/python")
+    run = spark.createDataFrame([("1", "1", 1.0)], SCHEMA)
+
+    said = refused(spark, run, UsageError)
+
+    assert said.startswith("the executors have no Python at /missing/python")
 
 
 def test_a_worker_that_ends_and_one_that_fails(spark: Any) -> None:

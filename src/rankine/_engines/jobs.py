@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ _OTHER_PYTHON = re.compile(
     r"Python in worker has different version:? \(?([\d., ]+?)\)? than that in driver:? "
     r"(\d+\.\d+)"
 )
+_NO_PYTHON = re.compile(r'Cannot run program "([^"\n]*py[^"\n]*)"')
 _CODES = re.compile(r"^\[[A-Z][A-Z0-9_.]*\] |\s*SQLSTATE: \w+")
 """What Spark puts around its words for those who look them up."""
 
@@ -269,14 +271,19 @@ def _unmet(text: str) -> RankineError | None:
             "rankine.spark.ship(spark) first"
         )
         return MissingExtraError(msg)
+    absent = _NO_PYTHON.search(text)
+    if not other and not absent:
+        return None
+    ours = other[2] if other else f"{sys.version_info[0]}.{sys.version_info[1]}"
     if other:
         theirs = other[1].replace(", ", ".")
-        msg = (
-            f"the executors run Python {theirs} and the driver runs {other[2]}; set "
-            f"PYSPARK_PYTHON to a Python {other[2]} that the executors have"
-        )
-        return UsageError(msg)
-    return None
+        wrong = f"the executors run Python {theirs} and the driver runs {ours}"
+    elif absent:
+        named = os.environ.get("PYSPARK_PYTHON") == absent[1]
+        whose = ", which PYSPARK_PYTHON names" if named else ""
+        wrong = f"the executors have no Python at {absent[1]}{whose}"
+    msg = f"{wrong}; set PYSPARK_PYTHON to a Python {ours} that the executors have"
+    return UsageError(msg)
 
 
 def _gone(text: str, path: str | None, master: str | None) -> RankineError | None:
@@ -300,4 +307,9 @@ def _gone(text: str, path: str | None, master: str | None) -> RankineError | Non
         return None
     where = (found[1] if found.re.groups else None) or master or "the server"
     lead = "" if path is None else f"{path}: "
-    return UnavailableError(f"{lead}{where} cannot be reached; try again later")
+    return unreached(f"{lead}{where}")
+
+
+def unreached(where: str) -> UnavailableError:
+    """Return what to raise where nobody answers."""
+    return UnavailableError(f"{where} cannot be reached; try again later")

@@ -7,11 +7,13 @@ import os
 import sys
 from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
 from io import StringIO
+from socket import create_connection
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from rankine._engines.frames import functions
-from rankine._engines.jobs import run_action
+from rankine._engines.jobs import run_action, unreached
 from rankine._engines.shipped import ship
 from rankine.errors import MissingExtraError
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
     from typing import IO
 
 _CONNECT = "sc://"
+_PORT = 15002
+"""Where a server of Spark Connect listens if its address has no port."""
+_PATIENCE = 5
+"""How many seconds a server may take to accept a connection."""
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+"""Variables that name a proxy through which Spark Connect goes."""
 _LOCAL = ("local", "local[")
 """How the masters begin whose executors are threads of the driver."""
 
@@ -39,6 +47,7 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     address = None
     if remote is not None and remote.startswith(_CONNECT):
         address = remote.partition("/;")[0]  # without a token, which may follow
+        _refuse_unreached(address)
         spark = run_action(lambda: _connected(remote), master=address)
     else:
         with TemporaryFile() as log:
@@ -53,6 +62,24 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
         finally:
             with suppress(Exception):  # what is gone cannot be stopped
                 spark.stop()
+
+
+def _refuse_unreached(address: str) -> None:
+    """Refuse a server at which nothing listens, which PySpark tries for minutes."""
+    if any(map(os.environ.get, _PROXIES)):  # only the proxy need be reached from here
+        return
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # PySpark says what is wrong with it
+        return
+    if host is None:
+        return
+    try:
+        create_connection((host, port or _PORT), timeout=_PATIENCE).close()
+    except (OSError, UnicodeError):  # such as a name that no host can have
+        where = f"{_CONNECT}{parts.netloc}"
+        raise unreached(where if port else f"{where}:{_PORT}") from None
 
 
 def _connected(remote: str) -> Any:
