@@ -71,7 +71,7 @@ def test_compare_and_the_gate_warn(tmp_path: Path) -> None:
     gate = rk.gate(QRELS, APART, path, {"RR": 0.1})
 
     assert f"bad: {NOTHING}" in found.warnings
-    assert NOTHING in gate.notes
+    assert NOTHING in gate.warnings
 
 
 @pytest.mark.parametrize(

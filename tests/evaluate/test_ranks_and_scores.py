@@ -59,7 +59,7 @@ def test_check_compare_and_the_gate_say_the_same(tmp_path: Path) -> None:
     found = rk.compare(QRELS, {"a": run, "b": {q: ["a"] for q in QRELS}}, "RR")
     told = [f"{f.what}; {f.todo}" for f in rk.check(QRELS, run).findings]
 
-    assert ONE in gate.notes
+    assert ONE in gate.warnings
     assert f"a: {ONE}" in found.warnings
     assert f"{FOUND}; {WAY}" in told
 
