@@ -1,4 +1,4 @@
-"""A server of Spark Connect is tried before a session is built."""
+"""A server of Spark is tried before a session is built."""
 
 from __future__ import annotations
 
@@ -96,3 +96,35 @@ def test_behind_a_proxy_only_spark_can_tell(
 
     assert refused("sc://127.0.0.1:1") == "sc://127.0.0.1:1"
     assert built == ["sc://127.0.0.1:1"]
+
+
+@pytest.mark.parametrize(
+    ("address", "servers", "where"),
+    [
+        ("spark://127.0.0.1:1", [("127.0.0.1", 1)], "spark://127.0.0.1:1"),
+        (
+            "spark://localhost,127.0.0.1:1",
+            [("localhost", 7077), ("127.0.0.1", 1)],
+            "spark://localhost:7077,127.0.0.1:1",
+        ),
+    ],
+)
+def test_a_cluster_without_a_master_is_refused_at_once(
+    address: str,
+    servers: list[tuple[str, int]],
+    where: str,
+    tried: list[tuple[str, int]],
+) -> None:
+    with pytest.raises(UnavailableError) as error:
+        sessions.refuse_unreached(address)
+
+    assert str(error.value) == f"{where} cannot be reached; try again later"
+    assert tried == servers
+
+
+@pytest.mark.usefixtures("tried")
+@pytest.mark.parametrize(
+    "address", ["spark://a:1,127.0.0.1:7", "spark://a:no", "spark://"]
+)
+def test_one_master_is_enough_and_spark_says_what_is_no_address(address: str) -> None:
+    sessions.refuse_unreached(address)

@@ -44,7 +44,8 @@ _UNREACHED = (
 """What says that nobody answered; where, if that is known."""
 _ENDED = re.compile(
     r"stopped SparkContext|SparkContext (?:was|has been) shut ?down|"
-    r"SparkEnv\$?\.get\(\)\" is null"
+    r"SparkEnv\$?\.get\(\)\" is null|"
+    r"Master removed our application|All masters are unresponsive"
 )
 """What fails, one thing or another, once no master has answered."""
 _OTHER_PYTHON = re.compile(

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from typing import IO
 
 _CONNECT = "sc://"
-_PORT = 15002
-"""Where a server of Spark Connect listens if its address has no port."""
+_CLUSTER = "spark://"
+_PORTS = {"sc": 15002, "spark": 7077}
+"""Where servers of Spark Connect and masters listen if their address has no port."""
 _PATIENCE = 5
 """How many seconds a server may take to accept a connection."""
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
@@ -47,7 +48,7 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
     address = None
     if remote is not None and remote.startswith(_CONNECT):
         address = remote.partition("/;")[0]  # without a token, which may follow
-        _refuse_unreached(address)
+        refuse_unreached(address)
         spark = run_action(lambda: _connected(remote), master=address)
     else:
         with TemporaryFile() as log:
@@ -64,22 +65,40 @@ def session(master: str | None, name: str, *, loud: bool) -> Iterator[Any]:
                 spark.stop()
 
 
-def _refuse_unreached(address: str) -> None:
-    """Refuse a server at which nothing listens, which PySpark tries for minutes."""
-    if any(map(os.environ.get, _PROXIES)):  # only the proxy need be reached from here
+def refuse_unreached(address: str) -> None:
+    """Refuse a server at which nothing listens, which Spark tries for minutes.
+
+    A cluster may have several masters, of which one must listen.
+    """
+    scheme, _, rest = address.partition("://")
+    if scheme == "sc" and any(map(os.environ.get, _PROXIES)):
+        return  # only the proxy need be reached from here
+    servers = rest.partition("/")[0].split(",")
+    if any(_listens(server, _PORTS[scheme]) for server in servers):
         return
+    named = [
+        server if urlsplit(f"//{server}").port else f"{server}:{_PORTS[scheme]}"
+        for server in servers
+    ]
+    where = ",".join(named)
+    address = f"{scheme}://{where}"
+    raise unreached(address)
+
+
+def _listens(server: str, port: int) -> bool:
+    """Say whether something listens at a host, or that only Spark can tell."""
     try:
-        parts = urlsplit(address)
-        host, port = parts.hostname, parts.port
-    except ValueError:  # PySpark says what is wrong with it
-        return
+        parts = urlsplit(f"//{server}")
+        host, port = parts.hostname, parts.port or port
+    except ValueError:  # Spark says what is wrong with it
+        return True
     if host is None:
-        return
+        return True
     try:
-        create_connection((host, port or _PORT), timeout=_PATIENCE).close()
+        create_connection((host, port), timeout=_PATIENCE).close()
     except (OSError, UnicodeError):  # such as a name that no host can have
-        where = f"{_CONNECT}{parts.netloc}"
-        raise unreached(where if port else f"{where}:{_PORT}") from None
+        return False
+    return True
 
 
 def _connected(remote: str) -> Any:
@@ -108,8 +127,11 @@ def _started(master: str | None, name: str, log: IO[bytes] | None) -> Any:
         conf = conf.setMaster(master)
     elif not conf.contains("spark.master"):
         conf = conf.setMaster("local[*]")
+    address = conf.get("spark.master")
+    if address is not None and address.startswith(_CLUSTER):
+        refuse_unreached(address)
     builder = SparkSession.builder.config(conf=conf)
-    spark = run_action(builder.getOrCreate, master=conf.get("spark.master"))
+    spark = run_action(builder.getOrCreate, master=address)
     if _is_local(spark) and "PYSPARK_PYTHON" not in os.environ:
         # The interpreter that runs this has all that is needed; python3 may not.
         spark.sparkContext.pythonExec = sys.executable
