@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _CONNECT = "sc://"
 _CLUSTER = "spark://"
-_PORTS = {"sc": 15002, "spark": 7077}
+_PORTS = {_CONNECT: 15002, _CLUSTER: 7077}
 """Where servers of Spark Connect and masters listen if their address has no port."""
 _PATIENCE = 5
 """How many seconds a server may take to accept a connection."""
@@ -70,19 +70,19 @@ def refuse_unreached(address: str) -> None:
 
     A cluster may have several masters, of which one must listen.
     """
-    scheme, _, rest = address.partition("://")
-    if scheme == "sc" and any(map(os.environ.get, _PROXIES)):
+    scheme = _CONNECT if address.startswith(_CONNECT) else _CLUSTER
+    if scheme == _CONNECT and any(map(os.environ.get, _PROXIES)):
         return  # only the proxy need be reached from here
-    servers = rest.partition("/")[0].split(",")
-    if any(_listens(server, _PORTS[scheme]) for server in servers):
+    port = _PORTS[scheme]
+    servers = address.removeprefix(scheme).partition("/")[0].split(",")
+    if any(_listens(server, port) for server in servers):
         return
     named = [
-        server if urlsplit(f"//{server}").port else f"{server}:{_PORTS[scheme]}"
+        server if urlsplit(f"//{server}").port else f"{server}:{port}"
         for server in servers
     ]
-    where = ",".join(named)
-    address = f"{scheme}://{where}"
-    raise unreached(address)
+    where = scheme + ",".join(named)
+    raise unreached(where)
 
 
 def _listens(server: str, port: int) -> bool:
