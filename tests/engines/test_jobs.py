@@ -127,7 +127,7 @@ def test_faults_are_told_in_one_sentence(
 def test_a_python_that_is_not_there_is_named_with_its_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said = 'java.io.IOException: Cannot run program "/missing/python" (in directory "/work"): error=2, No such file or directory'
+    said = 'java.io.IOException: Cannot run program "/missing/python" (in directory "."): error=2, No such file or directory'
     monkeypatch.setenv("PYSPARK_PYTHON", "/missing/python")
 
     assert str(in_one_sentence(ABORTED.format(said))) == (
